@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+// The house: one target a concern. Who may import whom is the table in Sources/ARCHITECTURE.md; HouseTests checks it.
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let collections: Target.Dependency = .product(name: "HashTreeCollections", package: "swift-collections")
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+  name: "geomodel-server",
+  products: [.executable(name: "geomodel-server", targets: ["geomodel-server"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+  ],
+  targets: [
+    // C libraries. jansson is linked; the others are opened on first use, so that a start stays quick.
+    .systemLibrary(
+      name: "CJansson", pkgConfig: "jansson",
+      providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+    .target(name: "CGEOS"),
+    .target(name: "CPROJ"),
+    .target(name: "CGDAL"),
+
+    // The wire.
+    library("JSON", ["CJansson"]),
+    library("JSONRPC", ["JSON", logging] + nio),
+    library("GeoProtocol", ["JSON"]),
+
+    // The model.
+    library("Geometry"),
+    library("Query", ["Geometry", collections]),
+    library("GeoModel", ["Geometry", "Query", collections]),
+
+    // One wrapper a native concern.
+    library("Projection", ["Geometry", "CPROJ"]),
+    library("GeometryEngine", ["Geometry", "CGEOS"]),
+    library("FeatureFormats", ["Geometry", "CGDAL"]),
+    library("Elevation", ["Geometry", "CGDAL"]),
+
+    // The server.
+    library(
+      "GeoServices",
+      [
+        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "Projection", "GeometryEngine",
+        "FeatureFormats", "Elevation", logging,
+      ]),
+    .executableTarget(
+      name: "geomodel-server",
+      dependencies: ["GeoServices", "JSONRPC", "Projection", "GeometryEngine", "FeatureFormats", "Elevation", logging],
+      swiftSettings: strict),
+    .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
+
+    // Tests.
+    .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport", swiftSettings: strict),
+    tests("JSONTests", ["JSON"]),
+    tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport"]),
+    tests("GeometryTests", ["Geometry"]),
+    tests("QueryTests", ["Query", "Geometry", "TestSupport"]),
+    tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "TestSupport"]),
+    tests("NativeTests", ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "TestSupport"]),
+    tests("ServerTests", ["JSON", "TestSupport"]),
+    tests("ConformanceTests", ["GeoServices", "JSONRPC", "JSON", "TestSupport"]),
+    tests("HouseTests", ["TestSupport"]),
+  ]
+)

@@ -1,0 +1,79 @@
+// The shapes of the model: GeoJSON's seven types, with Z and M.
+
+/// A geometry in the units of a spatial reference that its container names.
+///
+/// Empty is a value of its own, not an absent geometry: `.point(nil)` and every other case without positions.
+/// Rings are closed: the last position equals the first.
+public indirect enum Geometry: Hashable, Sendable {
+  case point(Point?)
+  case lineString(Positions)
+  case polygon([Positions])
+  case multiPoint(Positions)
+  case multiLineString([Positions])
+  case multiPolygon([[Positions]])
+  case collection([Geometry])
+}
+
+extension Geometry {
+  /// Whether no position is in it.
+  public var isEmpty: Bool {
+    switch self {
+    case .point(let point): point == nil
+    case .lineString(let positions), .multiPoint(let positions): positions.isEmpty
+    case .polygon(let parts), .multiLineString(let parts): parts.allSatisfy(\.isEmpty)
+    case .multiPolygon(let polygons): polygons.allSatisfy { $0.allSatisfy(\.isEmpty) }
+    case .collection(let parts): parts.allSatisfy(\.isEmpty)
+    }
+  }
+
+  /// The smallest box around it; nil when it is empty. Linear in its positions.
+  public var envelope: Envelope? {
+    var box = Envelope.none
+    forEachPositions { positions in
+      positions.values.withUnsafeBufferPointer { values in
+        for index in Swift.stride(from: 0, to: values.count, by: positions.stride) {
+          box.include(x: values[index], y: values[index + 1])
+        }
+      }
+    }
+    return box.isNone ? nil : box
+  }
+
+  /// Calls `body` with each run of positions, a lone point as a run of one.
+  public func forEachPositions(_ body: (Positions) -> Void) {
+    switch self {
+    case .point(let point): if let point { body(Positions([point])) }
+    case .lineString(let positions), .multiPoint(let positions): body(positions)
+    case .polygon(let parts), .multiLineString(let parts): parts.forEach(body)
+    case .multiPolygon(let polygons): for polygon in polygons { polygon.forEach(body) }
+    case .collection(let parts): for part in parts { part.forEachPositions(body) }
+    }
+  }
+
+  /// The same shape with every run of positions replaced by what `body` gives for it.
+  public func mapPositions<E: Error>(_ body: (Positions) throws(E) -> Positions) throws(E) -> Geometry {
+    func runs(_ parts: [Positions]) throws(E) -> [Positions] {
+      var result: [Positions] = []
+      result.reserveCapacity(parts.count)
+      for part in parts { result.append(try body(part)) }
+      return result
+    }
+    switch self {
+    case .point(let point):
+      guard let point else { return self }
+      return .point(try body(Positions([point]))[0])
+    case .lineString(let positions): return .lineString(try body(positions))
+    case .multiPoint(let positions): return .multiPoint(try body(positions))
+    case .polygon(let parts): return .polygon(try runs(parts))
+    case .multiLineString(let parts): return .multiLineString(try runs(parts))
+    case .multiPolygon(let polygons):
+      var result: [[Positions]] = []
+      for polygon in polygons { result.append(try runs(polygon)) }
+      return .multiPolygon(result)
+    case .collection(let parts):
+      var result: [Geometry] = []
+      for part in parts { result.append(try part.mapPositions(body)) }
+      return .collection(result)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// The positions of a line, ring or multipoint, flat in memory: one array, whatever its length.
+
+/// Positions of one layout, stored x, y[, z][, m] one after the other.
+public struct Positions: Hashable, Sendable {
+  public let hasZ: Bool
+  public let hasM: Bool
+  /// `count * stride` numbers.
+  public private(set) var values: [Double]
+
+  public var stride: Int { 2 + (hasZ ? 1 : 0) + (hasM ? 1 : 0) }
+  public var count: Int { values.count / stride }
+  public var isEmpty: Bool { values.isEmpty }
+
+  public init(hasZ: Bool = false, hasM: Bool = false) {
+    self.init(values: [], hasZ: hasZ, hasM: hasM)
+  }
+
+  /// - Precondition: `values.count` is a multiple of the layout's stride.
+  public init(values: [Double], hasZ: Bool = false, hasM: Bool = false) {
+    self.hasZ = hasZ
+    self.hasM = hasM
+    self.values = values
+    precondition(values.count.isMultiple(of: stride))
+  }
+
+  /// Takes the layout of the first point; a coordinate that a later point lacks becomes NaN, one it has more is left out.
+  public init(_ points: [Point]) {
+    self.init(hasZ: points.first?.z != nil, hasM: points.first?.m != nil)
+    values.reserveCapacity(points.count * stride)
+    for point in points { append(point) }
+  }
+
+  public mutating func append(_ point: Point) {
+    values.append(point.x)
+    values.append(point.y)
+    if hasZ { values.append(point.z ?? .nan) }
+    if hasM { values.append(point.m ?? .nan) }
+  }
+
+  public subscript(index: Int) -> Point {
+    let base = index * stride
+    return Point(
+      x: values[base], y: values[base + 1],
+      z: hasZ ? values[base + 2] : nil,
+      m: hasM ? values[base + (hasZ ? 3 : 2)] : nil)
+  }
+
+  public var points: [Point] { (0..<count).map { self[$0] } }
+
+  /// Changes the numbers in place; their count stays.
+  public mutating func withMutableValues<E: Error>(
+    _ body: (UnsafeMutableBufferPointer<Double>) throws(E) -> Void
+  ) throws(E) {
+    var copy = values
+    values = []
+    defer { values = copy }
+    var failure: E?
+    copy.withUnsafeMutableBufferPointer { buffer in
+      do throws(E) { try body(buffer) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+}
