@@ -1,0 +1,105 @@
+// The owner of one parsed text: everything read from it lives as long as this object.
+
+import CJansson
+
+/// Bounds on what one text may hold.
+public struct JSONLimits: Sendable {
+  /// Values at most; jansson needs a few hundred bytes for each.
+  public var values: Int
+  public init(values: Int = 4_000_000) { self.values = values }
+}
+
+/// A parsed text. Immutable, so it may be read from any thread.
+// Safe: nothing writes to the tree after parsing, and this object alone owns its root.
+public final class JSONDocument: @unchecked Sendable {
+  private let owned: UnsafeMutablePointer<json_t>
+
+  /// Reads the document's value, keeping the document as long as `body` runs.
+  @inline(__always)
+  public func read<R, E: Error>(_ body: (JSONValue) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try body(unownedRoot)
+  }
+
+  /// The document's value, for owners who keep the document themselves: Swift lets go of it after its own last use.
+  public var unownedRoot: JSONValue { JSONValue(node: owned, place: JSONPlace(container: nil, step: .root)) }
+
+  /// Parses one text: any JSON value, UTF-8, no member's name twice, NUL allowed in strings but not in names.
+  ///
+  /// - Complexity: linear; about ten times the text in memory.
+  public init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+    owned = try Self.parse(text, limits)
+  }
+
+  public init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+    owned = try text.withUnsafeBytes { bytes in
+      Result { () throws(JSONSyntaxError) in try Self.parse(bytes, limits) }
+    }.get()
+  }
+
+  public convenience init(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+    try self.init(Array(text.utf8), limits: limits)
+  }
+
+  deinit { json_decref(owned) }
+
+  private static func parse(
+    _ text: UnsafeRawBufferPointer, _ limits: JSONLimits
+  ) throws(JSONSyntaxError) -> UnsafeMutablePointer<json_t> {
+    // Two bytes are the least that a value takes, so only long texts can have too many.
+    if text.count > 2 * limits.values, countValues(text) > limits.values {
+      throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(limits.values) values", offset: 0)
+    }
+    var error = json_error_t()
+    let flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY
+    let empty: StaticString = ""
+    let bytes = text.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
+    guard let root = json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error) else {
+      throw JSONSyntaxError(error)
+    }
+    return root
+  }
+
+  /// An upper bound of the number of values: every comma, and every opening bracket, outside strings.
+  private static func countValues(_ text: UnsafeRawBufferPointer) -> Int {
+    var count = 1
+    var inString = false
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      if inString {
+        if byte == UInt8(ascii: "\\") { index += 1 } else if byte == UInt8(ascii: "\"") { inString = false }
+      } else {
+        switch byte {
+        case UInt8(ascii: "\""): inString = true
+        case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"): count += 1
+        default: break
+        }
+      }
+      index += 1
+    }
+    return count
+  }
+}
+
+extension JSONSyntaxError {
+  init(_ error: json_error_t) {
+    var error = error
+    // jansson keeps its error code in the last byte of the text.
+    let (reason, code) = withUnsafeBytes(of: &error.text) { bytes in
+      (
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self),
+        json_error_code(rawValue: UInt32(bytes[bytes.count - 1]))
+      )
+    }
+    let kind: Kind =
+      switch code {
+      case json_error_duplicate_key: .duplicateKey
+      case json_error_stack_overflow: .tooDeep
+      case json_error_invalid_utf8: .invalidUTF8
+      case json_error_out_of_memory: .outOfMemory
+      default: .malformed
+      }
+    self.init(kind: kind, reason: reason, offset: Int(error.position))
+  }
+}

@@ -1,0 +1,67 @@
+// Writing a parsed value again: what echoes, traces and opaque attributes need.
+
+import CJansson
+
+extension JSONValue: JSONEncodable {
+  /// The same value, members in the order written; an absent one as null.
+  public func encode(to writer: inout JSONWriter) {
+    guard let node else {
+      writer.null()
+      return
+    }
+    switch node.pointee.type {
+    case JSON_OBJECT:
+      writer.beginObject()
+      forEachMember { name, value in
+        writer.key(utf8: name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    case JSON_ARRAY:
+      writer.beginArray()
+      for index in 0..<json_array_size(node) { self[index].encode(to: &writer) }
+      writer.endArray()
+    case JSON_STRING: withUTF8 { writer.value(utf8: $0) }
+    case JSON_INTEGER: writer.value(Int64(json_integer_value(node)))
+    case JSON_REAL: writer.value(json_real_value(node))
+    case JSON_TRUE: writer.value(true)
+    case JSON_FALSE: writer.value(false)
+    default: writer.null()
+    }
+  }
+
+  /// Its text, compact.
+  public var text: String {
+    var writer = JSONWriter(capacity: 256)
+    encode(to: &writer)
+    return writer.string
+  }
+}
+
+/// Something that can be read from one JSON value.
+public protocol JSONDecodable {
+  init(from value: JSONValue) throws(JSONError)
+}
+
+/// A value that the protocol leaves to its handler: a geometry, a list of features, attributes.
+///
+/// Coming in it is the parsed value, to be read in place; going out it is a closure that writes from the model straight into
+/// the buffer. Neither way is it copied into wire types.
+public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
+  case parsed(JSONValue)
+  case written(@Sendable (inout JSONWriter) -> Void)
+
+  public init(from value: JSONValue) { self = .parsed(value) }
+
+  public func encode(to writer: inout JSONWriter) {
+    switch self {
+    case .parsed(let value): value.encode(to: &writer)
+    case .written(let write): write(&writer)
+    }
+  }
+
+  /// What came in; nil for a value made here.
+  public var value: JSONValue? {
+    if case .parsed(let value) = self { value } else { nil }
+  }
+}

@@ -1,0 +1,230 @@
+// The reader: a cursor on one value of a document, which copies nothing that is not asked for and knows where it stands.
+
+import CJansson
+
+/// A value in a ``JSONDocument``, or the place where one is missing. Valid only while the document lives.
+///
+/// Absent and null are the same to every reader (see ``isPresent``); ``isNull`` alone tells them apart.
+// Safe to send: the tree never changes. Whoever sends one keeps its document.
+public struct JSONValue: @unchecked Sendable {
+  let node: UnsafeMutablePointer<json_t>?
+  let place: JSONPlace
+
+  init(node: UnsafeMutablePointer<json_t>?, place: JSONPlace) {
+    self.node = node
+    self.place = place
+  }
+
+  public enum Kind: String, Sendable { case object, array, string, integer, real, bool, null, absent }
+
+  public var kind: Kind {
+    guard let node else { return .absent }
+    return switch node.pointee.type {
+    case JSON_OBJECT: .object
+    case JSON_ARRAY: .array
+    case JSON_STRING: .string
+    case JSON_INTEGER: .integer
+    case JSON_REAL: .real
+    case JSON_TRUE, JSON_FALSE: .bool
+    default: .null
+    }
+  }
+
+  /// Whether a value other than null stands here.
+  public var isPresent: Bool {
+    guard let node else { return false }
+    return node.pointee.type != JSON_NULL
+  }
+
+  public var isNull: Bool { node != nil && !isPresent }
+
+  /// An error about this value, for readers that check more than its type.
+  public func error(expected: String) -> JSONError {
+    let found: String =
+      switch kind {
+      case .integer: "\(json_integer_value(node))"
+      case .real: "\(json_real_value(node))"
+      case .string where json_string_length(node) <= 64:
+        "\"" + withUTF8({ String(decoding: $0, as: UTF8.self) }) + "\""
+      default: kind.rawValue
+      }
+    return JSONError(expected: expected, found: found, place: place)
+  }
+
+  /// An error that names only the type found, where the type is what is wrong.
+  public func typeError(expected: String) -> JSONError {
+    JSONError(expected: expected, found: kind.rawValue, place: place)
+  }
+
+  /// Where it stands, as a JSON Pointer below `root`. Linear in the document.
+  public func path(from root: JSONValue) -> String { place.path(from: root) }
+}
+
+// MARK: - Scalars
+
+extension JSONValue {
+  public func bool() throws(JSONError) -> Bool {
+    guard let node else { throw typeError(expected: "boolean") }
+    switch node.pointee.type {
+    case JSON_TRUE: return true
+    case JSON_FALSE: return false
+    default: throw typeError(expected: "boolean")
+    }
+  }
+
+  /// A number, integer or not.
+  public func double() throws(JSONError) -> Double {
+    guard let node else { throw typeError(expected: "number") }
+    switch node.pointee.type {
+    case JSON_REAL: return json_real_value(node)
+    case JSON_INTEGER: return Double(json_integer_value(node))
+    default: throw typeError(expected: "number")
+    }
+  }
+
+  /// An integer: also a number such as `3.0`, which some clients write for one.
+  public func integer() throws(JSONError) -> Int {
+    guard let node else { throw typeError(expected: "integer") }
+    switch node.pointee.type {
+    case JSON_INTEGER: return Int(json_integer_value(node))
+    case JSON_REAL:
+      guard let whole = Int(exactly: json_real_value(node)) else { throw error(expected: "integer") }
+      return whole
+    default: throw typeError(expected: "integer")
+    }
+  }
+
+  public func string() throws(JSONError) -> String {
+    guard let node, node.pointee.type == JSON_STRING else { throw typeError(expected: "string") }
+    return withUTF8 { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The string's bytes, without a copy; none when it is no string.
+  @inline(__always)
+  public func withUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
+    guard let node, let start = json_string_value(node) else {
+      return try body(UnsafeBufferPointer(start: nil, count: 0))
+    }
+    let count = json_string_length(node)
+    return try start.withMemoryRebound(to: UInt8.self, capacity: count) {
+      try body(UnsafeBufferPointer(start: $0, count: count))
+    }
+  }
+}
+
+// MARK: - Containers
+
+extension JSONValue {
+  /// The member of that name; absent when there is none or this is no object.
+  public subscript(name: StaticString) -> JSONValue {
+    let child = name.withUTF8Buffer { utf8 in
+      utf8.baseAddress.flatMap { start in
+        start.withMemoryRebound(to: CChar.self, capacity: utf8.count) { json_object_getn(node, $0, utf8.count) }
+      }
+    }
+    return JSONValue(
+      node: child, place: JSONPlace(container: node, step: .member(name.utf8Start, count: name.utf8CodeUnitCount)))
+  }
+
+  /// The element at `index`; absent when there is none or this is no array.
+  public subscript(index: Int) -> JSONValue {
+    JSONValue(
+      node: index < 0 ? nil : json_array_get(node, index),
+      place: JSONPlace(container: node, step: .element(index)))
+  }
+
+  /// Elements of an array, members of an object, else 0.
+  public var count: Int {
+    switch kind {
+    case .array: json_array_size(node)
+    case .object: json_object_size(node)
+    default: 0
+    }
+  }
+
+  public func requireObject() throws(JSONError) {
+    guard kind == .object else { throw typeError(expected: "object") }
+  }
+
+  public func requireArray() throws(JSONError) {
+    guard kind == .array else { throw typeError(expected: "array") }
+  }
+
+  /// The array's elements, each read by `read`.
+  public func array<T>(_ read: (JSONValue) throws(JSONError) -> T) throws(JSONError) -> [T] {
+    try requireArray()
+    var result: [T] = []
+    let count = json_array_size(node)
+    result.reserveCapacity(count)
+    for index in 0..<count { result.append(try read(self[index])) }
+    return result
+  }
+
+  /// Calls `body` with each member's name, as UTF-8 that lives as long as the document, and value, in the order written.
+  @inline(__always)
+  public func forEachMember<E: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>, JSONValue) throws(E) -> Void
+  ) throws(E) {
+    var iterator = json_object_iter(node)
+    while let current = iterator {
+      let count = json_object_iter_key_len(current)
+      if let start = json_object_iter_key(current) {
+        let name = UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self)
+        let value = JSONValue(
+          node: json_object_iter_value(current),
+          place: JSONPlace(container: node, step: .member(name, count: count)))
+        try body(UnsafeBufferPointer(start: name, count: count), value)
+      }
+      iterator = json_object_iter_next(node, current)
+    }
+  }
+
+  /// The object's members by name, each read by `read`.
+  public func dictionary<T>(_ read: (JSONValue) throws(JSONError) -> T) throws(JSONError) -> [String: T] {
+    try requireObject()
+    var result: [String: T] = [:]
+    result.reserveCapacity(count)
+    try forEachMember { (name, value) throws(JSONError) in
+      result[String(decoding: name, as: UTF8.self)] = try read(value)
+    }
+    return result
+  }
+}
+
+// MARK: - Numbers in bulk
+
+extension JSONValue {
+  /// An array of numbers, without a cursor for each: what coordinates are read with.
+  ///
+  /// - Complexity: linear, one append a number.
+  @inline(__always)
+  public func appendNumbers(to numbers: inout [Double]) throws(JSONError) {
+    try requireArray()
+    let count = json_array_size(node)
+    for index in 0..<count {
+      guard let element = json_array_get(node, index) else { continue }
+      switch element.pointee.type {
+      case JSON_REAL: numbers.append(json_real_value(element))
+      case JSON_INTEGER: numbers.append(Double(json_integer_value(element)))
+      default: throw self[index].typeError(expected: "number")
+      }
+    }
+  }
+
+  /// A number, or nil where it is something else: the quick way past well-formed data.
+  @inline(__always)
+  public var number: Double? {
+    guard let node else { return nil }
+    switch node.pointee.type {
+    case JSON_REAL: return json_real_value(node)
+    case JSON_INTEGER: return Double(json_integer_value(node))
+    default: return nil
+    }
+  }
+
+  /// Whether `other` is the same value: the same members whatever their order, the same elements in the same order.
+  public func isEqual(to other: JSONValue) -> Bool {
+    guard let node, let right = other.node else { return node == nil && other.node == nil }
+    return json_equal(node, right) == 1
+  }
+}

@@ -1,0 +1,315 @@
+// The writer: values straight into one growing buffer, which is what goes out on the wire.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Something that can be written as one JSON value.
+public protocol JSONEncodable {
+  func encode(to writer: inout JSONWriter)
+}
+
+/// Appends JSON text to a buffer. Commas are its business, matching brackets its caller's.
+public struct JSONWriter: ~Copyable {
+  private var start: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  public private(set) var count = 0
+
+  public init(capacity: Int = 4096) {
+    self.capacity = max(capacity, 64)
+    start = .allocate(capacity: self.capacity)
+  }
+
+  deinit { start.deallocate() }
+
+  /// What has been written; valid until the next change.
+  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+  public var string: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Room for `more` bytes behind what is written.
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if capacity - count < more { grow(more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ more: Int) {
+    let larger = max(capacity * 2, count + more)
+    let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+    moved.update(from: start, count: count)
+    start.deallocate()
+    start = moved
+    capacity = larger
+  }
+
+  // MARK: Raw
+
+  @inline(__always)
+  public mutating func append(_ text: StaticString) {
+    let length = text.utf8CodeUnitCount
+    reserve(length)
+    (start + count).update(from: text.utf8Start, count: length)
+    count += length
+  }
+
+  @inline(__always)
+  public mutating func append(byte: UInt8) {
+    reserve(1)
+    start[count] = byte
+    count += 1
+  }
+
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    reserve(bytes.count)
+    UnsafeMutableRawPointer(start + count).copyMemory(from: base, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  /// Forgets what stands behind `mark`, an earlier ``count``.
+  public mutating func truncate(to mark: Int) { count = min(count, max(mark, 0)) }
+
+  /// Forgets the first `prefix` bytes; the rest moves to the front.
+  public mutating func removeFirst(_ prefix: Int) {
+    guard prefix > 0 else { return }
+    memmove(start, start + prefix, count - prefix)
+    count -= prefix
+  }
+
+  /// Moves what stands at `from` and behind it to `to`, an earlier place, and ends there.
+  public mutating func close(gapAt to: Int, upTo from: Int) {
+    guard to < from else { return }
+    memmove(start + to, start + from, count - from)
+    count -= from - to
+  }
+
+  /// Overwrites bytes that were written before.
+  public mutating func overwrite(at offset: Int, with bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress, offset >= 0, offset + bytes.count <= count else { return }
+    UnsafeMutableRawPointer(start + offset).copyMemory(from: base, byteCount: bytes.count)
+  }
+
+  /// Gives back what a large text left allocated.
+  public mutating func reset(keeping limit: Int = 1 << 20) {
+    count = 0
+    guard capacity > limit else { return }
+    start.deallocate()
+    capacity = 4096
+    start = .allocate(capacity: capacity)
+  }
+
+  // MARK: Structure
+
+  /// Before a value or a name: the comma that the last byte asks for.
+  @inline(__always)
+  private mutating func separate() {
+    guard count > 0 else { return }
+    switch start[count - 1] {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"), UInt8(ascii: "\n"): return
+    default: append(byte: UInt8(ascii: ","))
+    }
+  }
+
+  @inline(__always)
+  public mutating func beginObject() {
+    separate()
+    append(byte: UInt8(ascii: "{"))
+  }
+  @inline(__always)
+  public mutating func endObject() { append(byte: UInt8(ascii: "}")) }
+  @inline(__always)
+  public mutating func beginArray() {
+    separate()
+    append(byte: UInt8(ascii: "["))
+  }
+  @inline(__always)
+  public mutating func endArray() { append(byte: UInt8(ascii: "]")) }
+
+  /// A member's name that needs no escapes: every name of the protocol.
+  @inline(__always)
+  public mutating func key(_ name: StaticString) {
+    separate()
+    let length = name.utf8CodeUnitCount
+    reserve(length + 3)
+    start[count] = UInt8(ascii: "\"")
+    (start + count + 1).update(from: name.utf8Start, count: length)
+    start[count + length + 1] = UInt8(ascii: "\"")
+    start[count + length + 2] = UInt8(ascii: ":")
+    count += length + 3
+  }
+
+  public mutating func key(_ name: String) {
+    value(name)
+    append(byte: UInt8(ascii: ":"))
+  }
+
+  public mutating func key(utf8 name: UnsafeBufferPointer<UInt8>) {
+    value(utf8: name)
+    append(byte: UInt8(ascii: ":"))
+  }
+
+  // MARK: Values
+
+  public mutating func null() {
+    separate()
+    append("null")
+  }
+
+  public mutating func value(_ flag: Bool) {
+    separate()
+    append(flag ? "true" : "false")
+  }
+
+  @inline(__always)
+  public mutating func value(_ integer: Int) { value(Int64(integer)) }
+
+  public mutating func value(_ integer: Int64) {
+    separate()
+    reserve(20)
+    if integer < 0 { append(byte: UInt8(ascii: "-")) }
+    digits(integer.magnitude)
+  }
+
+  /// Decimal digits, room for which was made.
+  @inline(__always)
+  private mutating func digits(_ magnitude: UInt64) {
+    var length = 1
+    var bound: UInt64 = 10
+    while length < 20, magnitude >= bound {
+      length += 1
+      let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
+      if overflow { break }
+      bound = next
+    }
+    reserve(length)
+    var rest = magnitude
+    var place = count + length - 1
+    repeat {
+      start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+      place -= 1
+    } while rest > 0
+    count += length
+  }
+
+  /// The shortest text that reads back to the same value; null for NaN and the infinities, which JSON does not have.
+  public mutating func value(_ number: Double) {
+    separate()
+    guard number.isFinite else {
+      append("null")
+      return
+    }
+    // With at most 15 significant digits, decimal texts and doubles correspond one to one (DBL_DIG), so a number that is
+    // an integer over a power of ten has that as its shortest text.
+    let magnitude = number.magnitude
+    if magnitude < 1e8 {
+      let scaled = (magnitude * 1e7).rounded()
+      if scaled < 1e15, scaled / 1e7 == magnitude {
+        if number.sign == .minus { append(byte: UInt8(ascii: "-")) }
+        fixed(UInt64(scaled))
+        return
+      }
+    }
+    var text = number.description
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// `scaled` ten-millionths, without trailing zeros; a whole number keeps `.0`, so that it stays a real.
+  @inline(__always)
+  private mutating func fixed(_ scaled: UInt64) {
+    reserve(32)
+    digits(scaled / 10_000_000)
+    var fraction = scaled % 10_000_000
+    start[count] = UInt8(ascii: ".")
+    count += 1
+    guard fraction > 0 else {
+      start[count] = UInt8(ascii: "0")
+      count += 1
+      return
+    }
+    var length = 7
+    while fraction % 10 == 0 {
+      fraction /= 10
+      length -= 1
+    }
+    var place = count + length - 1
+    for _ in 0..<length {
+      start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10)
+      fraction /= 10
+      place -= 1
+    }
+    count += length
+  }
+
+  public mutating func value(_ text: String) {
+    var text = text
+    text.withUTF8 { value(utf8: $0) }
+  }
+
+  public mutating func value(_ text: StaticString) {
+    text.withUTF8Buffer { value(utf8: $0) }
+  }
+
+  /// A string given as valid UTF-8.
+  public mutating func value(utf8 text: UnsafeBufferPointer<UInt8>) {
+    separate()
+    reserve(text.count + 2)
+    start[count] = UInt8(ascii: "\"")
+    count += 1
+    var copied = 0
+    for (index, byte) in text.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+      copy(text, copied..<index)
+      escape(byte)
+      copied = index + 1
+    }
+    copy(text, copied..<text.count)
+    append(byte: UInt8(ascii: "\""))
+  }
+
+  @inline(__always)
+  private mutating func copy(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+    guard let base = text.baseAddress, !range.isEmpty else { return }
+    reserve(range.count)
+    (start + count).update(from: base + range.lowerBound, count: range.count)
+    count += range.count
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case 0x08: append("\\b")
+    case 0x09: append("\\t")
+    case 0x0A: append("\\n")
+    case 0x0C: append("\\f")
+    case 0x0D: append("\\r")
+    default:
+      append(byte < 0x10 ? "\\u000" : "\\u001")
+      let low = byte & 0xF
+      append(byte: low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+    }
+  }
+
+  /// A value that is JSON text already.
+  public mutating func raw(_ text: String) {
+    var text = text
+    separate()
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  public mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+    separate()
+    append(bytes)
+  }
+
+  @inline(__always)
+  public mutating func value(_ encodable: some JSONEncodable) { encodable.encode(to: &self) }
+
+  public mutating func array<S: Sequence>(_ elements: S, _ write: (S.Element, inout JSONWriter) -> Void) {
+    beginArray()
+    for element in elements { write(element, &self) }
+    endArray()
+  }
+}

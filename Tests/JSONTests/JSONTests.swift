@@ -1,0 +1,115 @@
+// JSON as it stands on the wire: what is read, what is refused and where, what is written.
+
+import JSON
+import Testing
+
+@Suite struct JSONTests {
+  /// The digits that count, without exponent and outer zeros.
+  private func significant(_ text: String) -> String {
+    let digits = text.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }
+    return String(digits.reversed().drop { $0 == "0" }.reversed())
+  }
+
+  @Test(arguments: [
+    "0.1", "-0.1", "1e+100", "123456.789", "5e-324", "1.7976931348623157e+308", "-84.25", "0.0", "36.6", "100.0",
+    "0.30000000000000004", "12345678.9012345", "-179.9999999", "1e-07", "9007199254740993.0",
+  ])
+  func `a double is written as the shortest text that reads back to it`(text: String) throws {
+    let value = try #require(Double(text))
+    var writer = JSONWriter()
+    writer.value(value)
+    #expect(Double(writer.string) == value)
+    #expect(significant(writer.string) == significant(value.description))
+    #expect(try JSONDocument(writer.string).read { try $0.double() } == value)
+  }
+
+  @Test func `a million random doubles read back`() throws {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<200_000 {
+      let value = Double(bitPattern: random.next())
+      guard value.isFinite else { continue }
+      let short = (value.truncatingRemainder(dividingBy: 180) * 1e6).rounded() / 1e6
+      for number in [value, short] {
+        var writer = JSONWriter()
+        writer.value(number)
+        #expect(Double(writer.string) == number)
+      }
+    }
+  }
+
+  @Test func `what is no number is null, and negative zero keeps its sign`() {
+    var writer = JSONWriter()
+    writer.beginArray()
+    for value in [Double.nan, .infinity, -.infinity, -0.0] { writer.value(value) }
+    writer.value(Int64.min)
+    writer.value(Int64.max)
+    writer.endArray()
+    #expect(writer.string == "[null,null,null,-0.0,-9223372036854775808,9223372036854775807]")
+  }
+
+  @Test func `strings are escaped as RFC 8259 asks and come back`() throws {
+    let text = "a\"b\\c\u{0}\u{1}\u{8}\t\n\u{c}\r\u{1f} é 世 🌍 /"
+    var writer = JSONWriter()
+    writer.value(text)
+    #expect(writer.string == #""a\"b\\c\u0000\u0001\b\t\n\f\r\u001f é 世 🌍 /""#)
+    #expect(try JSONDocument(writer.string).read { try $0.string() } == text)
+  }
+
+  @Test(arguments: [
+    (#"{"params":{"viewpoint":{"scale":"x"}}}"#, "/params/viewpoint/scale", "number", "string"),
+    (#"{"params":{"viewpoint":{}}}"#, "/params/viewpoint/scale", "number", "absent"),
+    (#"{"params":{"viewpoint":{"scale":true}}}"#, "/params/viewpoint/scale", "number", "bool"),
+  ])
+  func `an error names path, expectation and finding`(text: String, path: String, expected: String, found: String) throws {
+    let document = try JSONDocument(text)
+    let error = try #require(throws: JSONError.self) {
+      try document.read { try $0["params"]["viewpoint"]["scale"].double() }
+    }
+    #expect(document.read { error.path(from: $0) } == path)
+    #expect(error.expected == expected)
+    #expect(error.found == found)
+  }
+
+  @Test func `a path into shared values goes by the container`() throws {
+    let document = try JSONDocument(#"[{"a/b":[null,true]},{"a/b":[null,true]}]"#)
+    let path = document.read { root in
+      var path = ""
+      root[1].forEachMember { _, value in path = value[1].typeError(expected: "number").path(from: root) }
+      return path
+    }
+    #expect(path == "/1/a~1b/1")
+  }
+
+  @Test(arguments: [
+    ("{", JSONSyntaxError.Kind.malformed), (#"{"a":1,"a":2}"#, .duplicateKey), (#""\ud800""#, .malformed),
+    ("[1,]", .malformed), ("18446744073709551616", .malformed), (#"{"a\u0000":1}"#, .malformed), ("1 2", .malformed),
+    ("", .malformed), (String(repeating: "[", count: 3000), .tooDeep),
+  ])
+  func `what is no JSON is refused with its kind`(text: String, kind: JSONSyntaxError.Kind) {
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text) }
+    #expect(error?.kind == kind)
+  }
+
+  @Test func `bytes that are not UTF-8 are refused`() {
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument([0x22, 0xFF, 0x22]) }
+    #expect(error?.kind == .invalidUTF8)
+  }
+
+  @Test func `too many values are refused before they cost memory`() {
+    let text = "[" + String(repeating: "1,", count: 100) + "1]"
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text, limits: JSONLimits(values: 50)) }
+    #expect(error?.kind == .tooManyValues)
+  }
+
+  @Test func `a whole real counts as an integer, a fraction does not`() throws {
+    let document = try JSONDocument("[3.0, 3.5, 9007199254740993]")
+    #expect(try document.read { try $0[0].integer() } == 3)
+    #expect(throws: JSONError.self) { try document.read { try $0[1].integer() } }
+    #expect(try document.read { try $0[2].integer() } == 9_007_199_254_740_993)
+  }
+
+  @Test func `a value is written again as it was read`() throws {
+    let text = #"{"b":[1,2.5,"x",null,true,false,{}],"a":{"c":[]}}"#
+    #expect(try JSONDocument(text).read(\.text) == text)
+  }
+}
