@@ -1,0 +1,24 @@
+// All files that follow from a definition: pure, so that writing, comparing and testing see the same texts.
+
+struct Generator {
+  let definition: Definition
+  /// The modules that generated Swift imports; tests generate into a module of their own.
+  var swiftImports = ["JSON"]
+
+  /// File names below the folder, and texts.
+  func swift() -> [String: String] {
+    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let coding = SwiftCoding(types: types)
+    let wire = SwiftTypes(coding: coding, indirect: Checks.indirectUnions(definition))
+    let tables = SwiftTables(coding: coding, definition: definition)
+    var files: [String: String] = [:]
+    for domain in definition.domains {
+      let name = Names.upperCamel(domain.name)
+      files[name + ".swift"] = wire.file(domain, imports: swiftImports)
+      if let text = tables.handlers(domain, imports: swiftImports) { files[name + "Handlers.swift"] = text }
+    }
+    files["Methods.swift"] = tables.methods()
+    files["ErrorKinds.swift"] = tables.errorKinds()
+    return files
+  }
+}
