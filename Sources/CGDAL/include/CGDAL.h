@@ -54,9 +54,23 @@ struct cgdal_functions {
 #undef CGDAL_FIELD
 };
 
-/// Opens the library the first time; later calls give the same answer. Safe from any thread.
+/// Opens the library and registers its drivers the first time; later calls give the same answer. Safe from any thread.
 ///
 /// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
 const struct cgdal_functions *_Nullable cgdal_load(const char *_Nullable *_Nonnull reason);
+
+/// What GDAL said on this thread between cgdal_enter and cgdal_leave: the first failure, and how many there were.
+struct cgdal_call {
+  int failures;
+  char text[1024];
+};
+
+/// Keeps GDAL's messages of this thread off standard error and, unless allowed, this thread off the network.
+void cgdal_enter(struct cgdal_call *_Nonnull call, int allow_network);
+/// Ends what cgdal_enter began on the same thread; in pairs, nested.
+void cgdal_leave(int allow_network);
+
+/// Sets what GDAL asks of a file, in a struct that Swift does not see. Bytes; seconds since 1970.
+void cgdal_set_status(VSIStatBufL *_Nonnull status, unsigned mode, long long size, long long modified);
 
 #endif
