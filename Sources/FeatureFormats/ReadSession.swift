@@ -24,7 +24,7 @@ final class ReadSession: @unchecked Sendable {
   private let progress: (Double) -> Void
   private var told = 0.0
   /// Where in 0...1 the reads of the main file lead; what is above is for features.
-  var readShare = 1.0
+  var readShare = 0.0
   private(set) var wasCancelled = false
   private(set) var identities: [String: FileIdentity] = [:]
   private(set) var changed: String?

@@ -71,7 +71,8 @@ private func installVirtualFiles(_ gdal: GDAL) {
     guard let name, let (session, path) = ReadSession.find(String(cString: name)) else { return nil }
     return list(path, session)
   }
-  _ = ReadSession.prefix.withCString { gdal.pointee.VSIInstallPluginHandler($0, callbacks) }
+  // GDAL 3.6 keeps the pointer to the prefix, not a copy: it has to live as long as the process.
+  _ = gdal.pointee.VSIInstallPluginHandler(strdup(ReadSession.prefix), callbacks)
 }
 
 // POSIX's modes: both GDAL's headers and Glibc's define the names, so Swift takes neither.
