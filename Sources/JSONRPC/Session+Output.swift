@@ -197,3 +197,17 @@ extension Session {
     end(.atOnce(code: 1))
   }
 }
+
+extension Session {
+  /// Writes a notification whose params are made already.
+  public func notify(_ method: StaticString, _ params: some JSONEncodable) {
+    guard ending == nil, framer.framing != nil else { return }
+    let frame = beginFrame()
+    output.append("{\"jsonrpc\":\"2.0\",\"method\":\"")
+    output.append(method)
+    output.append("\",\"params\":")
+    params.encode(to: &output)
+    output.append(byte: UInt8(ascii: "}"))
+    endFrame(frame)
+  }
+}

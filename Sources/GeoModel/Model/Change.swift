@@ -19,11 +19,24 @@ public enum Property: String, Hashable, Sendable {
   case mode, tickRate
 }
 
+/// Ids of graphics: a run of minted ones, or any.
+public enum GraphicIDs: Hashable, Sendable {
+  case run(Range<Int>)
+  case list([Int])
+
+  public func forEach(_ body: (Int) -> Void) {
+    switch self {
+    case .run(let range): for id in range { body(id) }
+    case .list(let ids): for id in ids { body(id) }
+    }
+  }
+}
+
 /// What happened to graphics of an overlay.
 public enum GraphicsEdit: Hashable, Sendable {
-  case added([Int])
-  case updated([Int])
-  case removed([Int])
+  case added(GraphicIDs)
+  case updated(GraphicIDs)
+  case removed(GraphicIDs)
 }
 
 /// One thing that happened. Values are not in it: whoever wants them reads the world at the same revision.

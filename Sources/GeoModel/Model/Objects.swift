@@ -206,4 +206,5 @@ public struct Overlay: Entity {
   public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
   public internal(set) var store = FeatureStore()
+  public internal(set) var selectedCount = 0
 }

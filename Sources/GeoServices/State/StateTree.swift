@@ -2,16 +2,23 @@
 
 import GeoModel
 import JSON
+import Query
 
 /// A place in the tree. Children and values are made when they are asked for.
 indirect enum StateNode {
   /// Members in their order.
   case branch([String], (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
+  /// Graphics by id.
+  case graphics(FeatureStore)
 
   func child(_ name: String) -> StateNode? {
     switch self {
     case .branch(_, let child): return child(name)
+    case .graphics(let store):
+      return Int(name).flatMap { store.feature(id: $0) }.map { row in
+        .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
+      }
     case .leaf(let write):
       // Below a property the value is plain JSON, and so is the way.
       var writer = JSONWriter(capacity: 256)
@@ -37,9 +44,26 @@ indirect enum StateNode {
     }
   }
 
+  /// The names of its children; none for a value.
+  var names: [String] {
+    switch self {
+    case .leaf: return []
+    case .branch(let names, _): return names
+    case .graphics(let store):
+      var ids: [String] = []
+      ids.reserveCapacity(store.count)
+      store.forEach {
+        ids.append(String($0.id))
+        return true
+      }
+      return ids
+    }
+  }
+
   func write(to writer: inout JSONWriter) {
     switch self {
     case .leaf(let write): write(&writer)
+    case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
     case .branch(let names, let child):
       writer.beginObject()
       for name in names {
@@ -48,6 +72,42 @@ indirect enum StateNode {
         node.write(to: &writer)
       }
       writer.endObject()
+    }
+  }
+}
+
+extension StateNode {
+  /// The graphics of a range of places in the order of insertion, by id, as one object.
+  static func write(_ store: FeatureStore, _ range: Range<Int>, to writer: inout JSONWriter) {
+    writer.beginObject()
+    var place = 0
+    store.forEach { row in
+      if range.contains(place) {
+        writer.key(String(row.id))
+        FeatureWriter.writeGraphic(row, store.schema, to: &writer)
+      }
+      place += 1
+      return place < range.upperBound
+    }
+    writer.endObject()
+  }
+
+  /// Its text, made now.
+  var rendered: JSONOpaque {
+    var writer = JSONWriter(capacity: 256)
+    write(to: &writer)
+    let text = writer.string
+    return .written { $0.raw(text) }
+  }
+
+  /// How many graphics are in it.
+  var graphicCount: Int {
+    switch self {
+    case .leaf: 0
+    case .graphics(let store): store.count
+    case .branch(let names, let child):
+      // Only the tree's upper levels lead to graphics; below an object's members there are none.
+      names.reduce(0) { $0 + (child($1)?.graphicCount ?? 0) }
     }
   }
 }
@@ -78,9 +138,8 @@ enum StateTree {
         case .name(let name):
           if let child = node.child(name) { below.append((path + [name], child)) }
         case .any:
-          guard case .branch(let names, let child) = node else { continue }
-          for name in names {
-            if let node = child(name) { below.append((path + [name], node)) }
+          for name in node.names {
+            if let node = node.child(name) { below.append((path + [name], node)) }
           }
         }
       }
@@ -111,16 +170,5 @@ enum StateTree {
 
   private static func object(_ members: [(String, StateNode)]) -> StateNode {
     .branch(members.map(\.0)) { name in members.first { $0.0 == name }?.1 }
-  }
-}
-
-extension JSONValue {
-  /// The member of a name that is known only at run time.
-  func member(_ name: String) -> JSONValue {
-    var found = self["\u{1}"]
-    forEachMember { key, value in
-      if key.elementsEqual(name.utf8) { found = value }
-    }
-    return found
   }
 }
