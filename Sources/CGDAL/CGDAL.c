@@ -100,3 +100,22 @@ void cgdal_set_status(VSIStatBufL *status, unsigned mode, long long size, long l
   status->st_size = size;
   status->st_mtime = (time_t)modified;
 }
+
+char *cgdal_reference_text(OGRSpatialReferenceH reference) {
+  if (!reference) return NULL;
+  const char *authority = functions.OSRGetAuthorityName(reference, NULL);
+  const char *code = functions.OSRGetAuthorityCode(reference, NULL);
+  if (authority && code) {
+    char text[128];
+    snprintf(text, sizeof text, "%s:%s", authority, code);
+    return functions.CPLStrdup(text);
+  }
+  static const char *const options[] = {"FORMAT=WKT2_2019", NULL};
+  char *text = NULL;
+  // "Undefined" is how GeoPackage and others write that none is known.
+  if (functions.OSRExportToWktEx(reference, &text, options) == OGRERR_NONE && text && *text &&
+      !strstr(text, "\"Undefined"))
+    return text;
+  functions.VSIFree(text);
+  return NULL;
+}

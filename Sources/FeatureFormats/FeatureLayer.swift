@@ -93,19 +93,8 @@ extension FeatureDataset {
   }
 
   private func spatialReference(_ layer: OGRLayerH) -> SpatialReference? {
-    guard let reference = gdal.pointee.OGR_L_GetSpatialRef(layer) else { return nil }
-    if let authority = gdal.pointee.OSRGetAuthorityName(reference, nil),
-      let code = gdal.pointee.OSRGetAuthorityCode(reference, nil)
-    {
-      return SpatialReference("\(String(cString: authority)):\(String(cString: code))")
-    }
-    var text: UnsafeMutablePointer<CChar>?
+    guard let text = cgdal_reference_text(gdal.pointee.OGR_L_GetSpatialRef(layer)) else { return nil }
     defer { gdal.pointee.VSIFree(text) }
-    let wkt = withStrings(["FORMAT=WKT2_2019"]) { options in
-      gdal.pointee.OSRExportToWktEx(reference, &text, options) == OGRERR_NONE ? text.map { String(cString: $0) } : nil
-    }
-    // GDAL's stand-in for "none given" is a reference that says nothing.
-    guard let wkt, !wkt.isEmpty, !wkt.contains("Undefined") else { return nil }
-    return SpatialReference(wkt)
+    return SpatialReference(String(cString: text))
   }
 }

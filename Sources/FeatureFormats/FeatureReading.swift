@@ -23,6 +23,10 @@ extension FeatureDataset {
     }
     guard !session.wasCancelled else { throw .cancelled }
     if let reason = complaint { throw failure(layer, reason) }
+    // FlatGeobuf's reader takes an early end for the end. Others tell, and their counts may be stale by the format's rules.
+    if driver == .flatGeobuf, let expected = layer.description.featureCount, expected != count {
+      throw failure(layer, "the file ends after \(count) of \(expected) features")
+    }
   }
 
   private func failure(_ layer: FeatureLayer, _ reason: String) -> FormatError {

@@ -5,7 +5,9 @@ import Geometry
 
 /// One field of a layer.
 struct FieldColumn {
-  private enum Reader { case bool, integer, double, string, json, date, time, dateTime, integers, doubles, strings, binary }
+  private enum Reader {
+    case bool, integer, double, string, json, date, time, dateTime, smallIntegers, integers, doubles, strings, binary
+  }
 
   let index: Int32
   let field: Field
@@ -22,7 +24,8 @@ struct FieldColumn {
       case OFTTime: (.time, .time)
       case OFTDateTime: (.dateTime, .dateTime)
       case OFTString where subtype == OFSTJSON: (.json, .json)
-      case OFTIntegerList, OFTInteger64List: (.json, .integers)
+      case OFTIntegerList: (.json, .smallIntegers)
+      case OFTInteger64List: (.json, .integers)
       case OFTRealList: (.json, .doubles)
       case OFTStringList: (.json, .strings)
       case OFTBinary: (.binary, .binary)
@@ -44,6 +47,10 @@ struct FieldColumn {
     case .string: return text(feature, gdal).map { .string($0) } ?? .null
     case .json: return text(feature, gdal).map { .json($0) } ?? .null
     case .date, .time, .dateTime: return moment(feature, gdal).map { .string($0) } ?? .null
+    case .smallIntegers:
+      var count: Int32 = 0
+      let values = gdal.pointee.OGR_F_GetFieldAsIntegerList(feature, index, &count)
+      return .json(array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(\.description)))
     case .integers:
       var count: Int32 = 0
       let values = gdal.pointee.OGR_F_GetFieldAsInteger64List(feature, index, &count)

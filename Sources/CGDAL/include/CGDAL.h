@@ -22,6 +22,7 @@
 #include <cpl_vsi.h>
 #endif
 
+
 /// Every function called, once. Adding one here is all it takes.
 #define CGDAL_FUNCTIONS(X) \
   X(GDALAllRegister) X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
@@ -72,5 +73,8 @@ void cgdal_leave(int allow_network);
 
 /// Sets what GDAL asks of a file, in a struct that Swift does not see. Bytes; seconds since 1970.
 void cgdal_set_status(VSIStatBufL *_Nonnull status, unsigned mode, long long size, long long modified);
+
+/// `AUTHORITY:CODE` where the reference has one, else WKT2; NULL where it says nothing. Give it back with VSIFree.
+char *_Nullable cgdal_reference_text(OGRSpatialReferenceH _Nullable reference);
 
 #endif
