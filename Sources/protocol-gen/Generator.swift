@@ -17,8 +17,13 @@ struct Generator {
       files[name + ".swift"] = wire.file(domain, imports: swiftImports)
       if let text = tables.handlers(domain, imports: swiftImports) { files[name + "Handlers.swift"] = text }
     }
+    files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
     files["ErrorKinds.swift"] = tables.errorKinds()
     return files
   }
+
+  func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
+
+  func reference() -> [String: String] { Reference(definition: definition).files() }
 }
