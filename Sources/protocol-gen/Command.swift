@@ -52,6 +52,7 @@ struct Command {
     let generator = Generator(definition: definition, swiftImports: swiftImports)
     var differing: [String] = []
     if let swift { differing += try update(swift, generator.swift()) }
+    if let python { differing += try update(python, generator.python()) }
     if let reference { differing += try update(reference, generator.reference()) }
     if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }
     if isCheck, !differing.isEmpty {

@@ -152,7 +152,7 @@ struct Reference {
       }
     case .scalar(let base, let constraints):
       let unit = type.unit.map { ", in \($0)" } ?? ""
-      lines.add("A \(constraints.expectation(of: plain(base)).replacingBars)\(unit).\n")
+      lines.add("\(base == .integer ? "An" : "A") \(constraints.expectation(of: plain(base)).replacingBars)\(unit).\n")
     case .opaque(let schema, _): lines.add("```json\n\(schema.pretty(width: 100))\n```\n")
     }
     if let example = type.example { lines.add("Example:\n\n```json\n\(example.pretty(width: 100))\n```\n") }
@@ -162,7 +162,7 @@ struct Reference {
     guard case .properties(let list) = payload, !list.isEmpty else { return }
     lines.add("| \(title) | Type | Unit, range, default | |\n|---|---|---|---|")
     for property in list {
-      var notes = [property.unit, bounds(property)].compactMap(\.self).filter { !$0.isEmpty }
+      var notes = [property.unit, bounds(property)].compactMap(\.self).filter { !$0.isEmpty }.map(\.withoutOf)
       if let value = property.defaultValue { notes.append("default `\(value.line)`") }
       if property.isOptional { notes.append("optional") }
       if let coalescing = property.coalescing { notes.append("coalescing: \(coalescing.rawValue)") }

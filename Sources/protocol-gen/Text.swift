@@ -74,6 +74,11 @@ func packed(_ items: [String], width: Int) -> [String] {
   return line.isEmpty ? lines : lines + [line]
 }
 
+extension String {
+  /// "of at least 0" as a note of its own.
+  var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
+}
+
 extension Constraints {
   /// "in 1...16384", "above 0", "of at least 1 and below 5"; empty without bounds.
   var range: String {
