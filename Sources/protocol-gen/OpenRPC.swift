@@ -94,7 +94,8 @@ struct OpenRPC {
     let kind = Tree.Member(name: "kind", value: .string(error.kind))
     let example = (error.example?.members ?? []).filter { $0.name != "kind" }
     return .object([
-      "code": .integer(error.code), "message": .string(Prose.summary(error.about.doc)), "data": .object([kind] + example),
+      "code": .integer(error.code), "message": .string(Prose.summary(error.about.doc)),
+      "data": .object([kind] + example),
       "x-data": error.data.isEmpty ? nil : schemas.object(error.data), "x-since": .string(error.about.since),
     ])
   }
@@ -115,10 +116,10 @@ struct OpenRPC {
 
       """ + text.joined(separator: "\\\(marks)\n") + """
 
-      \"""\(marks)
-      }
+        \"""\(marks)
+        }
 
-      """
+        """
   }
 
   private func pieces(_ tree: Tree, depth: Int) -> [String] {

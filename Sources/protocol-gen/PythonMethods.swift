@@ -42,7 +42,8 @@ struct PythonMethods {
     let name = Names.snake(Names.verb(method.name))
     let meta = Examples.meta(since: method.about)
     // Required ones first: that is how they are read.
-    let properties = method.params.properties.filter { !$0.mayBeAbsent } + method.params.properties.filter(\.mayBeAbsent) + [meta]
+    let properties =
+      method.params.properties.filter { !$0.mayBeAbsent } + method.params.properties.filter(\.mayBeAbsent) + [meta]
     lines.block("\(flavour.function) \(name)(", "") { lines in
       lines.add("self,")
       if case .type(let type) = method.params {
@@ -108,7 +109,8 @@ struct PythonMethods {
     let call = "\(flavour.wait)server.\(method.domain).\(name)("
     if case .type = method.params { return [call + PythonTypes.literal(method.exampleParams ?? .null) + ")"] }
     let members = method.exampleParams?.members ?? []
-    let line = call + members.map { Names.snake($0.name) + "=" + PythonTypes.literal($0.value) }.joined(separator: ", ") + ")"
+    let line =
+      call + members.map { Names.snake($0.name) + "=" + PythonTypes.literal($0.value) }.joined(separator: ", ") + ")"
     let room = PythonTypes.width - 12
     if line.count <= room { return [line] }
     let rows = members.flatMap { member -> [String] in

@@ -45,7 +45,8 @@ struct PythonTypes {
     case .null: return "None"
     case .bool(let flag): return flag ? "True" : "False"
     case .array(let elements):
-      return join(elements.map(literal), "[", "]") { indent in elements.map { pretty($0, indent: indent, width: width) } }
+      return join(elements.map(literal), "[", "]") { indent in elements.map { pretty($0, indent: indent, width: width) }
+      }
     case .object(let members):
       return join(members.map { Tree.string($0.name).compact + ": " + literal($0.value) }, "{", "}") { indent in
         members.map { Tree.string($0.name).compact + ": " + pretty($0.value, indent: indent, width: width) }
@@ -123,7 +124,9 @@ struct PythonTypes {
     head.add("from __future__ import annotations\n")
     head.add("import sys")
     let used = ["Any", "Literal", "Mapping", "Sequence", "TypedDict", "Union"].filter { name in
-      body.lines.contains { line in line.split(whereSeparator: { !$0.isLetter }).contains(Substring(name)) && !line.contains("\"\"\"") }
+      body.lines.contains { line in
+        line.split(whereSeparator: { !$0.isLetter }).contains(Substring(name)) && !line.contains("\"\"\"")
+      }
     }
     head.add("from typing import \((["TYPE_CHECKING"] + used).joined(separator: ", "))\n")
     head.add("if sys.version_info >= (3, 11):\n    from typing import NotRequired")
@@ -144,7 +147,8 @@ struct PythonTypes {
     case .object(let properties): dictionary(type.name, properties, [type.about.doc], &lines)
     case .union(let variants):
       for variant in variants {
-        dictionary(type.name + Names.upperCamel(variant.tag), variant.properties, [variant.about.doc], tag: variant.tag, &lines)
+        dictionary(
+          type.name + Names.upperCamel(variant.tag), variant.properties, [variant.about.doc], tag: variant.tag, &lines)
       }
       let names = variants.map { type.name + Names.upperCamel($0.tag) }
       alias(type, names.count == 1 ? names[0] : call("Union", names), &lines)
@@ -153,7 +157,10 @@ struct PythonTypes {
       alias(type, call("Literal", values.map { "\"\($0.value)\"" }), extra: docs, &lines)
     case .scalar(let base, let constraints):
       let bounds = constraints.expectation(of: base == .string ? "string" : base == .integer ? "integer" : "number")
-      alias(type, annotation(base), extra: constraints.isEmpty ? [] : ["\(base == .integer ? "An" : "A") \(bounds)" + (type.unit.map { " (\($0))." } ?? ".")], &lines)
+      alias(
+        type, annotation(base),
+        extra: constraints.isEmpty
+          ? [] : ["\(base == .integer ? "An" : "A") \(bounds)" + (type.unit.map { " (\($0))." } ?? ".")], &lines)
     case .opaque(_, let python): alias(type, python, &lines)
     }
   }

@@ -86,7 +86,8 @@ extension Constraints {
     let to = maximum?.compact
     if let from, let to { return "in \(from)...\(to)" }
     let low = from.map { "of at least \($0)" } ?? exclusiveMinimum.map { "above \($0.compact)" }
-    let high = to.map { "of at most \($0)" } ?? exclusiveMaximum.map { "below \($0.compact)" }
+    let high =
+      to.map { (low == nil ? "of at most " : "at most ") + $0 } ?? exclusiveMaximum.map { "below \($0.compact)" }
     return [low, high].compactMap(\.self).joined(separator: " and ")
   }
 
