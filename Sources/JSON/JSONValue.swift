@@ -94,6 +94,10 @@ extension JSONValue {
     }
   }
 
+  /// The integer, or 0 where there is none: for those who have looked at ``kind``.
+  @inline(__always)
+  public var int64: Int64 { Int64(json_integer_value(node)) }
+
   public func string() throws(JSONError) -> String {
     guard let node, node.pointee.type == JSON_STRING else { throw typeError(expected: "string") }
     return withUTF8 { String(decoding: $0, as: UTF8.self) }
