@@ -27,7 +27,7 @@ struct Command {
         guard let value = rest.popFirst() else { return nil }
         switch argument {
         case "--swift": swift = value
-        case "--swift-import": swiftImports.append(value)
+        case "--swift-import": swiftImports = (swiftImports + [value]).sorted()
         case "--python": python = value
         case "--reference": reference = value
         default: openrpc = value
