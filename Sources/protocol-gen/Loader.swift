@@ -32,7 +32,7 @@ struct Loader {
   }
 
   private func about(_ reader: ObjectReader, since inherited: String) -> About {
-    let doc = reader.requiredString("doc")
+    let doc = Prose.unfolded(reader.requiredString("doc"))
     let since = reader.string("since") ?? inherited
     if since.isEmpty { problems.expected("version", at: reader.place.appending("since"), found: nil) }
     return About(

@@ -146,21 +146,3 @@ struct OpenRPC {
     }
   }
 }
-
-/// Small texts that several outputs need.
-enum Prose {
-  /// The first sentence.
-  static func summary(_ doc: String) -> String {
-    let paragraph = doc.prefix { $0 != "\n" }
-    let end = paragraph.indices.first { paragraph[$0...].hasPrefix(". ") }
-    return end.map { String(paragraph[...$0]) } ?? String(paragraph)
-  }
-
-  /// The name of what a method answers: `OverlayAddGraphicsResult`, or its type's.
-  static func resultName(_ method: Method) -> String {
-    if case .type(.named(let name)) = method.result { return name }
-    let verb = Names.upperCamel(Names.verb(method.name))
-    // initialize, shutdown ... have no domain in their name.
-    return (method.name.contains("/") ? Names.upperCamel(method.domain) : "") + verb + "Result"
-  }
-}

@@ -35,7 +35,7 @@ struct PythonMethods {
         }
       }
     }
-    return lines.text
+    return types.tidied(lines.lines)
   }
 
   private func emit(_ method: Method, _ lines: inout Lines) {

@@ -133,7 +133,18 @@ struct PythonTypes {
     head.add("elif TYPE_CHECKING:\n    from typing_extensions import NotRequired\n")
     head.add("PROTOCOL_VERSION = \"\(definition.version)\"")
     head.add("PROTOCOL_HASH = \"\(definition.hash)\"")
-    return head.text + body.text
+    return tidied(head.lines + body.lines)
+  }
+
+  /// At most two blank lines in a row, none at the end.
+  func tidied(_ lines: [String]) -> String {
+    var result: [String] = []
+    for line in lines.flatMap({ $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) })
+    where !(line.isEmpty && result.suffix(2) == ["", ""]) {
+      result.append(line)
+    }
+    while result.last == "" { result.removeLast() }
+    return result.joined(separator: "\n") + "\n"
   }
 
   /// The name of a notification's params: `ViewViewpointChangedParams`.
@@ -225,6 +236,6 @@ struct PythonTypes {
     lines.block("KIND_TO_ERROR: dict[str, type[GeoModelError]] = {") { lines in
       for error in definition.errors { lines.add("\"\(error.kind)\": \(Self.errorName(error.kind)),") }
     }
-    return lines.text
+    return tidied(lines.lines)
   }
 }

@@ -19,7 +19,7 @@ struct SwiftTables {
       lines.add("associatedtype Host: MethodHost")
       for method in methods {
         lines.add()
-        lines.prose(String(method.about.doc.prefix { $0 != "\n" }), prefix: "/// ")
+        lines.prose(Prose.summary(method.about.doc), prefix: "/// ")
         requirement(method, namespace, &lines)
       }
     }

@@ -10,11 +10,10 @@ public protocol ClockHandlers {
   /// The time.
   static func get(_ params: ClockProtocol.Get.Params, in world: Host.World) throws -> ClockProtocol.Get.Result
 
-  /// Changes the clock. What runs goes on from where it stands.
+  /// Changes the clock.
   static func set(_ params: ClockProtocol.Set.Params, in world: inout Host.World) throws -> ClockProtocol.Set.Result
 
-  /// Moves manual time on. Every tick that comes due is carried out, and its notifications are written, before the
-  /// answer.
+  /// Moves manual time on.
   static func advance(
     _ params: ClockProtocol.Advance.Params, in world: inout Host.World
   ) throws -> ClockProtocol.Advance.Result

@@ -6,8 +6,7 @@ import JSON
 /// Questions about features: a layer's and an overlay's alike.
 ///
 /// The order of features is that of drawing and stays the same from page to page as long as the revision does. A
-/// result that was cut
-/// says so in `exceededLimit`. (Filters by attribute come with the expression language.)
+/// result that was cut says so in `exceededLimit`. (Filters by attribute come with the expression language.)
 public enum FeatureProtocol {
   /// GeoJSON's tag.
   public enum FeatureCollectionType: String, WireEnum {

@@ -6,8 +6,8 @@ import JSON
 /// A feature layer over a layer of a source.
 ///
 /// Loading brings its features into the same kind of store, with the same index, that overlays have. Loads that
-/// overlap share one
-/// attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries again.
+/// overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries
+/// again.
 public enum LayerProtocol {
   /// Whether the features are here.
   public enum LoadStatus: JSONDecodable, JSONEncodable, Sendable {

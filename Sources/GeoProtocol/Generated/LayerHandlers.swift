@@ -18,12 +18,12 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.Update.Params, in world: inout Host.World
   ) throws -> LayerProtocol.Update.Result
 
-  /// Reads the layer's features. Answers at once when they are here. Progress is the part of the file read.
+  /// Reads the layer's features.
   static func load(
     _ params: LayerProtocol.Load.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.Load.Result>
 
-  /// Fails a load under way: every waiter is answered with `cancelled`. Otherwise it does nothing.
+  /// Fails a load under way: every waiter is answered with `cancelled`.
   static func cancelLoad(
     _ params: LayerProtocol.CancelLoad.Params, in world: inout Host.World
   ) throws -> LayerProtocol.CancelLoad.Result

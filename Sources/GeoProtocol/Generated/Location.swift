@@ -6,8 +6,7 @@ import JSON
 /// Where something is: sources of locations, started and stopped.
 ///
 /// A simulated source goes along a line on the ellipsoid at a steady velocity. Times are the clock's: with a manual
-/// one it moves by
-/// `clock/advance` alone.
+/// one it moves by `clock/advance` alone.
 public enum LocationProtocol {
   /// One location.
   public struct Location: JSONDecodable, JSONEncodable, Sendable {

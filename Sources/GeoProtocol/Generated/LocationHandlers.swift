@@ -7,7 +7,7 @@ import JSON
 public protocol LocationHandlers {
   associatedtype Host: MethodHost
 
-  /// Creates a source that goes along a line. It does not run before `location/start`.
+  /// Creates a source that goes along a line.
   static func createSimulated(
     _ params: LocationProtocol.CreateSimulated.Params, in world: inout Host.World
   ) throws -> LocationProtocol.CreateSimulated.Result
@@ -20,13 +20,13 @@ public protocol LocationHandlers {
     _ params: LocationProtocol.List.Params, in world: Host.World
   ) throws -> LocationProtocol.List.Result
 
-  /// Starts a source; answers when it has started. A source that runs is left alone.
+  /// Starts a source; answers when it has started.
   static func start(_ params: LocationProtocol.Start.Params, in world: inout Host.World) throws -> Host.Process
   static func startEnded(
     _ params: LocationProtocol.Start.Params, _ end: Host.ProcessEnd, in world: Host.World
   ) throws -> LocationProtocol.Start.Result
 
-  /// Stops a source; answers when it has stopped. Started again it goes on where it was.
+  /// Stops a source; answers when it has stopped.
   static func stop(_ params: LocationProtocol.Stop.Params, in world: inout Host.World) throws -> Host.Process
   static func stopEnded(
     _ params: LocationProtocol.Stop.Params, _ end: Host.ProcessEnd, in world: Host.World

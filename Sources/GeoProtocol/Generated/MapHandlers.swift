@@ -26,8 +26,7 @@ public protocol MapHandlers {
   /// Closes a map, its layers, and the views that show it.
   static func close(_ params: MapProtocol.Close.Params, in world: inout Host.World) throws -> MapProtocol.Close.Result
 
-  /// Adds an operational layer over a layer of a source, on top or where `index` says. Nothing is read until
-  /// `layer/load`.
+  /// Adds an operational layer over a layer of a source, on top or where `index` says.
   static func addLayer(
     _ params: MapProtocol.AddLayer.Params, in world: inout Host.World
   ) throws -> MapProtocol.AddLayer.Result

@@ -6,10 +6,8 @@ import JSON
 /// Graphics overlays: graphics that a client owns, over a view.
 ///
 /// Bulk methods are all or nothing: when items are bad, the answer is one `invalidItems` that names each by its
-/// index, and nothing has
-/// changed. Within an overlay the drawing order is zIndex, then the order of adding. Large sets travel in columns:
-/// numbers as base64
-/// of little-endian float64 or as arrays.
+/// index, and nothing has changed. Within an overlay the drawing order is zIndex, then the order of adding. Large
+/// sets travel in columns: numbers as base64 of little-endian float64 or as arrays.
 public enum OverlayProtocol {
   /// An overlay.
   public struct Overlay: JSONDecodable, JSONEncodable, Sendable {

@@ -28,7 +28,7 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.Close.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.Close.Result
 
-  /// Adds graphics on top. Those without an id get ids in one run, in order.
+  /// Adds graphics on top.
   static func addGraphics(
     _ params: OverlayProtocol.AddGraphics.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.AddGraphics.Result

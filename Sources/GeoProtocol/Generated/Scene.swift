@@ -6,8 +6,7 @@ import JSON
 /// A scene: a base surface made of ordered elevation sources.
 ///
 /// The first source that covers a point answers for it. Heights are metres; 0 is a height, never "not known".
-/// Exaggeration (a later
-/// version's) never changes them.
+/// Exaggeration (a later version's) never changes them.
 public enum SceneProtocol {
   /// A raster of heights.
   public struct ElevationSource: JSONDecodable, JSONEncodable, Sendable {

@@ -6,8 +6,7 @@ import JSON
 /// The connection itself: how it starts and ends, what the server is, and the types that every domain uses.
 ///
 /// The life of a session is LSP's: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of standard
-/// input ends it
-/// as well: what is running is answered, then the server exits with 0.
+/// input ends it as well: what is running is answered, then the server exits with 0.
 public enum SessionProtocol {
   /// The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
   static func readObjectId(_ json: JSONValue) throws(JSONError) -> String {

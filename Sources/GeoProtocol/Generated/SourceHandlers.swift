@@ -7,7 +7,7 @@ import JSON
 public protocol SourceHandlers {
   associatedtype Host: MethodHost
 
-  /// Opens a file and reads its schema. The source belongs to the session until it is closed.
+  /// Opens a file and reads its schema.
   static func `open`(
     _ params: SourceProtocol.Open.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, SourceProtocol.Open.Result>
@@ -23,7 +23,7 @@ public protocol SourceHandlers {
   /// All sources.
   static func list(_ params: SourceProtocol.List.Params, in world: Host.World) throws -> SourceProtocol.List.Result
 
-  /// Closes a source. Layers that have loaded keep their features; others can no longer load.
+  /// Closes a source.
   static func close(
     _ params: SourceProtocol.Close.Params, in world: inout Host.World
   ) throws -> SourceProtocol.Close.Result

@@ -11,7 +11,7 @@ public protocol StateHandlers {
   static func get(_ params: StateProtocol.Get.Params, in world: Host.World) throws -> StateProtocol.Get.Result
 
   /// Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes below them,
-  /// the client's own writes included. A path may name what does not exist yet.
+  /// the client's own writes included.
   static func observe(_ params: StateProtocol.Observe.Params, on host: Host) throws -> StateProtocol.Observe.Result
 
   /// Ends a subscription of any kind; unknown ones are ignored.

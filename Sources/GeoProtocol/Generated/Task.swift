@@ -6,8 +6,7 @@ import JSON
 /// Long operations: what runs, and how to end it.
 ///
 /// A task reads the model as it was when it began. It belongs to the session, or to the object that `meta.task.scope`
-/// names and
-/// ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by its handle.
+/// names and ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by its handle.
 public enum TaskProtocol {
   /// A task that has not been answered.
   public struct TaskDescription: JSONDecodable, JSONEncodable, Sendable {

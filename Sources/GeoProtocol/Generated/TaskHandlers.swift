@@ -10,7 +10,7 @@ public protocol TaskHandlers {
   /// The tasks that have not been answered.
   static func list(_ params: TaskProtocol.List.Params, on host: Host) throws -> TaskProtocol.List.Result
 
-  /// Cancels a task by its handle: every request that waits for it is answered with `cancelled`. Twice is harmless.
+  /// Cancels a task by its handle: every request that waits for it is answered with `cancelled`.
   static func cancel(_ params: TaskProtocol.Cancel.Params, on host: Host) throws -> TaskProtocol.Cancel.Result
 }
 

@@ -7,10 +7,8 @@ import JSON
 /// location.
 ///
 /// A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the screen. Scale
-/// and extent go by
-/// inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
-/// corrected for latitude.
-/// Screen coordinates start at the upper left, y down.
+/// and extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web
+/// Mercator is not corrected for latitude. Screen coordinates start at the upper left, y down.
 public enum ViewProtocol {
   /// What a view looks at. Immutable; two equal ones are the same.
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {

@@ -7,7 +7,7 @@ import JSON
 public protocol ViewHandlers {
   associatedtype Host: MethodHost
 
-  /// Creates a view over a map or a scene. Without a viewpoint it shows the world.
+  /// Creates a view over a map or a scene.
   static func create(
     _ params: ViewProtocol.Create.Params, in world: inout Host.World
   ) throws -> ViewProtocol.Create.Result
@@ -28,18 +28,17 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.Resize.Params, in world: inout Host.World
   ) throws -> ViewProtocol.Resize.Result
 
-  /// The viewpoint as of now, in either kind. Asking for the kind last set gives it back exactly.
+  /// The viewpoint as of now, in either kind.
   static func getViewpoint(
     _ params: ViewProtocol.GetViewpoint.Params, in world: Host.World
   ) throws -> ViewProtocol.GetViewpoint.Result
 
-  /// Sets the viewpoint at once. It ends an animation, and auto-pan.
+  /// Sets the viewpoint at once.
   static func setViewpoint(
     _ params: ViewProtocol.SetViewpoint.Params, in world: inout Host.World
   ) throws -> ViewProtocol.SetViewpoint.Result
 
-  /// Moves to a viewpoint, and answers when it is there or when something else took over. Scale moves in equal
-  /// ratios, rotation the short way.
+  /// Moves to a viewpoint, and answers when it is there or when something else took over.
   static func animateViewpoint(
     _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout Host.World
   ) throws -> Host.Process

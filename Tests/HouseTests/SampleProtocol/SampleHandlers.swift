@@ -8,7 +8,7 @@ import JSON
 public protocol SampleHandlers {
   associatedtype Host: MethodHost
 
-  /// Makes a thing. It is then there.
+  /// Makes a thing.
   static func make(
     _ params: SampleProtocol.Make.Params, in world: inout Host.World
   ) throws -> SampleProtocol.Make.Result

@@ -18,8 +18,7 @@ class SessionMethods(SyncCaller):
     uses.
 
     The life of a session is LSP's: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of
-    standard input ends it
-    as well: what is running is answered, then the server exits with 0.
+    standard input ends it as well: what is running is answered, then the server exits with 0.
     """
 
     def echo(
@@ -90,9 +89,8 @@ class ClockMethods(SyncCaller):
     """The one clock that animations and location sources run by.
 
     Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`:
-    tests and
-    simulations need no sleep and come out the same every time. There are 30 ticks a second unless asked
-    otherwise.
+    tests and simulations need no sleep and come out the same every time. There are 30 ticks a second unless
+    asked otherwise.
     """
 
     def get(
@@ -189,8 +187,8 @@ class FeatureMethods(SyncCaller):
     """Questions about features: a layer's and an overlay's alike.
 
     The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut
-    says so in `exceededLimit`. (Filters by attribute come with the expression language.)
+    does. A result that was cut says so in `exceededLimit`. (Filters by attribute come with the expression
+    language.)
     """
 
     def query(
@@ -427,8 +425,8 @@ class LayerMethods(SyncCaller):
     """A feature layer over a layer of a source.
 
     Loading brings its features into the same kind of store, with the same index, that overlays have. Loads
-    that overlap share one
-    attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries again.
+    that overlap share one attempt. After a failure `layer/load` answers the stored error; only
+    `layer/retryLoad` tries again.
     """
 
     def get(
@@ -621,8 +619,7 @@ class LocationMethods(SyncCaller):
     """Where something is: sources of locations, started and stopped.
 
     A simulated source goes along a line on the ellipsoid at a steady velocity. Times are the clock's: with a
-    manual one it moves by
-    `clock/advance` alone.
+    manual one it moves by `clock/advance` alone.
     """
 
     def create_simulated(
@@ -1085,10 +1082,8 @@ class OverlayMethods(SyncCaller):
     """Graphics overlays: graphics that a client owns, over a view.
 
     Bulk methods are all or nothing: when items are bad, the answer is one `invalidItems` that names each by
-    its index, and nothing has
-    changed. Within an overlay the drawing order is zIndex, then the order of adding. Large sets travel in
-    columns: numbers as base64
-    of little-endian float64 or as arrays.
+    its index, and nothing has changed. Within an overlay the drawing order is zIndex, then the order of
+    adding. Large sets travel in columns: numbers as base64 of little-endian float64 or as arrays.
     """
 
     def create(
@@ -1516,8 +1511,7 @@ class SceneMethods(SyncCaller):
     """A scene: a base surface made of ordered elevation sources.
 
     The first source that covers a point answers for it. Heights are metres; 0 is a height, never "not known".
-    Exaggeration (a later
-    version's) never changes them.
+    Exaggeration (a later version's) never changes them.
     """
 
     def create(
@@ -1683,9 +1677,8 @@ class SourceMethods(SyncCaller):
     """Data that layers are made of: a file that GDAL/OGR reads, or GeoJSON given inline.
 
     Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-    `rootPath`, and stay within
-    `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile, CSV, GPX, KML,
-    FlatGeobuf.
+    `rootPath`, and stay within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI
+    Shapefile, CSV, GPX, KML, FlatGeobuf.
     """
 
     def open(
@@ -1849,11 +1842,9 @@ class StateMethods(SyncCaller):
     """Reading the model as one tree, and following it.
 
     Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
-    The tree has
-    `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by id, and
-    `/clock`. Deltas are JSON Patch
-    (RFC 6902) operations: a replica that starts from the snapshot and applies them equals the model at the
-    revision they name.
+    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
+    id, and `/clock`. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and
+    applies them equals the model at the revision they name.
     """
 
     def get(
@@ -1950,8 +1941,8 @@ class TaskMethods(SyncCaller):
     """Long operations: what runs, and how to end it.
 
     A task reads the model as it was when it began. It belongs to the session, or to the object that
-    `meta.task.scope` names and
-    ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by its handle.
+    `meta.task.scope` names and ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by
+    its handle.
     """
 
     def list(
@@ -2001,10 +1992,9 @@ class ViewMethods(SyncCaller):
     into location.
 
     A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the
-    screen. Scale and extent go by
-    inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
-    corrected for latitude.
-    Screen coordinates start at the upper left, y down.
+    screen. Scale and extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is
+    111,319.490793 m; Web Mercator is not corrected for latitude. Screen coordinates start at the upper left,
+    y down.
     """
 
     def create(

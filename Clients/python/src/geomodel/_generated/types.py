@@ -97,7 +97,6 @@ class TaskOptions(TypedDict):
     """Cancels the task after so long, with `timedOut`. (second; at least 0)"""
 
 
-
 class OriginClient(TypedDict):
     """A request."""
 
@@ -106,19 +105,16 @@ class OriginClient(TypedDict):
     """The `meta.origin` that it carried."""
 
 
-
 class OriginAnimation(TypedDict):
     """An animated viewpoint."""
 
     type: Literal["animation"]
 
 
-
 class OriginLocation(TypedDict):
     """A location source or a location display."""
 
     type: Literal["location"]
-
 
 
 class OriginTask(TypedDict):
@@ -142,7 +138,6 @@ class Failure(TypedDict):
     """Where in the request, as a JSON Pointer; or the file."""
     expected: NotRequired[str]
     """What was expected there."""
-
 
 
 class ProgressValue(TypedDict):
@@ -176,7 +171,6 @@ class ClientInfo(TypedDict):
     """Its version."""
 
 
-
 class ServerInfo(TypedDict):
     """What the server is."""
 
@@ -184,7 +178,6 @@ class ServerInfo(TypedDict):
     """Always `geomodel-server`."""
     version: str
     """Its version."""
-
 
 
 class Capabilities(TypedDict):
@@ -238,7 +231,6 @@ class MethodDescription(TypedDict):
     """The error kinds it may answer, besides those common to all."""
 
 
-
 class StateDescription(TypedDict):
     """One path of the state tree."""
 
@@ -246,7 +238,6 @@ class StateDescription(TypedDict):
     """With `*` for an id."""
     coalescing: str
     """latest, merge, keyed or every."""
-
 
 
 class TaskCounts(TypedDict):
@@ -258,7 +249,6 @@ class TaskCounts(TypedDict):
     """Whose work has not stopped yet, cancelled ones included."""
     started: int
     """Since the start."""
-
 
 
 class TrafficCounts(TypedDict):
@@ -274,7 +264,6 @@ class TrafficCounts(TypedDict):
     """Changes that were folded into later ones before they were sent."""
     resyncs: int
     """Subscriptions that lost their deltas and were given a fresh snapshot."""
-
 
 
 class ModelCounts(TypedDict):
@@ -300,7 +289,6 @@ class ModelCounts(TypedDict):
     """Subscriptions."""
 
 
-
 class InitializeResult(TypedDict):
     """What `initialize` answers."""
 
@@ -312,13 +300,11 @@ class InitializeResult(TypedDict):
     """What it can do."""
 
 
-
 class SessionEchoResult(TypedDict):
     """What `session/echo` answers."""
 
     value: NotRequired[Any]
     """The same. (Every other member comes back, too.)"""
-
 
 
 class SessionStatusResult(TypedDict):
@@ -336,7 +322,6 @@ class SessionStatusResult(TypedDict):
     """Resident memory; null where the system does not tell. (byte)"""
 
 
-
 class SessionDescribeResult(TypedDict):
     """What `session/describe` answers."""
 
@@ -350,13 +335,11 @@ class SessionDescribeResult(TypedDict):
     """All state paths."""
 
 
-
 class DiscoverResult(TypedDict):
     """What `rpc.discover` answers."""
 
     openrpc: str
     """The version of OpenRPC."""
-
 
 
 class CancelRequestParams(TypedDict):
@@ -370,7 +353,6 @@ class CancelRequestParams(TypedDict):
     """The request's id."""
 
 
-
 class SetTraceParams(TypedDict):
     """The params of `$/setTrace`.
 
@@ -379,7 +361,6 @@ class SetTraceParams(TypedDict):
 
     value: TraceValue
     """How much."""
-
 
 
 class ProgressParams(TypedDict):
@@ -394,7 +375,6 @@ class ProgressParams(TypedDict):
     """The report."""
 
 
-
 class LogTraceParams(TypedDict):
     """The params of `$/logTrace`.
 
@@ -405,7 +385,6 @@ class LogTraceParams(TypedDict):
     """A line."""
     verbose: NotRequired[str]
     """More, when verbose."""
-
 
 
 class LogMessageParams(TypedDict):
@@ -441,7 +420,6 @@ class ClockGetResult(TypedDict):
     """Ticks a second. (1/second)"""
 
 
-
 class ClockSetResult(TypedDict):
     """What `clock/set` answers."""
 
@@ -453,7 +431,6 @@ class ClockSetResult(TypedDict):
     """RFC 3339."""
     tickRate: float
     """Ticks a second. (1/second)"""
-
 
 
 class ClockAdvanceResult(TypedDict):
@@ -492,7 +469,6 @@ class FeatureQueryResult(TypedDict):
     """In drawing order."""
 
 
-
 class FeatureQueryIdsResult(TypedDict):
     """What `feature/queryIds` answers."""
 
@@ -504,7 +480,6 @@ class FeatureQueryIdsResult(TypedDict):
     """In drawing order."""
 
 
-
 class FeatureQueryCountResult(TypedDict):
     """What `feature/queryCount` answers."""
 
@@ -512,7 +487,6 @@ class FeatureQueryCountResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     count: int
     """How many. (at least 0)"""
-
 
 
 class FeatureQueryExtentResult(TypedDict):
@@ -528,12 +502,10 @@ class FeatureQueryExtentResult(TypedDict):
     """Around them; absent when there is nothing."""
 
 
-
 class LoadStatusNotLoaded(TypedDict):
     """Not asked for yet, or cancelled."""
 
     type: Literal["notLoaded"]
-
 
 
 class LoadStatusLoading(TypedDict):
@@ -542,12 +514,10 @@ class LoadStatusLoading(TypedDict):
     type: Literal["loading"]
 
 
-
 class LoadStatusLoaded(TypedDict):
     """Here."""
 
     type: Literal["loaded"]
-
 
 
 class LoadStatusFailed(TypedDict):
@@ -601,7 +571,6 @@ class Layer(TypedDict):
     """Its fields."""
 
 
-
 class LayerListResult(TypedDict):
     """What `layer/list` answers."""
 
@@ -609,7 +578,6 @@ class LayerListResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     layers: list[Layer]
     """In drawing order; over all maps, by the maps' order."""
-
 
 
 class LayerLoadResult(TypedDict):
@@ -625,13 +593,11 @@ class LayerLoadResult(TypedDict):
     """Around them; absent when there is no geometry."""
 
 
-
 class LayerCancelLoadResult(TypedDict):
     """What `layer/cancelLoad` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class LayerRetryLoadResult(TypedDict):
@@ -645,7 +611,6 @@ class LayerRetryLoadResult(TypedDict):
     """How many features it has."""
     extent: NotRequired[Envelope]
     """Around them; absent when there is no geometry."""
-
 
 
 class Location(TypedDict):
@@ -667,12 +632,10 @@ class Location(TypedDict):
     """Whether it is old."""
 
 
-
 class LocationStatusStopped(TypedDict):
     """Not running."""
 
     type: Literal["stopped"]
-
 
 
 class LocationStatusStarting(TypedDict):
@@ -681,19 +644,16 @@ class LocationStatusStarting(TypedDict):
     type: Literal["starting"]
 
 
-
 class LocationStatusStarted(TypedDict):
     """Running."""
 
     type: Literal["started"]
 
 
-
 class LocationStatusStopping(TypedDict):
     """About to stop."""
 
     type: Literal["stopping"]
-
 
 
 class LocationStatusFailedToStart(TypedDict):
@@ -738,7 +698,6 @@ class LocationSource(TypedDict):
     """The last one; absent before the first."""
 
 
-
 class LocationListResult(TypedDict):
     """What `location/list` answers."""
 
@@ -746,7 +705,6 @@ class LocationListResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     locationSources: list[LocationSource]
     """In the order they were created."""
-
 
 
 class LocationStartResult(TypedDict):
@@ -758,7 +716,6 @@ class LocationStartResult(TypedDict):
     """Started."""
 
 
-
 class LocationStopResult(TypedDict):
     """What `location/stop` answers."""
 
@@ -768,13 +725,11 @@ class LocationStopResult(TypedDict):
     """Stopped."""
 
 
-
 class LocationCloseResult(TypedDict):
     """What `location/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class LocationObserveResult(TypedDict):
@@ -788,7 +743,6 @@ class LocationObserveResult(TypedDict):
     """Whether it runs."""
     location: NotRequired[Location]
     """The last one."""
-
 
 
 class LocationChangedParams(TypedDict):
@@ -807,7 +761,6 @@ class LocationChangedParams(TypedDict):
     """The location."""
 
 
-
 class LocationStatusChangedParams(TypedDict):
     """The params of `location/statusChanged`.
 
@@ -822,7 +775,6 @@ class LocationStatusChangedParams(TypedDict):
     """The revision of this."""
     status: LocationStatus
     """What it is now."""
-
 
 
 class Map(TypedDict):
@@ -840,7 +792,6 @@ class Map(TypedDict):
     """Its layers, first drawn first."""
 
 
-
 class MapListResult(TypedDict):
     """What `map/list` answers."""
 
@@ -850,13 +801,11 @@ class MapListResult(TypedDict):
     """In the order they were created."""
 
 
-
 class MapCloseResult(TypedDict):
     """What `map/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class MapAddLayerResult(TypedDict):
@@ -868,13 +817,11 @@ class MapAddLayerResult(TypedDict):
     """The world's revision after this. (at least 0)"""
 
 
-
 class MapRemoveLayerResult(TypedDict):
     """What `map/removeLayer` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class MapMoveLayerResult(TypedDict):
@@ -884,7 +831,6 @@ class MapMoveLayerResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     operationalLayers: list[ObjectId]
     """The new order."""
-
 
 
 class Overlay(TypedDict):
@@ -949,13 +895,11 @@ class OverlayListResult(TypedDict):
     """In drawing order; over all views, by the views' order."""
 
 
-
 class OverlayCloseResult(TypedDict):
     """What `overlay/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class OverlayAddGraphicsResult(TypedDict):
@@ -969,7 +913,6 @@ class OverlayAddGraphicsResult(TypedDict):
     """How many were added. (at least 0)"""
 
 
-
 class OverlayAddColumnsResult(TypedDict):
     """What `overlay/addColumns` answers."""
 
@@ -981,7 +924,6 @@ class OverlayAddColumnsResult(TypedDict):
     """How many were added. (at least 0)"""
 
 
-
 class OverlayUpdateGraphicsResult(TypedDict):
     """What `overlay/updateGraphics` answers."""
 
@@ -989,7 +931,6 @@ class OverlayUpdateGraphicsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     count: int
     """How many differ from before. (at least 0)"""
-
 
 
 class OverlayUpdateColumnsResult(TypedDict):
@@ -1001,7 +942,6 @@ class OverlayUpdateColumnsResult(TypedDict):
     """How many differ from before. (at least 0)"""
 
 
-
 class OverlayRemoveGraphicsResult(TypedDict):
     """What `overlay/removeGraphics` answers."""
 
@@ -1011,7 +951,6 @@ class OverlayRemoveGraphicsResult(TypedDict):
     """How many were removed. (at least 0)"""
 
 
-
 class OverlaySelectResult(TypedDict):
     """What `overlay/select` answers."""
 
@@ -1019,7 +958,6 @@ class OverlaySelectResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     selectedCount: int
     """How many are selected now. (at least 0)"""
-
 
 
 class ElevationSource(TypedDict):
@@ -1035,7 +973,6 @@ class ElevationSource(TypedDict):
     """Side of a cell, in the units of its spatial reference."""
 
 
-
 class Scene(TypedDict):
     """A scene."""
 
@@ -1047,7 +984,6 @@ class Scene(TypedDict):
     """Its title."""
     elevationSources: list[ElevationSource]
     """First match first."""
-
 
 
 class ElevationSampleValue(TypedDict):
@@ -1062,12 +998,10 @@ class ElevationSampleValue(TypedDict):
     """Side of its cell, in the units of its spatial reference."""
 
 
-
 class ElevationSampleNoData(TypedDict):
     """Covered, but the source does not know."""
 
     type: Literal["noData"]
-
 
 
 class ElevationSampleOutside(TypedDict):
@@ -1098,13 +1032,11 @@ class SceneListResult(TypedDict):
     """In the order they were created."""
 
 
-
 class SceneCloseResult(TypedDict):
     """What `scene/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class SceneElevationResult(TypedDict):
@@ -1114,7 +1046,6 @@ class SceneElevationResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     elevations: list[ElevationSample]
     """One for each point, in order."""
-
 
 
 class Field(TypedDict):
@@ -1160,7 +1091,6 @@ class SourceLayer(TypedDict):
     """Its fields, in order."""
 
 
-
 class Source(TypedDict):
     """An open source."""
 
@@ -1176,7 +1106,6 @@ class Source(TypedDict):
     """What is in it."""
 
 
-
 class SourceListResult(TypedDict):
     """What `source/list` answers."""
 
@@ -1186,13 +1115,11 @@ class SourceListResult(TypedDict):
     """In the order they were opened."""
 
 
-
 class SourceCloseResult(TypedDict):
     """What `source/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class StateValue(TypedDict):
@@ -1224,7 +1151,6 @@ class PatchEntry(TypedDict):
     """The new value; absent with remove."""
 
 
-
 class StateGetResult(TypedDict):
     """What `state/get` answers."""
 
@@ -1232,7 +1158,6 @@ class StateGetResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     values: list[StateValue]
     """What stands there, in the order of their paths; empty when nothing does."""
-
 
 
 class StateObserveResult(TypedDict):
@@ -1248,13 +1173,11 @@ class StateObserveResult(TypedDict):
     """
 
 
-
 class StateUnobserveResult(TypedDict):
     """What `state/unobserve` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class StateChangedParams(TypedDict):
@@ -1278,7 +1201,6 @@ class StateChangedParams(TypedDict):
     """False on every part but the last; absent when there is one."""
 
 
-
 class StateResyncedParams(TypedDict):
     """The params of `state/resynced`.
 
@@ -1292,7 +1214,6 @@ class StateResyncedParams(TypedDict):
     """The snapshot's."""
     snapshot: NotRequired[list[StateValue]]
     """As in `state/observe`; absent when it follows in parts."""
-
 
 
 class StateSnapshotPartParams(TypedDict):
@@ -1312,7 +1233,6 @@ class StateSnapshotPartParams(TypedDict):
     """Whether it is complete now."""
 
 
-
 class TaskDescription(TypedDict):
     """A task that has not been answered."""
 
@@ -1328,7 +1248,6 @@ class TaskDescription(TypedDict):
     """Requests that wait for it."""
 
 
-
 class TaskListResult(TypedDict):
     """What `task/list` answers."""
 
@@ -1336,13 +1255,11 @@ class TaskListResult(TypedDict):
     """In the order they began."""
 
 
-
 class TaskCancelResult(TypedDict):
     """What `task/cancel` answers."""
 
     cancelled: bool
     """Whether there was one."""
-
 
 
 class ViewpointCenterAndScale(TypedDict):
@@ -1357,7 +1274,6 @@ class ViewpointCenterAndScale(TypedDict):
     """Degrees by which north is turned, clockwise. (degree; default 0)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the center. (default "EPSG:4326")"""
-
 
 
 class ViewpointBoundingGeometry(TypedDict):
@@ -1390,7 +1306,6 @@ class ViewpointTargetCenterAndScale(TypedDict):
     """Of the center. (default "EPSG:4326")"""
 
 
-
 class ViewpointTargetBoundingGeometry(TypedDict):
     """As in Viewpoint, with room around it."""
 
@@ -1405,7 +1320,6 @@ class ViewpointTargetBoundingGeometry(TypedDict):
     """Stays when absent. (degree)"""
 
 
-
 class ViewpointTargetCenter(TypedDict):
     """Another center."""
 
@@ -1416,14 +1330,12 @@ class ViewpointTargetCenter(TypedDict):
     """Of the center. (default "EPSG:4326")"""
 
 
-
 class ViewpointTargetScale(TypedDict):
     """Another scale."""
 
     type: Literal["scale"]
     targetScale: float
     """The denominator of the scale. (above 0)"""
-
 
 
 class ViewpointTargetRotation(TypedDict):
@@ -1487,7 +1399,6 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
-
 class View(TypedDict):
     """A view."""
 
@@ -1517,7 +1428,6 @@ class View(TypedDict):
     """How it follows a location."""
 
 
-
 class ViewListResult(TypedDict):
     """What `view/list` answers."""
 
@@ -1527,13 +1437,11 @@ class ViewListResult(TypedDict):
     """In the order they were created."""
 
 
-
 class ViewCloseResult(TypedDict):
     """What `view/close` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
 
 
 class ViewGetViewpointResult(TypedDict):
@@ -1545,7 +1453,6 @@ class ViewGetViewpointResult(TypedDict):
     """The viewpoint."""
 
 
-
 class ViewSetViewpointResult(TypedDict):
     """What `view/setViewpoint` answers."""
 
@@ -1555,7 +1462,6 @@ class ViewSetViewpointResult(TypedDict):
     """What it is now."""
 
 
-
 class ViewAnimateViewpointResult(TypedDict):
     """What `view/animateViewpoint` answers."""
 
@@ -1563,7 +1469,6 @@ class ViewAnimateViewpointResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     arrived: bool
     """False when a newer viewpoint, auto-pan or closing ended it."""
-
 
 
 class ViewToLocationResult(TypedDict):
@@ -1577,7 +1482,6 @@ class ViewToLocationResult(TypedDict):
     """Points, in order."""
 
 
-
 class ViewToScreenResult(TypedDict):
     """What `view/toScreen` answers."""
 
@@ -1585,7 +1489,6 @@ class ViewToScreenResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     points: list[ScreenPoint]
     """Places, in order."""
-
 
 
 class ViewGetVisibleAreaResult(TypedDict):
@@ -1601,7 +1504,6 @@ class ViewGetVisibleAreaResult(TypedDict):
     """Around it."""
 
 
-
 class ViewSetLocationDisplayResult(TypedDict):
     """What `view/setLocationDisplay` answers."""
 
@@ -1609,7 +1511,6 @@ class ViewSetLocationDisplayResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     locationDisplay: LocationDisplay
     """What it is now."""
-
 
 
 class ViewObserveViewpointResult(TypedDict):
@@ -1623,7 +1524,6 @@ class ViewObserveViewpointResult(TypedDict):
     """As of now, in the kinds asked for."""
     isNavigating: bool
     """Whether an animation is under way."""
-
 
 
 class ViewViewpointChangedParams(TypedDict):
@@ -1648,7 +1548,6 @@ class ViewViewpointChangedParams(TypedDict):
     """Whether an animation is under way."""
 
 
-
 class ItemFailure(TypedDict):
     """A bad item of a bulk request."""
 
@@ -1662,4 +1561,3 @@ class ItemFailure(TypedDict):
     """Within the item."""
     expected: NotRequired[str]
     """What was expected there."""
-
