@@ -91,7 +91,7 @@ struct Checks {
     switch type.kind {
     case .object(let list): properties(list)
     case .union(let variants):
-      distinct(variants.map { ($0.tag, $0.about) }, "tag")
+      distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.place.appending("variants"))
       for variant in variants {
         sinceAndDoc(variant.about)
         if !Names.isLowerCamel(variant.tag) {
@@ -104,7 +104,7 @@ struct Checks {
         }
       }
     case .enumeration(let values):
-      distinct(values.map { ($0.value, $0.about) }, "value")
+      distinct(values.map { ($0.value, $0.about) }, "value", at: type.about.place.appending("values"))
       for value in values {
         sinceAndDoc(value.about)
         if !Names.isEnumValue(value.value) {
@@ -121,10 +121,11 @@ struct Checks {
     }
   }
 
-  private func distinct(_ list: [(String, About)], _ what: String) {
+  /// At least one, and no two that would be the same case in Swift.
+  private func distinct(_ list: [(String, About)], _ what: String, at place: Place) {
     var seen: Set<String> = []
-    if list.isEmpty { problems.report(definition.domains[0].about.place, "an enumeration or union without a \(what)") }
-    for (name, about) in list where !seen.insert(name).inserted {
+    if list.isEmpty { problems.report(place, "expected at least one \(what), found none") }
+    for (name, about) in list where !seen.insert(Names.swiftCase(name)).inserted {
       problems.report(about.place, "\(what) \"\(name)\" stands twice")
     }
   }

@@ -50,6 +50,8 @@ private let mistakes = [
   Mistake(
     #""result": {"type": "idle"}"#, #""result": {"type": "lost"}"#,
     #"/methods/2/example/result/type: expected one of "idle""#),
+  Mistake(#"{"value": "default""#, #"{"value": "Off""#, #"/types/4/values/1: value "Off" stands twice"#),
+  Mistake(#"{"tag": "failed""#, #"{"tag": "idle""#, #"/types/7/variants/1: tag "idle" stands twice"#),
   Mistake(#""params": "json""#, #""params": "Thing""#, #"/methods/4/params: expected properties or "json""#),
   Mistake(#""result": "Thing""#, #""result": "Mode""#, "expected an object, a union or an opaque type, found Mode"),
   Mistake(#""since": "0.2.0""#, #""since": "soon""#, "expected a version such as 0.1.0"),
