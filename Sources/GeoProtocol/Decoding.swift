@@ -66,7 +66,8 @@ extension JSONValue {
 }
 
 /// An enumeration on the wire.
-public protocol WireEnum: RawRepresentable, CaseIterable, JSONDecodable, JSONEncodable, Sendable where RawValue == String {}
+public protocol WireEnum: RawRepresentable, CaseIterable, JSONDecodable, JSONEncodable, Sendable
+where RawValue == String {}
 
 extension WireEnum {
   public init(from json: JSONValue) throws(JSONError) {

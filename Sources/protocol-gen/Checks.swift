@@ -22,7 +22,8 @@ struct Checks {
     unusedTypes()
     recursion()
     if !definition.methods.isEmpty, types["Meta"] == nil {
-      problems.report(Place(file: "domains/session.json"), "type Meta is missing: the params of every method may carry it as `meta`")
+      problems.report(
+        Place(file: "domains/session.json"), "type Meta is missing: the params of every method may carry it as `meta`")
     }
   }
 
@@ -34,19 +35,28 @@ struct Checks {
       if !seen.insert(key).inserted { problems.report(place, "\(what) is defined twice") }
     }
     for domain in definition.domains {
-      if !Names.isLowerCamel(domain.name) { problems.report(domain.about.place, "expected a lowerCamelCase domain, found \"\(domain.name)\"") }
+      if !Names.isLowerCamel(domain.name) {
+        problems.report(domain.about.place, "expected a lowerCamelCase domain, found \"\(domain.name)\"")
+      }
       for type in domain.types {
         let place = type.about.place.appending("name")
         unique("type " + type.name, "type \(type.name)", place)
         unique(domain.name + "." + type.name, "name \(type.name) of domain \(domain.name)", place)
-        if !Names.isUpperCamel(type.name) { problems.report(place, "expected an UpperCamelCase name, found \"\(type.name)\"") }
-        if Names.reservedTypes.contains(type.name) { problems.report(place, "\(type.name) is a name that generated code needs") }
+        if !Names.isUpperCamel(type.name) {
+          problems.report(place, "expected an UpperCamelCase name, found \"\(type.name)\"")
+        }
+        if Names.reservedTypes.contains(type.name) {
+          problems.report(place, "\(type.name) is a name that generated code needs")
+        }
       }
-      for (name, about) in domain.methods.map({ ($0.name, $0.about) }) + domain.notifications.map({ ($0.name, $0.about) }) {
+      for (name, about) in domain.methods.map({ ($0.name, $0.about) })
+        + domain.notifications.map({ ($0.name, $0.about) })
+      {
         let place = about.place.appending("name")
         let verb = Names.verb(name)
         unique("message " + name, name, place)
-        unique(domain.name + "." + Names.upperCamel(verb), "name \(Names.upperCamel(verb)) of domain \(domain.name)", place)
+        unique(
+          domain.name + "." + Names.upperCamel(verb), "name \(Names.upperCamel(verb)) of domain \(domain.name)", place)
         let isOwn = name == domain.name + "/" + verb
         let isSession = domain.name == "session" && (Names.unprefixed.contains(name) || name == "$/" + verb)
         if !Names.isLowerCamel(verb) || !(isOwn || isSession) {
@@ -81,11 +91,12 @@ struct Checks {
     switch type.kind {
     case .object(let list): properties(list)
     case .union(let variants):
-      distinct(variants.map { ($0.tag, $0.about) }, "tag")
+      distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.place.appending("variants"))
       for variant in variants {
         sinceAndDoc(variant.about)
         if !Names.isLowerCamel(variant.tag) {
-          problems.report(variant.about.place.appending("tag"), "expected a lowerCamelCase tag, found \"\(variant.tag)\"")
+          problems.report(
+            variant.about.place.appending("tag"), "expected a lowerCamelCase tag, found \"\(variant.tag)\"")
         }
         properties(variant.properties)
         for property in variant.properties where property.name == "type" {
@@ -93,11 +104,12 @@ struct Checks {
         }
       }
     case .enumeration(let values):
-      distinct(values.map { ($0.value, $0.about) }, "value")
+      distinct(values.map { ($0.value, $0.about) }, "value", at: type.about.place.appending("values"))
       for value in values {
         sinceAndDoc(value.about)
         if !Names.isEnumValue(value.value) {
-          problems.report(value.about.place.appending("value"), "expected letters, digits, - and _, found \"\(value.value)\"")
+          problems.report(
+            value.about.place.appending("value"), "expected letters, digits, - and _, found \"\(value.value)\"")
         }
       }
     case .scalar(let base, let constraints):
@@ -109,10 +121,13 @@ struct Checks {
     }
   }
 
-  private func distinct(_ list: [(String, About)], _ what: String) {
+  /// At least one, and no two that would be the same case in Swift.
+  private func distinct(_ list: [(String, About)], _ what: String, at place: Place) {
     var seen: Set<String> = []
-    if list.isEmpty { problems.report(definition.domains[0].about.place, "an enumeration or union without a \(what)") }
-    for (name, about) in list where !seen.insert(name).inserted { problems.report(about.place, "\(what) \"\(name)\" stands twice") }
+    if list.isEmpty { problems.report(place, "expected at least one \(what), found none") }
+    for (name, about) in list where !seen.insert(Names.swiftCase(name)).inserted {
+      problems.report(about.place, "\(what) \"\(name)\" stands twice")
+    }
   }
 
   private func properties(_ list: [Property]) {
@@ -156,7 +171,9 @@ struct Checks {
     switch type {
     case .integer, .number:
       (allowed.minimum, allowed.maximum) = (constraints.minimum, constraints.maximum)
-      (allowed.exclusiveMinimum, allowed.exclusiveMaximum) = (constraints.exclusiveMinimum, constraints.exclusiveMaximum)
+      (allowed.exclusiveMinimum, allowed.exclusiveMaximum) = (
+        constraints.exclusiveMinimum, constraints.exclusiveMaximum
+      )
     case .string:
       (allowed.minLength, allowed.maxLength) = (constraints.minLength, constraints.maxLength)
       allowed.pattern = constraints.pattern
@@ -167,14 +184,25 @@ struct Checks {
     let low = constraints.minimum?.number ?? constraints.exclusiveMinimum?.number
     let high = constraints.maximum?.number ?? constraints.exclusiveMaximum?.number
     if let low, let high, low > high { problems.report(place, "its minimum is above its maximum") }
-    if (constraints.minLength ?? 0) > (constraints.maxLength ?? .max) || (constraints.minItems ?? 0) > (constraints.maxItems ?? .max) {
+    if (constraints.minLength ?? 0) > (constraints.maxLength ?? .max)
+      || (constraints.minItems ?? 0) > (constraints.maxItems ?? .max)
+    {
       problems.report(place, "its least count is above its largest")
     }
   }
 
   // MARK: Messages
 
-  private func payload(_ payload: Payload, _ place: Place) {
+  /// Params are always an object of the message's own, so that absent ones can mean none.
+  private func params(_ payload: Payload, _ place: Place) {
+    switch payload {
+    case .properties(let list): properties(list)
+    case .type(.json): break
+    case .type: problems.report(place, "expected properties or \"json\"")
+    }
+  }
+
+  private func result(_ payload: Payload, _ place: Place) {
     switch payload {
     case .properties(let list): properties(list)
     case .type(.named(let name)):
@@ -190,24 +218,28 @@ struct Checks {
 
   private func check(_ method: Method) {
     let place = method.about.place
-    payload(method.params, place.appending("params"))
-    payload(method.result, place.appending("result"))
+    params(method.params, place.appending("params"))
+    result(method.result, place.appending("result"))
     var seen: Set<String> = []
     for (index, kind) in method.errors.enumerated() {
       let place = place.appending("errors").appending(index)
       if !definition.errors.contains(where: { $0.kind == kind }) { problems.report(place, "there is no error \(kind)") }
-      if definition.commonErrors.contains(kind) { problems.report(place, "\(kind) is common to all methods; leave it out") }
+      if definition.commonErrors.contains(kind) {
+        problems.report(place, "\(kind) is common to all methods; leave it out")
+      }
       if !seen.insert(kind).inserted { problems.report(place, "\(kind) stands twice") }
     }
   }
 
   private func check(_ notification: Notification) {
-    payload(notification.params, notification.about.place.appending("params"))
+    params(notification.params, notification.about.place.appending("params"))
   }
 
   private func check(_ path: StatePath) {
     reference(path.type, path.about.place.appending("type"))
-    if !path.path.hasPrefix("/") { problems.report(path.about.place.appending("path"), "expected a JSON Pointer, found \"\(path.path)\"") }
+    if !path.path.hasPrefix("/") {
+      problems.report(path.about.place.appending("path"), "expected a JSON Pointer, found \"\(path.path)\"")
+    }
     if definition.statePaths.filter({ $0.path == path.path }).count > 1 {
       problems.report(path.about.place.appending("path"), "\(path.path) stands twice")
     }
@@ -233,79 +265,5 @@ struct Checks {
     for kind in definition.commonErrors where !seen.contains(kind) {
       problems.report(Place(file: "errors.json", pointer: "/common"), "there is no error \(kind)")
     }
-  }
-
-  // MARK: The graph of types
-
-  private func unusedTypes() {
-    var waiting: [String] = ["Meta"]
-    func add(_ payload: Payload) {
-      switch payload {
-      case .properties(let list): waiting += list.flatMap(\.type.names)
-      case .type(let type): waiting += type.names
-      }
-    }
-    for method in definition.methods {
-      add(method.params)
-      add(method.result)
-    }
-    for notification in definition.notifications { add(notification.params) }
-    for path in definition.statePaths { waiting += path.type.names }
-    for error in definition.errors { waiting += error.data.flatMap(\.type.names) }
-    var used: Set<String> = []
-    while let name = waiting.popLast() {
-      guard used.insert(name).inserted, let type = types[name] else { continue }
-      waiting += type.properties.flatMap(\.type.names)
-      if case .opaque(let schema, _) = type.kind { waiting += Self.references(schema) }
-    }
-    for type in definition.types where !used.contains(type.name) {
-      problems.report(type.about.place, "type \(type.name) is never used")
-    }
-  }
-
-  /// The types that a JSON Schema refers to.
-  static func references(_ schema: Tree) -> [String] {
-    let prefix = "#/components/schemas/"
-    return schema.members.flatMap { member -> [String] in
-      if member.name == "$ref", let target = member.value.string, target.hasPrefix(prefix) {
-        return [String(target.dropFirst(prefix.count))]
-      }
-      return references(member.value)
-    } + schema.elements.flatMap(references)
-  }
-
-  /// An object that contains itself could never end; a union can, and is `indirect` in Swift.
-  private func recursion() {
-    for type in definition.types {
-      guard case .object = type.kind else { continue }
-      if Self.contains(type.name, itself: type.name, types, through: { if case .object? = types[$0]?.kind { true } else { false } }) {
-        problems.report(type.about.place, "\(type.name) contains itself; put an array, a map or a union between")
-      }
-    }
-  }
-
-  /// The unions that contain themselves.
-  static func indirectUnions(_ definition: Definition) -> Set<String> {
-    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    return Set(
-      definition.types.filter { type in
-        guard case .union = type.kind else { return false }
-        return contains(type.name, itself: type.name, types, through: { _ in true })
-      }.map(\.name))
-  }
-
-  private static func contains(
-    _ start: String, itself target: String, _ types: [String: TypeDefinition], through isOpen: (String) -> Bool
-  ) -> Bool {
-    var waiting = [start]
-    var seen: Set<String> = []
-    while let name = waiting.popLast() {
-      for property in types[name]?.properties ?? [] {
-        guard case .named(let next) = property.type else { continue }
-        if next == target { return true }
-        if isOpen(next), seen.insert(next).inserted { waiting.append(next) }
-      }
-    }
-    return false
   }
 }

@@ -27,7 +27,7 @@ struct Command {
         guard let value = rest.popFirst() else { return nil }
         switch argument {
         case "--swift": swift = value
-        case "--swift-import": swiftImports.append(value)
+        case "--swift-import": swiftImports = (swiftImports + [value]).sorted()
         case "--python": python = value
         case "--reference": reference = value
         default: openrpc = value
@@ -52,6 +52,9 @@ struct Command {
     let generator = Generator(definition: definition, swiftImports: swiftImports)
     var differing: [String] = []
     if let swift { differing += try update(swift, generator.swift()) }
+    if let python { differing += try update(python, generator.python()) }
+    if let reference { differing += try update(reference, generator.reference()) }
+    if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }
     if isCheck, !differing.isEmpty {
       for path in differing { Files.say("\(path) is not what Protocol/ says; run `make generate`") }
       return 1
@@ -63,11 +66,7 @@ struct Command {
   private func update(_ folder: String, _ files: [String: String]) throws -> [String] {
     var differing: [String] = []
     for name in files.keys.sorted() {
-      let path = folder + "/" + name
-      let text = files[name] ?? ""
-      if let present = try? Files.read(path), present == Array(text.utf8) { continue }
-      differing.append(path)
-      if !isCheck { try Files.write(text, to: path) }
+      differing += try update(file: folder + "/" + name, files[name] ?? "")
     }
     let suffixes = Set(files.keys.compactMap { $0.split(separator: ".").last.map { "." + $0 } })
     for name in Files.list(folder) where files[name] == nil && suffixes.contains(where: { name.hasSuffix($0) }) {
@@ -75,5 +74,11 @@ struct Command {
       if !isCheck { try Files.remove(folder + "/" + name) }
     }
     return differing
+  }
+
+  private func update(file path: String, _ text: String) throws -> [String] {
+    if let present = try? Files.read(path), present == Array(text.utf8) { return [] }
+    if !isCheck { try Files.write(text, to: path) }
+    return [path]
   }
 }

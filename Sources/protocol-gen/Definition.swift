@@ -15,7 +15,9 @@ struct Definition {
 
   /// Major and minor number of the newest `since`.
   var version: String {
-    let all = domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about) + errors.map(\.about)
+    let all =
+      domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)
+      + errors.map(\.about)
     let newest = all.compactMap { Version($0.since) }.max() ?? Version(parts: [0, 0, 0])
     return newest.parts.prefix(2).map(String.init).joined(separator: ".")
   }

@@ -22,7 +22,8 @@ struct Examples {
     }
     for notification in definition.notifications {
       if let params = notification.exampleParams {
-        check(params, notification.params, extra: [], at: notification.about.place.appending("example").appending("params"))
+        check(
+          params, notification.params, extra: [], at: notification.about.place.appending("example").appending("params"))
       }
       each(notification.params)
     }
@@ -40,7 +41,8 @@ struct Examples {
   static func meta(since about: About) -> Property {
     Property(
       name: "meta", type: .named("Meta"),
-      about: About(place: about.place, doc: "Control fields: origin, expected revision, progress, task.", since: about.since),
+      about: About(
+        place: about.place, doc: "Control fields: origin, expected revision, progress, task.", since: about.since),
       isOptional: true)
   }
 
@@ -92,7 +94,8 @@ struct Examples {
     check(value, property.type, property.constraints, at: place)
   }
 
-  private func check(_ value: Tree, _ type: TypeExpression, _ constraints: Constraints = Constraints(), at place: Place) {
+  private func check(_ value: Tree, _ type: TypeExpression, _ constraints: Constraints = Constraints(), at place: Place)
+  {
     switch type {
     case .string:
       guard let text = value.string, fits(text, constraints) else {
@@ -109,7 +112,7 @@ struct Examples {
         problems.expected(constraints.expectation(of: "number"), at: place, found: value)
         return
       }
-    case .boolean: if case .bool = value { } else { problems.expected("boolean", at: place, found: value) }
+    case .boolean: if case .bool = value {} else { problems.expected("boolean", at: place, found: value) }
     case .json: break
     case .array(let element, let bounds):
       guard case .array(let elements) = value,
@@ -140,7 +143,8 @@ struct Examples {
     case .union(let variants):
       guard let variant = variants.first(where: { .string($0.tag) == value["type"] }) else {
         problems.expected(
-          "one of " + variants.map { "\"\($0.tag)\"" }.joined(separator: ", "), at: place.appending("type"), found: value["type"])
+          "one of " + variants.map { "\"\($0.tag)\"" }.joined(separator: ", "), at: place.appending("type"),
+          found: value["type"])
         return
       }
       check(value, variant.properties, at: place, tag: true)
@@ -160,8 +164,10 @@ struct Examples {
       problems.report(place, "\(name) is missing")
     }
     for property in schema["properties"]?.members ?? [] {
-      guard let choices = property.value["enum"]?.elements, let found = value[property.name], !choices.contains(found) else { continue }
-      problems.expected("one of " + choices.map(\.compact).joined(separator: ", "), at: place.appending(property.name), found: found)
+      guard let choices = property.value["enum"]?.elements, let found = value[property.name], !choices.contains(found)
+      else { continue }
+      problems.expected(
+        "one of " + choices.map(\.compact).joined(separator: ", "), at: place.appending(property.name), found: found)
     }
   }
 
@@ -183,6 +189,7 @@ struct Examples {
 
   private func fits(_ number: Double, _ constraints: Constraints) -> Bool {
     number >= constraints.minimum?.number ?? -.infinity && number <= constraints.maximum?.number ?? .infinity
-      && number > constraints.exclusiveMinimum?.number ?? -.infinity && number < constraints.exclusiveMaximum?.number ?? .infinity
+      && number > constraints.exclusiveMinimum?.number ?? -.infinity
+      && number < constraints.exclusiveMaximum?.number ?? .infinity
   }
 }

@@ -1,9 +1,9 @@
 // The tool's file access: reading the definition, writing or comparing what was generated.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 enum Files {
@@ -70,9 +70,9 @@ enum Files {
 
   private static func put(_ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Glibc)
-    Glibc.write(2, bytes.baseAddress, bytes.count)
+      Glibc.write(2, bytes.baseAddress, bytes.count)
     #else
-    Darwin.write(2, bytes.baseAddress, bytes.count)
+      Darwin.write(2, bytes.baseAddress, bytes.count)
     #endif
   }
 }

@@ -17,8 +17,24 @@ struct Generator {
       files[name + ".swift"] = wire.file(domain, imports: swiftImports)
       if let text = tables.handlers(domain, imports: swiftImports) { files[name + "Handlers.swift"] = text }
     }
+    files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
     files["ErrorKinds.swift"] = tables.errorKinds()
     return files
+  }
+
+  func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
+
+  func reference() -> [String: String] { Reference(definition: definition).files() }
+
+  func python() -> [String: String] {
+    let types = PythonTypes(definition: definition)
+    return [
+      "__init__.py": PythonTypes.header + "\n\"\"\"What follows from the protocol's definition.\"\"\"\n",
+      "types.py": types.typesFile(),
+      "errors.py": types.errorsFile(),
+      "methods_async.py": PythonMethods(types: types, flavour: .async).file(),
+      "methods_sync.py": PythonMethods(types: types, flavour: .sync).file(),
+    ]
   }
 }

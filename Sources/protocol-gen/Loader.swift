@@ -12,7 +12,9 @@ struct Loader {
     let since = domain.about.since
     domain.types = reader.list("types").compactMap { type($0, at: $1, domain: name, since: since) }
     domain.methods = reader.list("methods").compactMap { method($0, at: $1, domain: name, since: since) }
-    domain.notifications = reader.list("notifications").compactMap { notification($0, at: $1, domain: name, since: since) }
+    domain.notifications = reader.list("notifications").compactMap {
+      notification($0, at: $1, domain: name, since: since)
+    }
     domain.statePaths = reader.list("state").compactMap { statePath($0, at: $1, domain: name, since: since) }
     return domain
   }
@@ -30,7 +32,7 @@ struct Loader {
   }
 
   private func about(_ reader: ObjectReader, since inherited: String) -> About {
-    let doc = reader.requiredString("doc")
+    let doc = Prose.unfolded(reader.requiredString("doc"))
     let since = reader.string("since") ?? inherited
     if since.isEmpty { problems.expected("version", at: reader.place.appending("since"), found: nil) }
     return About(
@@ -70,7 +72,10 @@ struct Loader {
       let inner = ObjectReader(value, at: reader.place.appending("example"), problems: problems)
     else { return (nil, nil) }
     defer { inner.finish() }
-    return (inner.required("params", "example of the params"), hasResult ? inner.required("result", "example of the result") : nil)
+    return (
+      inner.required("params", "example of the params"),
+      hasResult ? inner.required("result", "example of the result") : nil
+    )
   }
 
   private func payload(_ name: String, _ reader: ObjectReader, since: String) -> Payload {
@@ -113,7 +118,8 @@ struct Loader {
     case "union":
       kind = .union(reader.list("variants", isRequired: true).compactMap { variant($0, at: $1, since: about.since) })
     case "enum":
-      kind = .enumeration(reader.list("values", isRequired: true).compactMap { enumValue($0, at: $1, since: about.since) })
+      kind = .enumeration(
+        reader.list("values", isRequired: true).compactMap { enumValue($0, at: $1, since: about.since) })
     case "string": kind = .scalar(.string, constraints(reader))
     case "integer":
       unit = reader.string("unit")
@@ -122,7 +128,8 @@ struct Loader {
       unit = reader.string("unit")
       kind = .scalar(.number, constraints(reader))
     case "opaque":
-      kind = .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]), python: reader.string("python") ?? "Any")
+      kind = .opaque(
+        schema: reader.required("schema", "JSON Schema") ?? .object([]), python: reader.string("python") ?? "Any")
     case let other:
       problems.expected(
         "one of \"object\", \"union\", \"enum\", \"string\", \"integer\", \"number\", \"opaque\"",
@@ -138,7 +145,8 @@ struct Loader {
     defer { reader.finish() }
     let about = about(reader, since: since)
     return .init(
-      tag: reader.requiredString("tag"), about: about, properties: properties(reader.list("properties"), since: about.since))
+      tag: reader.requiredString("tag"), about: about,
+      properties: properties(reader.list("properties"), since: about.since))
   }
 
   private func enumValue(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.EnumValue? {

@@ -81,7 +81,12 @@ enum Names {
         super switch this throw true try typeof var void while with yield arguments eval constructor
         """)
     ),
-    ("Lua", words("and break do else elseif end false for function goto if in local nil not or repeat return then true until while")),
+    (
+      "Lua",
+      words(
+        "and break do else elseif end false for function goto if in local nil not or repeat return then true until while"
+      )
+    ),
     ("Emacs Lisp", words("nil t")),
     ("generated code", words("json writer meta")),
   ]

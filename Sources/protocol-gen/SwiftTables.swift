@@ -19,7 +19,7 @@ struct SwiftTables {
       lines.add("associatedtype Host: MethodHost")
       for method in methods {
         lines.add()
-        lines.prose(String(method.about.doc.prefix { $0 != "\n" }), prefix: "/// ")
+        lines.prose(Prose.summary(method.about.doc), prefix: "/// ")
         requirement(method, namespace, &lines)
       }
     }
@@ -150,7 +150,9 @@ struct SwiftTables {
         "name: \"\(method.name)\", domain: \"\(method.domain)\", shape: .\(method.shape.rawValue), "
           + "since: \"\(method.about.since)\",")
       var parts = cases(method.errors)
-      if parts.isEmpty { parts = ["errors: []"] } else {
+      if parts.isEmpty {
+        parts = ["errors: []"]
+      } else {
         parts[0] = "errors: [" + parts[0]
         parts[parts.count - 1] += "]"
       }

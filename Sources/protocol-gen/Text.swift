@@ -74,6 +74,11 @@ func packed(_ items: [String], width: Int) -> [String] {
   return line.isEmpty ? lines : lines + [line]
 }
 
+extension String {
+  /// "of at least 0" as a note of its own.
+  var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
+}
+
 extension Constraints {
   /// "in 1...16384", "above 0", "of at least 1 and below 5"; empty without bounds.
   var range: String {
@@ -81,7 +86,8 @@ extension Constraints {
     let to = maximum?.compact
     if let from, let to { return "in \(from)...\(to)" }
     let low = from.map { "of at least \($0)" } ?? exclusiveMinimum.map { "above \($0.compact)" }
-    let high = to.map { "of at most \($0)" } ?? exclusiveMaximum.map { "below \($0.compact)" }
+    let high =
+      to.map { (low == nil ? "of at most " : "at most ") + $0 } ?? exclusiveMaximum.map { "below \($0.compact)" }
     return [low, high].compactMap(\.self).joined(separator: " and ")
   }
 

@@ -1,9 +1,9 @@
 // From Protocol/ to everything that follows from it.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 guard let command = Command(Array(CommandLine.arguments.dropFirst())) else {
