@@ -70,6 +70,7 @@ extension Host {
 
   /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
+    tellHeldBack()
     do { return try body() } catch {
       // A command that fails has changed nothing; were it otherwise, watchers would have to know.
       if world.hasChanges { publish() }

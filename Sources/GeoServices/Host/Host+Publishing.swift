@@ -15,8 +15,10 @@ extension Host {
   func publish(canWait: Bool = false) {
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
+    // An answer that states the revision is about to follow.
+    let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     if !changes.isEmpty {
-      subscribers.note(changes)
+      subscribers.note(changes, world)
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
       for change in changes {
         if case .closed(let object) = change.event { endTasks(of: object) }
@@ -28,11 +30,17 @@ extension Host {
     scheduleTick()
   }
 
+  /// Tells what was held back, before an answer that states the revision.
+  func tellHeldBack() {
+    if isHeldBack { flush() }
+  }
+
   /// Writes what subscriptions have noted.
   func flush() {
     guard let session else { return }
     isHeldBack = false
-    if session.unread > Self.patience {
+    // Asking whether it is congested is what has ``drained()`` called when it no longer is.
+    if session.isCongested, session.unread > Self.patience {
       subscribers.giveUp()
       isHeldBack = true
       return

@@ -14,11 +14,11 @@ protocol Subscriber: AnyObject {
   var scope: ObjectReference? { get }
 
   /// Notes a change; answers how many earlier ones it made superfluous.
-  func note(_ change: Change) -> Int
+  func note(_ change: Change, _ world: World) -> Int
   /// Tells what has been noted, as of now.
   func flush(_ world: World, to session: Session)
-  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew.
-  func giveUp()
+  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew. False when there was nothing to give up.
+  func giveUp() -> Bool
 }
 
 /// All subscriptions, in the order they were made.
@@ -43,10 +43,10 @@ struct Subscribers {
     notBefore[id] = nil
   }
 
-  mutating func note(_ changes: [Change]) {
+  mutating func note(_ changes: [Change], _ world: World) {
     guard !all.isEmpty else { return }
     for subscriber in all {
-      for change in changes { coalesced += subscriber.note(change) }
+      for change in changes { coalesced += subscriber.note(change, world) }
     }
     for change in changes {
       guard case .closed(let object) = change.event else { continue }
@@ -76,8 +76,7 @@ struct Subscribers {
   /// The client has not read for too long: from here on memory is kept in proportion to the state.
   mutating func giveUp() {
     for subscriber in all where subscriber.isDirty {
-      subscriber.giveUp()
-      resyncs += 1
+      if subscriber.giveUp() { resyncs += 1 }
     }
   }
 }
