@@ -26,6 +26,7 @@ enum ClockService: ClockHandlers {
   static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result {
     guard host.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = host.world.clock.now.advanced(by: params.seconds)
+    guard end < .latest else { throw ModelError.tooManyTicks }
     let ticks = host.world.ticksDue(until: end)
     guard ticks <= mostTicks else { throw ModelError.tooManyTicks }
     // Ticks at which nothing moves need not be carried out one by one.
