@@ -182,6 +182,7 @@ extension World {
     case .scale(let scale): camera.scale = scale
     case .rotation(let rotation): camera.rotation = Camera.normalized(degrees: rotation)
     }
+    if camera == view.camera { return (camera, view.viewpoint) }
     // Only a part changed: the center stays as it was given.
     do {
       guard
