@@ -55,17 +55,17 @@ extension World {
     return process
   }
 
-  private mutating func stop(_ id: LocationSourceID) {
+  private mutating func stop(_ id: LocationSourceID, by origin: Origin? = nil) {
     guard locationSources[id]?.status == .started else { return }
     locationSources.modify(id) {
       $0.status = .stopped
       $0.resumedAt = nil
     }
-    recordStatus(of: id)
+    recordStatus(of: id, by: origin)
   }
 
-  private mutating func recordStatus(of id: LocationSourceID) {
-    record(.changed(ObjectReference(.locationSources, id.rawValue), .status))
+  private mutating func recordStatus(of id: LocationSourceID, by origin: Origin? = nil) {
+    record(.changed(ObjectReference(.locationSources, id.rawValue), .status), by: origin)
     touch(id)
   }
 
@@ -103,7 +103,7 @@ extension World {
       record(.changed(ObjectReference(.locationSources, id.rawValue), .location), by: .location)
       touch(id)
       follow(id, to: position)
-      if isOver { stop(id) }
+      if isOver { stop(id, by: .location) }
     }
   }
 
@@ -166,7 +166,7 @@ extension World {
     views.modify(view.id) { $0.locationDisplay.awaitsZoom = false }
     let viewpoint = Viewpoint.centerAndScale(
       center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
-    interruptAnimation(of: view.id)
+    interruptAnimation(of: view.id, by: .location)
     place(view.id, camera, viewpoint, by: .location)
   }
 }

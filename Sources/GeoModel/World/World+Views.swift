@@ -100,11 +100,11 @@ extension World {
     for id in views.ids { interruptAnimation(of: id) }
   }
 
-  mutating func interruptAnimation(of id: ViewID) {
+  mutating func interruptAnimation(of id: ViewID, by origin: Origin? = nil) {
     guard let animation = views[id]?.animation else { return }
     views.modify(id) { $0.animation = nil }
     end(animation.process, .interrupted)
-    recordNavigating(id)
+    recordNavigating(id, by: origin)
   }
 
   mutating func advanceAnimation(of id: ViewID) {
