@@ -72,6 +72,8 @@ final class Conversation {
     let skip = step["skip"]?.array ?? []
     if let message = step["send"] {
       try send(completed(try bindings.resolved(message)))
+    } else if let text = step["sendText"] {
+      send(try bindings.bytes(text))
     } else if let text = step["sendRaw"] {
       connection.send(try bindings.bytes(text))
     } else if let pattern = step["expect"] {
@@ -110,9 +112,10 @@ final class Conversation {
     }
   }
 
-  private func send(_ message: Value) throws {
-    let text = message.text
-    connection.send(framing == .lines ? text + "\n" : "Content-Length: \(text.utf8.count)\r\n\r\n" + text)
+  private func send(_ message: Value) throws { send(Array(message.text.utf8)) }
+
+  private func send(_ text: [UInt8]) {
+    connection.send(framing == .lines ? text + [0x0A] : Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text)
   }
 
   private func expect(_ pattern: Value, skip: [Value]) throws {
