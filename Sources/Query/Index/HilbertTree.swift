@@ -37,28 +37,40 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     _ block: UnsafeMutableRawPointer, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
   ) {
     let level = block.assumingMemoryBound(to: NodeHead.self).pointee.level
-    guard level > 0 else { return searchLeaf(LeafBlock<Shape>(block), box, isInside: isInside, into: &found) }
+    guard level > 0 else {
+      let leaf = LeafBlock<Shape>(block)
+      found.reserve(leaf.count)
+      return searchLeaf(leaf, box, isInside: isInside, into: &found)
+    }
     let inner = InnerBlock(block), boxes = inner.boxes, blocks = inner.blocks
-    for index in 0..<inner.count {
-      if isInside {
-        search(blocks[index], box, isInside: true, into: &found)
-      } else if boxes[index].touches(box) {
-        let isInside = box.contains(boxes[index])
-        if level == 1 {
-          searchLeaf(LeafBlock<Shape>(blocks[index]), box, isInside: isInside, into: &found)
-        } else {
-          search(blocks[index], box, isInside: isInside, into: &found)
-        }
+    var touched: UInt32 = isInside ? ~0 &>> UInt32(truncatingIfNeeded: 32 &- inner.count) : inner.touched(by: box)
+    if level == 1 {
+      // The leaves' heads are read first, one after the other: the waits for memory then overlap.
+      var room = 0, left = touched
+      while left != 0 {
+        room &+= LeafBlock<Shape>(blocks[left.trailingZeroBitCount]).count
+        left &= left &- 1
+      }
+      found.reserve(room)
+    }
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched &- 1
+      let isInside = isInside || box.contains(boxes[index])
+      if level == 1 {
+        searchLeaf(LeafBlock<Shape>(blocks[index]), box, isInside: isInside, into: &found)
+      } else {
+        search(blocks[index], box, isInside: isInside, into: &found)
       }
     }
   }
 
+  /// Adds what a leaf has for `box`; there is room for all of it.
   @inline(__always)
   private static func searchLeaf(
     _ leaf: LeafBlock<Shape>, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
   ) {
-    let count = leaf.count, rows = leaf.rows, shapes = leaf.shapes
-    let free = found.reserve(count)
+    let count = leaf.count, rows = leaf.rows, shapes = leaf.shapes, free = found.rows + found.count
     if isInside {
       free.update(from: rows, count: count)
       found.count &+= count
@@ -68,7 +80,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     var hits = 0
     for index in 0..<count {
       free[hits] = rows[index]
-      hits &+= shapes[index].touches(box) ? 1 : 0
+      hits &+= shapes[index].touching(box)
     }
     found.count &+= hits
   }
@@ -85,11 +97,14 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     var sum = 0
     guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {
       let leaf = LeafBlock<Shape>(block), shapes = leaf.shapes
-      for index in 0..<leaf.count { sum &+= shapes[index].touches(box) ? 1 : 0 }
+      for index in 0..<leaf.count { sum &+= shapes[index].touching(box) }
       return sum
     }
     let inner = InnerBlock(block)
-    for index in 0..<inner.count where inner.boxes[index].touches(box) {
+    var touched = inner.touched(by: box)
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched &- 1
       sum += box.contains(inner.boxes[index]) ? Int(inner.totals[index]) : count(inner.blocks[index], box)
     }
     return sum
@@ -121,11 +136,10 @@ struct FoundRows: ~Copyable {
 
   deinit { rows.deallocate() }
 
-  /// Where the next `more` rows may be written.
+  /// Makes room for `more` rows behind the last.
   @inline(__always)
-  mutating func reserve(_ more: Int) -> UnsafeMutablePointer<UInt32> {
+  mutating func reserve(_ more: Int) {
     if count &+ more > capacity { grow(to: count + more) }
-    return rows + count
   }
 
   @inline(never)

@@ -196,6 +196,17 @@ struct InnerBlock {
     return low
   }
 
+  /// The children whose boxes touch `box`, a bit each.
+  @inline(__always)
+  func touched(by box: IndexedBox) -> UInt32 {
+    var touched: UInt32 = 0
+    let boxes = boxes
+    for index in 0..<count {
+      touched |= UInt32(truncatingIfNeeded: boxes[index].touching(box)) &<< UInt32(truncatingIfNeeded: index)
+    }
+    return touched
+  }
+
   /// The end of the run of items, sorted and starting at `start`, that belongs to `child`.
   @inline(__always)
   func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<IndexItem>) -> Int {
