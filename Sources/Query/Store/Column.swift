@@ -97,75 +97,84 @@ struct Column: Sendable {
   }
 
   mutating func set(_ value: AttributeValue, at row: Int) {
-    switch (take(), value) {
-    case (.sparse(var rows, var values), _):
-      let place = rows.place(of: row)
-      if place < rows.count, Int(rows[place]) == row {
-        values[place] = value
-      } else if value != .null {
-        rows.insert(UInt16(truncatingIfNeeded: row), at: place)
-        values.insert(value, at: place)
+    var fits = true
+    switch take() {
+    case .sparse(let rows, let values):
+      setSparse(rows, values, value, at: row)
+    case .integers(var values):
+      if case .integer(let new) = value {
+        values.put(new, at: row, filler: 0, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
       }
-      layout = .sparse(rows, values)
-      // Beyond an eighth of the rows, dense columns are smaller.
-      if rows.count * 8 > max(row + 1, count) { widen(by: value) }
-    case (.integers(var values), .integer(let value)):
-      values.fill(to: row + 1, with: 0, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
       layout = .integers(values)
-    case (.doubles(var values), .double(let value)):
-      values.fill(to: row + 1, with: 0, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
+    case .doubles(var values):
+      if case .double(let new) = value {
+        values.put(new, at: row, filler: 0, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
+      }
       layout = .doubles(values)
-    case (.bools(var values), .bool(let value)):
-      values.fill(to: row + 1, with: false, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
+    case .bools(var values):
+      if case .bool(let new) = value {
+        values.put(new, at: row, filler: false, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
+      }
       layout = .bools(values)
-    case (.integers(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .integers(values)
-    case (.doubles(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .doubles(values)
-    case (.bools(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .bools(values)
-    case (.codes(var codes), .string(var text)):
-      let isIn = !codes.isWasteful && text.withUTF8 { codes.set(UnsafeRawBufferPointer($0), at: row) }
-      layout = .codes(codes)
-      if !isIn {
+    case .codes(var codes):
+      if case .string(var text) = value {
+        let isIn = !codes.isWasteful && text.withUTF8 { codes.set(UnsafeRawBufferPointer($0), at: row) }
+        layout = .codes(codes)
+        if isIn { return }
         spellOut()
-        set(value, at: row)
+        return set(value, at: row)
       }
-    case (.codes(var codes), .null):
-      _ = codes.set(nil, at: row)
+      fits = value == .null
+      if fits { _ = codes.set(nil, at: row) }
       layout = .codes(codes)
-    case (.strings(var texts), .string(var text)):
-      let isIn = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+    case .strings(var texts):
+      if case .string(var text) = value {
+        fits = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+      } else {
+        fits = value == .null
+        if fits, row < texts.count { _ = texts.set(nil, at: row) }
+      }
       layout = .strings(texts)
-      if !isIn { mix(value, at: row) }
-    case (.json(var texts), .json(var text)):
-      let isIn = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+    case .json(var texts):
+      if case .json(var text) = value {
+        fits = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+      } else {
+        fits = value == .null
+        if fits, row < texts.count { _ = texts.set(nil, at: row) }
+      }
       layout = .json(texts)
-      if !isIn { mix(value, at: row) }
-    case (.strings(var texts), .null):
-      if row < texts.count { _ = texts.set(nil, at: row) }
-      layout = .strings(texts)
-    case (.json(var texts), .null):
-      if row < texts.count { _ = texts.set(nil, at: row) }
-      layout = .json(texts)
-    case (.mixed(var values), _):
+    case .mixed(var values):
       values.grow(to: row + 1)
       while values.count <= row { values.append(.null) }
       values[row] = value
       layout = .mixed(values)
-    case (let other, _):
-      layout = other
-      mix(value, at: row)
     }
+    if !fits { mix(value, at: row) }
+  }
+
+  private mutating func setSparse(
+    _ rows: [UInt16], _ values: [AttributeValue], _ value: AttributeValue, at row: Int
+  ) {
+    var rows = rows, values = values
+    let place = rows.place(of: row)
+    if place < rows.count, Int(rows[place]) == row {
+      values[place] = value
+    } else if value != .null {
+      rows.insert(UInt16(truncatingIfNeeded: row), at: place)
+      values.insert(value, at: place)
+    }
+    layout = .sparse(rows, values)
+    // Beyond an eighth of the rows, dense columns are smaller.
+    if rows.count * 8 > max(row + 1, count) { widen(by: value) }
   }
 
   private mutating func mix(_ value: AttributeValue, at row: Int) {
@@ -210,22 +219,22 @@ struct Column: Sendable {
   private mutating func appendUniform(
     _ batch: BatchColumn, _ rows: Range<Int>, _ tag: CellTag, at start: Int
   ) -> Bool {
-    switch (take(), tag) {
-    case (.integers(var values), .integer) where values.count <= start:
+    switch take() {
+    case .integers(var values) where tag == .integer && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
       batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Int64.self)) }
       layout = .integers(values)
-    case (.doubles(var values), .double) where values.count <= start:
+    case .doubles(var values) where tag == .double && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
       batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Double.self)) }
       layout = .doubles(values)
-    case (.bools(var values), .bool) where values.count <= start:
+    case .bools(var values) where tag == .bool && values.count <= start:
       values.fill(to: start, with: false, nulls: &nulls)
       for row in rows { values.append(batch.cells[row] != 0) }
       layout = .bools(values)
-    case (.codes(var codes), .string) where codes.count <= start:
+    case .codes(var codes) where tag == .string && codes.count <= start:
       codes.pad(to: start)
       let rest = codes.append(batch, rows)
       layout = .codes(codes)
@@ -233,17 +242,17 @@ struct Column: Sendable {
         spellOut()
         append(batch, rest..<rows.upperBound, at: start + rest - rows.lowerBound)
       }
-    case (.strings(var texts), .string) where texts.count <= start:
+    case .strings(var texts) where tag == .string && texts.count <= start:
       texts.pad(to: start)
       let isIn = texts.append(batch, rows)
       layout = .strings(texts)
       return isIn
-    case (.json(var texts), .json) where texts.count <= start:
+    case .json(var texts) where tag == .json && texts.count <= start:
       texts.pad(to: start)
       let isIn = texts.append(batch, rows)
       layout = .json(texts)
       return isIn
-    case (let other, _):
+    case let other:
       layout = other
       return false
     }
@@ -293,6 +302,12 @@ extension [UInt16] {
 }
 
 extension Array {
+  fileprivate mutating func put(_ value: Element, at index: Int, filler: Element, nulls: inout RowBits) {
+    fill(to: index + 1, with: filler, nulls: &nulls)
+    self[index] = value
+    nulls[index] = false
+  }
+
   /// Adds elements that stand for null.
   fileprivate mutating func fill(to count: Int, with filler: Element, nulls: inout RowBits) {
     guard self.count < count else { return }
