@@ -23,38 +23,6 @@ struct Column: Sendable {
   /// Of `bools`, `integers` and `doubles`; the others have a null of their own.
   private(set) var nulls = RowBits()
 
-  typealias View = FeatureRow.Attribute
-
-  /// The value of a row without making a `String`.
-  @inline(__always)
-  func withView<Result>(at row: Int, _ body: (View) -> Result) -> Result {
-    switch layout {
-    case .integers(let values):
-      return body(row < values.count && !nulls[row] ? .integer(values[row]) : .null)
-    case .doubles(let values):
-      return body(row < values.count && !nulls[row] ? .double(values[row]) : .null)
-    case .bools(let values):
-      return body(row < values.count && !nulls[row] ? .bool(values[row]) : .null)
-    case .strings(let texts):
-      guard row < texts.count, texts.offsets[row] != TextArena.none else { return body(.null) }
-      return texts.arena.withText(at: texts.offsets[row]) { body(.string($0)) }
-    case .codes(let codes):
-      return codes.withText(at: row) { body(.string($0)) } ?? body(.null)
-    case .json(let texts):
-      guard row < texts.count, texts.offsets[row] != TextArena.none else { return body(.null) }
-      return texts.arena.withText(at: texts.offsets[row]) { body(.json($0)) }
-    case .sparse, .mixed:
-      switch self[row] {
-      case .null: return body(.null)
-      case .bool(let value): return body(.bool(value))
-      case .integer(let value): return body(.integer(value))
-      case .double(let value): return body(.double(value))
-      case .string(var text): return text.withUTF8 { body(.string(UnsafeRawBufferPointer($0))) }
-      case .json(var text): return text.withUTF8 { body(.json(UnsafeRawBufferPointer($0))) }
-      }
-    }
-  }
-
   subscript(row: Int) -> AttributeValue {
     switch layout {
     case .sparse(let rows, let values):
@@ -62,15 +30,14 @@ struct Column: Sendable {
       return place < rows.count && Int(rows[place]) == row ? values[place] : .null
     case .mixed(let values): return row < values.count ? values[row] : .null
     default:
-      return withView(at: row) { view in
-        switch view {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .integer(let value): .integer(value)
-        case .double(let value): .double(value)
-        case .string(let text): .string(String(decoding: text, as: UTF8.self))
-        case .json(let text): .json(String(decoding: text, as: UTF8.self))
-        }
+      defer { withExtendedLifetime(self) {} }
+      switch reader.attribute(row) {
+      case .null: return .null
+      case .bool(let value): return .bool(value)
+      case .integer(let value): return .integer(value)
+      case .double(let value): return .double(value)
+      case .string(let text): return .string(String(decoding: text, as: UTF8.self))
+      case .json(let text): return .json(String(decoding: text, as: UTF8.self))
       }
     }
   }
