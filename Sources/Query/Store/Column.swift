@@ -163,22 +163,25 @@ struct Column: Sendable {
     for (row, value) in zip(rows, values) { set(value, at: Int(row)) }
   }
 
-  /// Adds `rows` of a batch behind row `start`, in one go where they are of one type.
+  /// Adds `rows` of a batch behind row `start`, run by run of one type.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>, at start: Int) {
-    let tag = batch.tag(of: rows)
-    if tag == .null { return }
-    if let tag {
+    if case .sparse(let known, let values) = layout {
+      let tags = batch.tags[rows.clamped(to: 0..<batch.tags.count)]
+      let more = batch.tag(of: rows).map { $0 == .null ? 0 : rows.count } ?? tags.count { $0 != .null }
       // Many at once: not worth being sparse first.
-      if case .sparse(let known, let values) = layout, (known.count + rows.count) * 8 > start + rows.count,
-        let empty = Layout(for: tag)
+      if (known.count + more) * 8 > start + rows.count, let first = tags.first(where: { $0 != .null }),
+        let empty = Layout(for: first)
       {
         layout = empty
         for (row, value) in zip(known, values) { set(value, at: Int(row)) }
       }
-      if appendUniform(batch, rows, tag, at: start) { return }
     }
-    for row in rows where row < batch.tags.count && batch.tags[row] != .null {
-      set(batch[row], at: start + row - rows.lowerBound)
+    var next = rows.lowerBound
+    while next < min(rows.upperBound, batch.tags.count) {
+      let run = batch.run(from: next, in: rows), tag = batch.tags[next]
+      next = run.upperBound
+      if tag == .null || appendUniform(batch, run, tag, at: start + run.lowerBound - rows.lowerBound) { continue }
+      for row in run { set(batch[row], at: start + row - rows.lowerBound) }
     }
   }
 

@@ -81,7 +81,6 @@ final class FeatureChunk: @unchecked Sendable {
     let place = insertionPlace(of: column)
     columnNumbers.insert(column, at: place)
     columns.insert(Column(), at: place)
-    reader.pointee.note(columns)
     return place
   }
 
@@ -89,9 +88,13 @@ final class FeatureChunk: @unchecked Sendable {
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, place(of: column) == nil { return }
-    let place = makePlace(of: column)
+    let known = columns.count, place = makePlace(of: column)
     columns[place].set(value, at: row)
-    reader.pointee.note(columns[place], at: place)
+    if columns.count == known {
+      reader.pointee.note(columns[place], at: place)
+    } else {
+      reader.pointee.note(columns)
+    }
   }
 
   func clearAttributes(at row: Int) {
@@ -124,7 +127,7 @@ final class FeatureChunk: @unchecked Sendable {
     let start = count
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
-    for (column, number) in zip(batch.columns, numbers) where rows.lowerBound < column.cells.count {
+    for (column, number) in zip(batch.columns, numbers) where column.tag(of: rows) != .null {
       columns[makePlace(of: number)].append(column, rows, at: start)
     }
     if !batch.symbols.cells.isEmpty { symbols.append(batch.symbols, rows, at: start) }
