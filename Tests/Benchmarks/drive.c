@@ -1,4 +1,4 @@
-// The driver: one client for both servers, so that its own cost is the same on each side; it checks every answer it times.
+// The driver: one client for both servers, so that its own cost is the same on each side; it checks all that it times.
 //
 // Run: drive [--points N] [--requests N] [--spawns N] [--in-flight N] [--finish METHOD] MODE -- COMMAND...
 // Modes: throughput, latency, start, load-objects, load-columns, query. Prints `key value` lines.
@@ -142,12 +142,15 @@ static json_t *parsed(Frame frame) {
 
 static void expect_loaded(Frame frame, Loaded *l, uint32_t message, uint32_t points) {
   expect(frame, message + 10);
-  json_t *result = parsed(frame), *first = json_object_get(result, "firstId"), *count = json_object_get(result, "count");
+  json_t *result = parsed(frame);
+  json_t *first = json_object_get(result, "firstId"), *count = json_object_get(result, "count");
   uint32_t row = message * l->rows_a_message;
   uint32_t wanted = points - row < l->rows_a_message ? points - row : l->rows_a_message;
-  if (!json_is_integer(first) || json_integer_value(count) != wanted) fail("not %u added: %.*s", wanted, (int)frame.length, frame.data);
+  if (!json_is_integer(first) || json_integer_value(count) != wanted)
+    fail("not %u added: %.*s", wanted, (int)frame.length, frame.data);
   l->first_ids[message] = json_integer_value(first);
-  if (message && l->first_ids[message] < l->first_ids[message - 1] + l->rows_a_message) fail("minted ids do not ascend");
+  if (message && l->first_ids[message] < l->first_ids[message - 1] + l->rows_a_message)
+    fail("minted ids do not ascend");
   json_decref(result);
 }
 
@@ -170,7 +173,8 @@ static Loaded load(Server *s, const Points *p, int columns, char **command) {
   long before = memory_of(s, "VmRSS:");
   double start = now();
   while (answered < l.messages) {
-    for (; sent < l.messages && sent < answered + window; sent++) transmit(s, messages[sent].data, messages[sent].length);
+    for (; sent < l.messages && sent < answered + window; sent++)
+      transmit(s, messages[sent].data, messages[sent].length);
     Frame frame = next_answer(s);
     expect_loaded(frame, &l, answered++, p->count);
   }
@@ -273,7 +277,8 @@ static void ask(Server *s, const char *label, int features, const Box boxes[BOXE
     b->length = 0;
     begin_request(b, i + 10, features ? "feature/query" : "feature/queryIds");
     b->length += (size_t)sprintf(
-        reserve(b, 256), "{\"overlay\":\"o1\",\"envelope\":{\"xMin\":%.17g,\"yMin\":%.17g,\"xMax\":%.17g,\"yMax\":%.17g}}}",
+        reserve(b, 256),
+        "{\"overlay\":\"o1\",\"envelope\":{\"xMin\":%.17g,\"yMin\":%.17g,\"xMax\":%.17g,\"yMax\":%.17g}}}",
         boxes[i].x0, boxes[i].y0, boxes[i].x1, boxes[i].y1);
     frame_from(b, 0);
   }
@@ -302,7 +307,8 @@ static void ask(Server *s, const char *label, int features, const Box boxes[BOXE
   printf("%s_first_microseconds %.2f\n", label, times[0] * 1e6);
   printf("%s_microseconds %.2f\n", label, quantile(times, BOXES, 0.5) * 1e6);
   printf("%s_mean_microseconds %.2f\n", label, total / BOXES * 1e6);
-  printf("%s_hits %zu\n%s_bytes %zu\n%s_checksum %016llx\n", label, hits, label, bytes, label, (unsigned long long)checksum);
+  printf("%s_hits %zu\n%s_bytes %zu\n", label, hits, label, bytes);
+  printf("%s_checksum %016llx\n", label, (unsigned long long)checksum);
 }
 
 // Moves every hundredth point or so to anywhere, in one message.
@@ -338,21 +344,19 @@ static void move(Server *s, const Loaded *l, Points *p) {
   free(params.data);
 }
 
-// Loads and asks. `columns` says how it is loaded; `thorough` asks also for features, and after a move.
-static void model(int columns, int thorough, char **command) {
+// Loads and asks, so that what was loaded is known to be what was sent; asks again after a move if `moves`.
+static void model(int columns, int moves, char **command) {
   Server s = {0};
   static Box boxes[BOXES];
   Points points = make_points(point_count);
   make_boxes(boxes, points.count);
   Loaded l = load(&s, &points, columns, command);
   ask(&s, "ids", 0, boxes, &l, &points);
-  if (thorough) {
-    ask(&s, "features", 1, boxes, &l, &points);
+  ask(&s, "features", 1, boxes, &l, &points);
+  if (moves) {
     move(&s, &l, &points);
     ask(&s, "moved_ids", 0, boxes, &l, &points);
     ask(&s, "moved_features", 1, boxes, &l, &points);
-  } else {
-    ask(&s, "features", 1, boxes, &l, &points);  // what was loaded is what was sent
   }
   end_session(&s);
 }

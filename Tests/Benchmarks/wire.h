@@ -172,7 +172,8 @@ static void end_session(Server *s) {
   call(s, 2, "shutdown", "{}");
   notify(s, "exit");
   close(s->to);
-  if (waitpid(s->pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) fail("the server did not exit with 0");
+  if (waitpid(s->pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+    fail("the server did not exit with 0");
   s->pid = 0;
   close(s->from);
 }

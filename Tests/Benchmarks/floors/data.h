@@ -1,4 +1,4 @@
-// The million points and the messages that carry them, alike for the driver and the parser's floor: the same bytes everywhere.
+// The million points and the messages that carry them, alike for the driver and the parser's floor.
 
 #ifndef DATA_H
 #define DATA_H

@@ -1,4 +1,4 @@
-// The floor for columns: what jansson alone takes to parse the messages that the driver sends, and nothing is done with them.
+// The floor for columns: what jansson alone takes to parse the messages that the driver sends, doing nothing else.
 //
 // Run: parse objects|columns [POINTS]. Prints parse_seconds (json_loadb) and release_seconds (json_decref).
 

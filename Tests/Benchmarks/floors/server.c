@@ -1,12 +1,12 @@
 // The floor for everything over stdio: a JSON-RPC server in C over jansson that does what the driver asks, and no more.
 //
-// Content-Length framing; the answers to what one read brought go out in one write. Points only, three attributes, ids minted;
-// `bench/index` says that loading is complete. Not floors: overlay/addColumns is missing, and a move builds the index anew.
+// Content-Length framing; the answers to what one read brought go out in one write. Points only, three attributes, ids
+// minted; `bench/index` says that loading is complete. overlay/addColumns is missing; a move builds the index anew, so
+// that one is no floor.
 
 #include <errno.h>
 #include <jansson.h>
 #include <malloc.h>
-#include <math.h>
 #include <unistd.h>
 
 #include "store.h"
@@ -19,14 +19,15 @@ static int64_t revision;
 
 // MARK: - Writing
 
-// The shortest text that reads back to the same value. A number of at most seven decimals, as positions mostly are, goes by
-// integers (up to 15 digits texts and doubles correspond one to one); any other is tried with 15, 16 and 17 digits.
+// The shortest text that reads back to the same value. A number of at most seven decimals, as positions mostly are, goes
+// by integers (up to 15 digits texts and doubles correspond one to one); any other is tried with 15, 16 and 17 digits.
 static void append_number(double value) {
-  double scaled = rint(value * 1e7);
-  if (fabs(scaled) < 1e15 && scaled / 1e7 == value) {
-    uint64_t rest = (uint64_t)fabs(scaled), fraction = rest % 10000000;
+  double magnitude = value < 0 ? -value : value;
+  int64_t scaled = magnitude < 1e8 ? (int64_t)(magnitude * 1e7 + 0.5) : 0;
+  if ((double)scaled / 1e7 == magnitude) {
+    int64_t fraction = scaled % 10000000;
     if (value < 0) append_literal(&out, "-");
-    append_integer(&out, (int64_t)(rest / 10000000));
+    append_integer(&out, scaled / 10000000);
     if (!fraction) return;
     char digits[8] = ".";
     int length = 8;
@@ -58,11 +59,9 @@ static void append_string(const char *text, size_t n) {
 }
 
 static void append_json(const json_t *value) {
-  size_t room = out.capacity - out.length, n = json_dumpb(value, out.data + out.length, room, JSON_COMPACT | JSON_ENCODE_ANY);
-  if (n > room) {
-    reserve(&out, n);
-    n = json_dumpb(value, out.data + out.length, n, JSON_COMPACT | JSON_ENCODE_ANY);
-  }
+  size_t room = out.capacity - out.length, flags = JSON_COMPACT | JSON_ENCODE_ANY;
+  size_t n = json_dumpb(value, out.data + out.length, room, flags);
+  if (n > room) n = json_dumpb(value, reserve(&out, n), n, flags);
   out.length += n;
 }
 
