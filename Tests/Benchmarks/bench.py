@@ -11,10 +11,12 @@ import json
 import os
 import platform
 import re
+import resource
 import shlex
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +84,8 @@ MEASURES = [
     Measure("query-ids", "model", "us/box", "ids_microseconds", most=1.6),
     Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
     Measure("moved-ids", "model", "us/box", "moved_ids_microseconds", own_key="ids_microseconds", most=1.5),
-    Measure("moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
+    Measure(
+        "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
     Measure("move", "model", "s", "move_seconds"),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
@@ -95,6 +98,19 @@ SAME = re.compile(r"hits|checksum")
 def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def busy_seconds(processor: int) -> float:
+    """What this processor has worked so far, for whomever."""
+    line = next(s for s in Path("/proc/stat").read_text().splitlines() if s.startswith(f"cpu{processor} "))
+    user, nice, system, _, _, irq, soft, *_ = (int(n) for n in line.split()[1:])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds() -> float:
+    """What this program and those that it has waited for have worked so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def compile_programs() -> None:
@@ -263,7 +279,7 @@ def processor_name() -> str:
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="The server against C floors on this machine, with the project's bars.")
+    parser = argparse.ArgumentParser(description="The server against C floors on this machine, and the project's bars.")
     add = parser.add_argument
     add("--server", metavar="COMMAND", help="the server to measure; without it the C floor against itself")
     add("--tests", metavar="PATH", help="the Swift test binary for `index`, when it is not in .build/release")
@@ -289,15 +305,19 @@ def main() -> int:
     failed = False
     for pinned in (True, False) if options.unpinned else (True,):
         os.sched_setaffinity(0, {max(processors)} if pinned else processors)
+        before = busy_seconds(max(processors)) - own_seconds(), time.monotonic()
         samples, notes = Bench(options).samples(groups, runs)
+        others = (busy_seconds(max(processors)) - own_seconds() - before[0]) / (time.monotonic() - before[1])
         rows = rows_of(measures, samples, notes)
         where = "pinned to one processor" if pinned else f"\nnot pinned ({len(processors)} processors), for information"
         also = (", quick" if options.quick else "") + ("" if options.server else "; the C server on both sides")
         print(f"{where}; {report['processor']}; median of {runs}{also}")
         print_table(rows, with_bars=pinned)
+        if pinned and others > 0.03:
+            print(f"Others used {others:.0%} of this processor meanwhile: repeat it on a quiet machine.")
         failed |= pinned and any(row["result"] == "FAIL" for row in rows)
         report["passes"].append({
-            "pinned": pinned, "runs": runs, "rows": rows,
+            "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
             "samples": {"/".join(key): values for key, values in samples.items()}})
     if any(m.own_key for m in measures):
         print("* against the server's own figure before the move")
