@@ -20,7 +20,7 @@ static int64_t revision;
 // MARK: - Writing
 
 // The shortest text that reads back to the same value. A number of at most seven decimals, as positions mostly are,
-// goes by integers (up to 15 digits texts and doubles correspond one to one); any other is tried with 15, 16 and 17 digits.
+// goes by integers (up to 15 digits texts and doubles correspond one to one); any other is tried with 15, 16, 17 digits.
 static void append_number(double value) {
   double magnitude = value < 0 ? -value : value;
   int64_t scaled = magnitude < 1e8 ? (int64_t)(magnitude * 1e7 + 0.5) : 0;
