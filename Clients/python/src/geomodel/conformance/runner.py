@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import queue
 import subprocess
@@ -29,7 +30,7 @@ class Case:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.steps: list[tuple[int, dict[str, Any]]] = []
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
             if line.strip():
                 try:
                     self.steps.append((number, json.loads(line)))
@@ -55,22 +56,19 @@ class Runner:
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._held: list[Any] = []
-        self._stderr = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [*command, *fill(case.head.get("args", []), self._bindings)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
-        )
-        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._write)]
-        for thread in self._threads:
-            thread.start()
+        self._command = [*command, *fill(case.head.get("args", []), self._bindings)]
 
     def run(self) -> None:
         """Plays all lines; raises `CaseFailure` at the first that does not fit."""
-        number = 1
+        number, steps = 1, self._case.steps
+        files = list(itertools.takewhile(lambda step: "file" in step[1], steps))
+        for number, step in files:
+            self._play(step)
+        self._start()
         try:
             if self._case.head.get("initialize", True):
                 self._initialize()
-            for number, step in self._case.steps:
+            for number, step in steps[len(files) :]:
                 self._play(step)
             number += 1
             self._outgoing.put(None)
@@ -81,6 +79,15 @@ class Runner:
             raise CaseFailure(f"line {number}: {error}") from error
         finally:
             self._stop()
+
+    def _start(self) -> None:
+        self._stderr = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+        )
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._write)]
+        for thread in self._threads:
+            thread.start()
 
     def _initialize(self) -> None:
         params = {"protocolVersions": ["0.1"], "rootPath": "${tmp}"}
@@ -100,7 +107,14 @@ class Runner:
             self._bindings = match(step["expect"], self._message, self._bindings)
         elif "expectUnordered" in step:
             patterns = step["expectUnordered"]
-            self._message = [self._next(patterns, step.get("skip", [])) for _ in patterns]
+            messages: list[Any] = []
+            for _ in patterns:
+                try:
+                    messages.append(self._next(patterns, step.get("skip", [])))
+                except Mismatch as mismatch:
+                    wanted = f"{len(patterns)} messages, of which {len(messages)} came: {show(messages)}"
+                    raise Mismatch("", wanted, mismatch.found) from None
+            self._message = messages
             self._bindings = match_unordered(patterns, self._message, self._bindings)
         elif "closeInput" in step:
             self._outgoing.put(None)
