@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import copy
 import os
 import queue
@@ -16,9 +17,11 @@ from ._client import Client, Server, launch
 from ._domains import SyncDomains
 from ._framing import Framing
 from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, Opening, StateChange, StateSubscription, Subscription
+from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
+from .errors import ClosedError
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="SyncStream[Any]")
 
 
 class _Portal:
@@ -33,6 +36,9 @@ class _Portal:
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise RuntimeError("a blocking call from the client's own thread would wait for itself")
+        if not self._thread.is_alive():
+            coroutine.close()
+            raise ClosedError("the client is closed")
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -77,7 +83,9 @@ class SyncStream(Generic[T]):
         return self._portal.run(_do(self._stream.take_all))
 
     def close(self) -> None:
-        self._portal.run(_do(self._stream.close))
+        """Ends it: nothing more is kept."""
+        with contextlib.suppress(ClosedError):
+            self._portal.run(_do(self._stream.close))
 
     def __iter__(self) -> SyncStream[T]:
         return self
@@ -90,9 +98,6 @@ class SyncStream(Generic[T]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-Self = TypeVar("Self", bound="SyncStream[Any]")
 
 
 class SyncSubscription(SyncStream[Any]):
@@ -110,7 +115,8 @@ class SyncSubscription(SyncStream[Any]):
 
     def close(self) -> None:
         """Ends it here and on the server. Twice is harmless."""
-        self._portal.run(self._stream.close())
+        with contextlib.suppress(ClosedError):
+            self._portal.run(self._stream.close())
 
 
 class SyncStateSubscription(SyncSubscription):

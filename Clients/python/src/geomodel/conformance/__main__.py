@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Sequence
 
 from .._find import find_checkout
-from .runner import Case, CaseFailure, Runner
+from .runner import Case, Runner
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,9 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     stderr = runner.stderr
             finally:
                 shutil.rmtree(tmp, ignore_errors=True)
-        except CaseFailure as failure:
+        except Exception as failure:  # A case that cannot be run has failed, and the others go on.
             said = f"\n    stderr: {stderr}" if stderr else ""
-            return name, f"{path}: {failure}{said}", time.monotonic() - begin
+            return name, f"{path}: {failure or repr(failure)}{said}", time.monotonic() - begin
         return name, None, time.monotonic() - begin
 
     passed = failed = 0
