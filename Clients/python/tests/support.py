@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
+import logging
 import os
 import sys
 import tempfile
@@ -17,6 +19,10 @@ if str(SOURCE) not in sys.path:
     sys.path.insert(0, str(SOURCE))
 if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))
+
+
+# The loop's debug mode, which the tests run in, tells of every slow step.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 def real_server() -> str | None:
@@ -41,6 +47,7 @@ if not (SOURCE / "geomodel" / "_generated" / "__init__.py").is_file():
     import standin
 
     _folder = tempfile.TemporaryDirectory()
+    atexit.register(_folder.cleanup)
     standin.write(Path(_folder.name) / "_generated")
     _spec = importlib.util.spec_from_file_location("geomodel", SOURCE / "geomodel" / "__init__.py")
     assert _spec is not None and _spec.submodule_search_locations is not None

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, Mapping, Protocol
 
 
-class _AsyncClient(Protocol):
+class AsyncCalling(Protocol):
     async def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any: ...
 
 
-class _SyncClient(Protocol):
+class SyncCalling(Protocol):
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any: ...
 
 
 class AsyncCaller:
     """A domain's methods, on a client that awaits."""
 
-    def __init__(self, client: _AsyncClient) -> None:
+    def __init__(self, client: AsyncCalling) -> None:
         self._client = client
 
     async def _call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
@@ -26,7 +26,7 @@ class AsyncCaller:
 class SyncCaller:
     """A domain's methods, on a client that blocks."""
 
-    def __init__(self, client: _SyncClient) -> None:
+    def __init__(self, client: SyncCalling) -> None:
         self._client = client
 
     def _call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from ._base import AsyncCalling, SyncCalling
 from ._generated import methods_async as a
 from ._generated import methods_sync as s
 
 
-class AsyncDomains:
+class AsyncDomains(AsyncCalling):
     """`await server.map.create(...)`: a domain an attribute, a method a coroutine."""
 
     @cached_property
@@ -60,7 +61,7 @@ class AsyncDomains:
         return a.ViewMethods(self)
 
 
-class SyncDomains:
+class SyncDomains(SyncCalling):
     """`server.map.create(...)`: a domain an attribute, a method a function."""
 
     @cached_property

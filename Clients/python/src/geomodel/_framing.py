@@ -19,7 +19,8 @@ class HeaderDecoder:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that are complete with `data`."""
-        buffer, messages = self._buffer, []
+        messages: list[bytes] = []
+        buffer = self._buffer
         buffer += data
         while True:
             if self._length is None:

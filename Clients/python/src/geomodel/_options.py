@@ -30,7 +30,7 @@ class CallOptions:
     def with_meta(self, params: Mapping[str, Any], token: str | None) -> dict[str, Any]:
         """The params with `meta`; what their own `meta` says goes first."""
         task = {"scope": self.scope, "key": self.key, "id": self.task, "timeout": self.task_timeout}
-        meta = {
+        meta: dict[str, Any] = {
             "origin": self.origin,
             "ifRevision": self.if_revision,
             "progressToken": token,
