@@ -75,6 +75,8 @@ let package = Package(
     tests("NativeTests", ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "TestSupport"]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests("ConformanceTests", ["GeoServices", "JSONRPC", "JSON", "TestSupport"]),
-    tests("HouseTests", ["TestSupport"]),
+    .testTarget(
+      name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],
+      swiftSettings: strict),
   ]
 )

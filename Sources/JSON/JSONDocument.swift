@@ -41,6 +41,11 @@ public final class JSONDocument: @unchecked Sendable {
     try self.init(Array(text.utf8), limits: limits)
   }
 
+  private init(owning root: UnsafeMutablePointer<json_t>) { owned = root }
+
+  /// `{}`: what stands for params that were left out. (Should memory be gone, null, which has no members either.)
+  public static let emptyObject = JSONDocument(owning: json_object() ?? json_null())
+
   deinit { json_decref(owned) }
 
   private static func parse(

@@ -1,0 +1,112 @@
+// How entries leave the tree: a batch in one walk, boxes shrunk to what is left, small nodes joined with their neighbours.
+
+extension HilbertTree {
+  /// Removes the entries `shapes[i]` of `rows[i]`, the shapes as they were inserted.
+  ///
+  /// - Returns: How many were there.
+  /// - Complexity: O(k log n).
+  mutating func remove(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) -> Int {
+    guard !shapes.isEmpty, var branch = root else { return 0 }
+    let items = HilbertCurve.table.withUnsafeBufferPointer { table in
+      table.baseAddress.map { sortedItems(shapes, rows: rows, table: $0) } ?? []
+    }
+    root = nil  // else the tree itself would be a second owner of the node it changes
+    let removed = items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
+    branch.total -= removed
+    // A chain of single children is no use.
+    while branch.node.header.level > 0, InnerBlock(branch.node.block).count == 1 {
+      let child = InnerBlock(branch.node.block).nodes[0]
+      branch.node = child
+    }
+    if branch.total > 0 {
+      branch.box = Self.box(of: branch.node)
+      root = branch
+    }
+    return removed
+  }
+
+  private static func box(of node: IndexNode) -> IndexedBox {
+    let box = node.header.level > 0 ? InnerBlock(node.block).box : LeafBlock<Shape>(node.block).box
+    withExtendedLifetime(node) {}
+    return box
+  }
+
+  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+    node.header.level > 0 ? removeInner(items, from: &node) : removeLeaf(items, from: &node)
+  }
+
+  private static func removeLeaf(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+    var leaf = LeafBlock<Shape>(node.block)
+    if !isKnownUniquelyReferenced(&node) {
+      node = leaf.copy(for: leaf.count)
+      leaf = LeafBlock<Shape>(node.block)
+    }
+    var removed = 0
+    for item in items {
+      let count = leaf.count
+      guard let index = (0..<count).first(where: { leaf.rows[$0] == item.row }) else { continue }
+      leaf.rows[index] = leaf.rows[count - 1]
+      leaf.shapes[index] = leaf.shapes[count - 1]
+      leaf.count = count - 1
+      removed += 1
+    }
+    if leaf.capacity - leaf.count > 16 { node = leaf.copy(for: leaf.count) }
+    return removed
+  }
+
+  private static func removeInner(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+    if !isKnownUniquelyReferenced(&node) { node = InnerBlock(node.block).copy() }
+    let inner = InnerBlock(node.block)
+    var removed = 0, start = 0, isThin = false
+    while start < items.count {
+      let child = inner.child(for: items[start])
+      let end = inner.end(of: child, from: start, in: items)
+      let gone = remove(UnsafeBufferPointer(rebasing: items[start..<end]), from: &inner.nodes[child])
+      start = end
+      let node = inner.nodes[child]
+      inner.blocks[child] = node.block
+      guard gone > 0 else { continue }
+      inner.totals[child] -= UInt32(truncatingIfNeeded: gone)
+      inner.boxes[child] = box(of: node)
+      removed += gone
+      let minimum = node.header.level > 0 ? InnerBlock.minimum : LeafBlock<Shape>.minimum
+      if Int(node.header.count) < minimum { isThin = true }
+    }
+    if isThin { join(inner) }
+    return removed
+  }
+
+  /// Drops empty children and joins thin ones with the neighbour before or after them, where both fit into one.
+  private static func join(_ inner: InnerBlock) {
+    var kept: [IndexBranch] = []
+    for branch in inner.takeAll() where branch.total > 0 {
+      if let last = kept.last, let joined = joined(last, branch) {
+        kept[kept.count - 1] = joined
+      } else {
+        kept.append(branch)
+      }
+    }
+    for branch in kept { inner.append(branch) }
+  }
+
+  private static func joined(_ left: IndexBranch, _ right: IndexBranch) -> IndexBranch? {
+    let leftCount = Int(left.node.header.count), rightCount = Int(right.node.header.count)
+    var joined = left
+    if left.node.header.level > 0 {
+      guard min(leftCount, rightCount) < InnerBlock.minimum, leftCount + rightCount <= InnerBlock.target else { return nil }
+      joined.node = InnerBlock(left.node.block).copy()
+      let inner = InnerBlock(joined.node.block), more = InnerBlock(right.node.block)
+      for index in 0..<rightCount { inner.append(more[index]) }
+    } else {
+      guard min(leftCount, rightCount) < LeafBlock<Shape>.minimum, leftCount + rightCount <= LeafBlock<Shape>.target
+      else { return nil }
+      joined.node = LeafBlock<Shape>(left.node.block).copy(for: leftCount + rightCount)
+      let leaf = LeafBlock<Shape>(joined.node.block), more = LeafBlock<Shape>(right.node.block)
+      for index in 0..<rightCount { leaf.append(more.shapes[index], row: more.rows[index]) }
+    }
+    joined.total += right.total
+    joined.box.include(right.box)
+    withExtendedLifetime((left, right)) {}
+    return joined
+  }
+}

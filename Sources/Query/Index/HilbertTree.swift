@@ -1,0 +1,160 @@
+// The index's tree: a B+-tree along the Hilbert curve whose nodes carry boxes, and how it is asked.
+
+import Geometry
+
+/// A dynamic Hilbert R-tree.
+///
+/// Source: I. Kamel, C. Faloutsos, "Hilbert R-tree: An Improved R-tree Using Fractals", VLDB 1994. Entries are ordered by the
+/// key of their centre on the curve, so that an insertion goes to one place, in logarithmic time, and leaves are compact.
+/// Unlike there, a leaf keeps its entries in no order and without their keys: a key is computed again when the leaf splits,
+/// which costs less than carrying eight bytes an entry.
+///
+/// A copy is O(1) and shares every node; a change copies the nodes on its way that are shared.
+///
+/// `@unchecked Sendable`: nodes reachable from two trees are only read; see ``IndexNode``.
+struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
+  var root: IndexBranch?
+  var domain = KeyDomain(around: [])
+  /// Entries that the domain orders badly, since it was chosen: outside of it, or too close together for it.
+  var strain = 0
+
+  var count: Int { root?.total ?? 0 }
+
+  /// The box around everything; nil when empty. O(1), exact.
+  var bounds: IndexedBox? { root?.box }
+
+  /// The rows whose shapes touch `box`, in no order.
+  ///
+  /// - Complexity: O(log n + hits) on data that is spread out.
+  func search(_ box: IndexedBox, into found: inout FoundRows) {
+    guard let root, root.box.touches(box) else { return }
+    Self.search(root.node.block, box, isInside: box.contains(root.box), into: &found)
+    // The blocks are read without counting references, so the root must outlive the walk.
+    withExtendedLifetime(root) {}
+  }
+
+  private static func search(
+    _ block: UnsafeMutableRawPointer, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
+  ) {
+    let level = block.assumingMemoryBound(to: NodeHead.self).pointee.level
+    guard level > 0 else {
+      let leaf = LeafBlock<Shape>(block)
+      found.reserve(leaf.count)
+      return searchLeaf(leaf, box, isInside: isInside, into: &found)
+    }
+    let inner = InnerBlock(block), boxes = inner.boxes, blocks = inner.blocks
+    var touched: UInt32 = isInside ? ~0 &>> UInt32(truncatingIfNeeded: 32 &- inner.count) : inner.touched(by: box)
+    if level == 1 {
+      // The leaves' heads are read first, one after the other: the waits for memory then overlap.
+      var room = 0, left = touched
+      while left != 0 {
+        room &+= LeafBlock<Shape>(blocks[left.trailingZeroBitCount]).count
+        left &= left &- 1
+      }
+      found.reserve(room)
+    }
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched &- 1
+      let isInside = isInside || box.contains(boxes[index])
+      if level == 1 {
+        searchLeaf(LeafBlock<Shape>(blocks[index]), box, isInside: isInside, into: &found)
+      } else {
+        search(blocks[index], box, isInside: isInside, into: &found)
+      }
+    }
+  }
+
+  /// Adds what a leaf has for `box`; there is room for all of it.
+  @inline(__always)
+  private static func searchLeaf(
+    _ leaf: LeafBlock<Shape>, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
+  ) {
+    let count = leaf.count, rows = leaf.rows, shapes = leaf.shapes, free = found.rows + found.count
+    if isInside {
+      free.update(from: rows, count: count)
+      found.count &+= count
+      return
+    }
+    // Every row is written and only hits are counted: no branch to guess.
+    var hits = 0
+    for index in 0..<count {
+      free[hits] = rows[index]
+      hits &+= shapes[index].touching(box)
+    }
+    found.count &+= hits
+  }
+
+  /// How many shapes touch `box`; what lies wholly inside is counted without a visit.
+  func count(in box: IndexedBox) -> Int {
+    guard let root, root.box.touches(box) else { return 0 }
+    defer { withExtendedLifetime(root) {} }
+    if box.contains(root.box) { return root.total }
+    return Self.count(root.node.block, box)
+  }
+
+  private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int {
+    var sum = 0
+    guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {
+      let leaf = LeafBlock<Shape>(block), shapes = leaf.shapes
+      for index in 0..<leaf.count { sum &+= shapes[index].touching(box) }
+      return sum
+    }
+    let inner = InnerBlock(block)
+    var touched = inner.touched(by: box)
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched &- 1
+      sum += box.contains(inner.boxes[index]) ? Int(inner.totals[index]) : count(inner.blocks[index], box)
+    }
+    return sum
+  }
+
+  /// Calls `body` with each entry.
+  func forEach(_ body: (Shape, UInt32) -> Void) {
+    func visit(_ node: IndexNode) {
+      guard node.header.level > 0 else {
+        let leaf = LeafBlock<Shape>(node.block)
+        for index in 0..<leaf.count { body(leaf.shapes[index], leaf.rows[index]) }
+        return withExtendedLifetime(node) {}
+      }
+      let inner = InnerBlock(node.block)
+      for index in 0..<inner.count { visit(inner.nodes[index]) }
+      withExtendedLifetime(node) {}
+    }
+    if let root { visit(root.node) }
+  }
+}
+
+/// Rows found so far: a buffer that leaves write into.
+struct FoundRows: ~Copyable {
+  private(set) var rows: UnsafeMutablePointer<UInt32>
+  var count = 0
+  private var capacity = 256
+
+  init() { rows = .allocate(capacity: capacity) }
+
+  deinit { rows.deallocate() }
+
+  /// Makes room for `more` rows behind the last.
+  @inline(__always)
+  mutating func reserve(_ more: Int) {
+    if count &+ more > capacity { grow(to: count + more) }
+  }
+
+  @inline(never)
+  private mutating func grow(to needed: Int) {
+    capacity = max(needed, capacity * 2)
+    let larger = UnsafeMutablePointer<UInt32>.allocate(capacity: capacity)
+    larger.update(from: rows, count: count)
+    rows.deallocate()
+    rows = larger
+  }
+
+  /// What was found, ascending.
+  mutating func sorted() -> [UInt32] {
+    var all = UnsafeMutableBufferPointer(start: rows, count: count)
+    all.sort()
+    return Array(UnsafeBufferPointer(start: rows, count: count))
+  }
+}

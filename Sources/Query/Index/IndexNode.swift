@@ -1,0 +1,227 @@
+// The memory of the index: one allocation a node, shared between snapshots, read through raw pointers.
+
+/// What every node's memory begins with. 16 bytes, so that what follows is aligned for pairs of doubles.
+struct NodeHead: BitwiseCopyable {
+  var count: Int32
+  var capacity: Int32
+  /// 0 for a leaf.
+  var level: Int32
+  private var padding: Int32 = 0
+
+  init(count: Int = 0, capacity: Int, level: Int) {
+    self.count = Int32(truncatingIfNeeded: count)
+    self.capacity = Int32(truncatingIfNeeded: capacity)
+    self.level = Int32(truncatingIfNeeded: level)
+  }
+}
+
+/// A node of the tree: the owner of one block of memory, of its own children too.
+///
+/// A node that two trees hold is never written; whoever wants to write makes a copy first
+/// (`isKnownUniquelyReferenced`), as Swift's own collections do.
+final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
+  /// A node whose `bytes` after the head are not yet initialised.
+  static func make(capacity: Int, level: Int, bytes: Int) -> IndexNode {
+    let made = create(minimumCapacity: (bytes + 15) / 16) { _ in NodeHead(capacity: capacity, level: level) }
+    return unsafeDowncast(made, to: IndexNode.self)
+  }
+
+  /// Where the head lies, and behind it what the node holds; valid while anybody holds the node.
+  @inline(__always)
+  var block: UnsafeMutableRawPointer {
+    withUnsafeMutablePointerToHeader { UnsafeMutableRawPointer($0) }
+  }
+
+  deinit {
+    if header.level > 0 {
+      let inner = InnerBlock(block)
+      inner.nodes.deinitialize(count: inner.count)
+    }
+  }
+}
+
+/// A view of a leaf: shapes, then rows, in no order. What belongs to a leaf is said by its parent's keys.
+struct LeafBlock<Shape: IndexedShape> {
+  /// Small enough that a box of a hundred hits tests few others, large enough that 30 bytes cover an entry with all above it.
+  static var limit: Int { 64 }
+  /// What a leaf gets when many are made at once.
+  static var target: Int { 56 }
+  /// Below it a leaf is given to its neighbour.
+  static var minimum: Int { 16 }
+
+  let base: UnsafeMutableRawPointer
+
+  @inline(__always)
+  init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+  @inline(__always)
+  var head: UnsafeMutablePointer<NodeHead> { base.assumingMemoryBound(to: NodeHead.self) }
+  @inline(__always)
+  var count: Int {
+    get { Int(head.pointee.count) }
+    nonmutating set { head.pointee.count = Int32(truncatingIfNeeded: newValue) }
+  }
+  @inline(__always)
+  var capacity: Int { Int(head.pointee.capacity) }
+  @inline(__always)
+  var shapes: UnsafeMutablePointer<Shape> {
+    (base + MemoryLayout<NodeHead>.size).assumingMemoryBound(to: Shape.self)
+  }
+  @inline(__always)
+  var rows: UnsafeMutablePointer<UInt32> {
+    (base + MemoryLayout<NodeHead>.size + capacity * MemoryLayout<Shape>.stride).assumingMemoryBound(to: UInt32.self)
+  }
+
+  /// An empty leaf with room for `count` entries, rounded up a little: leaves grow in steps, not to the limit at once.
+  static func make(for count: Int) -> IndexNode {
+    let capacity = min((count + 7) & ~7, limit)
+    return .make(capacity: capacity, level: 0, bytes: capacity * (MemoryLayout<Shape>.stride + 4))
+  }
+
+  /// A copy with room for `count` entries in all.
+  func copy(for count: Int) -> IndexNode {
+    let node = Self.make(for: count), copy = LeafBlock(node.block)
+    copy.shapes.update(from: shapes, count: self.count)
+    copy.rows.update(from: rows, count: self.count)
+    copy.count = self.count
+    return node
+  }
+
+  @inline(__always)
+  func append(_ shape: Shape, row: UInt32) {
+    let end = count
+    shapes[end] = shape
+    rows[end] = row
+    count = end &+ 1
+  }
+
+  var box: IndexedBox {
+    var box = IndexedBox.none
+    for index in 0..<count { box.include(shapes[index]) }
+    return box
+  }
+}
+
+/// What a parent knows of one child.
+struct IndexBranch {
+  var box: IndexedBox
+  /// No entry of the child comes before (key, row), and none of the child before it comes at or after.
+  var key: UInt64
+  var row: UInt32
+  /// Entries in all leaves below.
+  var total: Int
+  var node: IndexNode
+}
+
+/// A view of an inner node: column after column of what it knows of its children, in the order of their keys.
+struct InnerBlock {
+  static var limit: Int { 32 }
+  static var target: Int { 28 }
+  static var minimum: Int { 8 }
+
+  let base: UnsafeMutableRawPointer
+
+  @inline(__always)
+  init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+  @inline(__always)
+  private func column<T>(at offset: Int) -> UnsafeMutablePointer<T> {
+    (base + MemoryLayout<NodeHead>.size + offset * Self.limit).assumingMemoryBound(to: T.self)
+  }
+
+  @inline(__always)
+  var head: UnsafeMutablePointer<NodeHead> { base.assumingMemoryBound(to: NodeHead.self) }
+  @inline(__always)
+  var count: Int {
+    get { Int(head.pointee.count) }
+    nonmutating set { head.pointee.count = Int32(truncatingIfNeeded: newValue) }
+  }
+  @inline(__always)
+  var level: Int { Int(head.pointee.level) }
+  @inline(__always)
+  var boxes: UnsafeMutablePointer<IndexedBox> { column(at: 0) }
+  @inline(__always)
+  var keys: UnsafeMutablePointer<UInt64> { column(at: 32) }
+  /// The children's memory, for reading without counting references; the nodes beside them keep it alive.
+  @inline(__always)
+  var blocks: UnsafeMutablePointer<UnsafeMutableRawPointer> { column(at: 40) }
+  @inline(__always)
+  var nodes: UnsafeMutablePointer<IndexNode> { column(at: 48) }
+  @inline(__always)
+  var rows: UnsafeMutablePointer<UInt32> { column(at: 56) }
+  @inline(__always)
+  var totals: UnsafeMutablePointer<UInt32> { column(at: 60) }
+
+  static func make(level: Int) -> IndexNode { .make(capacity: limit, level: level, bytes: limit * 64) }
+
+  /// A copy that shares the children.
+  func copy() -> IndexNode {
+    let node = Self.make(level: level), copy = InnerBlock(node.block)
+    for index in 0..<count { copy.append(self[index]) }
+    return node
+  }
+
+  subscript(index: Int) -> IndexBranch {
+    IndexBranch(
+      box: boxes[index], key: keys[index], row: rows[index], total: Int(totals[index]), node: nodes[index])
+  }
+
+  func append(_ branch: IndexBranch) {
+    let end = count
+    boxes[end] = branch.box
+    keys[end] = branch.key
+    rows[end] = branch.row
+    totals[end] = UInt32(truncatingIfNeeded: branch.total)
+    blocks[end] = branch.node.block
+    (nodes + end).initialize(to: branch.node)
+    count = end + 1
+  }
+
+  /// Takes all branches out; the node is then empty.
+  func takeAll() -> [IndexBranch] {
+    let all = (0..<count).map { self[$0] }
+    nodes.deinitialize(count: count)
+    count = 0
+    return all
+  }
+
+  /// The child that an entry belongs to. A node has at least one.
+  @inline(__always)
+  func child(for item: IndexItem) -> Int {
+    var low = 0, high = count
+    while high &- low > 1 {
+      let middle = (low &+ high) >> 1
+      if item.isBefore(keys[middle], rows[middle]) { high = middle } else { low = middle }
+    }
+    return low
+  }
+
+  /// The children whose boxes touch `box`, a bit each.
+  @inline(__always)
+  func touched(by box: IndexedBox) -> UInt32 {
+    var touched: UInt32 = 0
+    let boxes = boxes
+    for index in 0..<count {
+      touched |= UInt32(truncatingIfNeeded: boxes[index].touching(box)) &<< UInt32(truncatingIfNeeded: index)
+    }
+    return touched
+  }
+
+  /// The end of the run of items, sorted and starting at `start`, that belongs to `child`.
+  @inline(__always)
+  func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<IndexItem>) -> Int {
+    guard child &+ 1 < count else { return items.count }
+    let key = keys[child &+ 1], row = rows[child &+ 1]
+    var end = start &+ 1
+    while end < items.count, items[end].isBefore(key, row) { end &+= 1 }
+    return end
+  }
+
+  var box: IndexedBox {
+    var box = IndexedBox.none
+    for index in 0..<count { box.include(boxes[index]) }
+    return box
+  }
+
+  var total: Int { (0..<count).reduce(0) { $0 + Int(totals[$1]) } }
+}

@@ -1,0 +1,195 @@
+// How many features come into a store at once, without an object for each: columns, filled row by row or whole.
+
+import Geometry
+
+/// Features on their way into a ``FeatureStore``.
+///
+/// Row by row: ``begin(id:)``, then what the row has. Or by whole columns: ``setPoints(x:y:z:)``, ``setColumn(_:doubles:nulls:)``
+/// and so on. A batch knows no store; one can be filled on any thread.
+public struct FeatureBatch: Sendable {
+  /// Rows so far.
+  public private(set) var count = 0
+  /// Empty while no row has an id of its own; -1 where one is to be minted.
+  private(set) var ids: [Int] = []
+  private(set) var geometry = GeometryColumn()
+  private(set) var columns: [BatchColumn] = []
+  private(set) var symbols = BatchColumn(name: "")
+  private(set) var zIndexes: [(row: Int, zIndex: Int32)] = []
+  private(set) var hidden: [Int] = []
+  private(set) var selected: [Int] = []
+
+  private var columnsByName: [String: Int] = [:]
+  /// The column that followed each the last time, and where this row stands in that order.
+  private var successors: [Int] = []
+  private var first = 0
+  private var last = -1
+
+  public init() {}
+
+  public mutating func reserveCapacity(_ rows: Int) { geometry.reserve(rows) }
+
+  /// Begins the next row: no geometry, no attributes, defaults. Without an id the store mints one.
+  @inline(__always)
+  public mutating func begin(id: Int? = nil) {
+    if let id {
+      while ids.count < count { ids.append(-1) }
+      ids.append(id == -1 ? .min : id)
+    } else if !ids.isEmpty {
+      ids.append(-1)
+    }
+    geometry.appendNone()
+    count &+= 1
+    last = -1
+  }
+
+  // MARK: The row begun last. Without one, nothing happens.
+
+  @inline(__always)
+  public mutating func setPoint(x: Double, y: Double, z: Double? = nil) {
+    if count > 0 { geometry.setPoint(x: x, y: y, z: z, at: count &- 1) }
+  }
+
+  public mutating func setGeometry(_ value: Geometry?) {
+    if count > 0 { geometry.set(value, at: count - 1) }
+  }
+
+  public mutating func setZIndex(_ zIndex: Int32) {
+    if count > 0 { zIndexes.append((count - 1, zIndex)) }
+  }
+
+  public mutating func setHidden() {
+    if count > 0 { hidden.append(count - 1) }
+  }
+
+  public mutating func setSelected() {
+    if count > 0 { selected.append(count - 1) }
+  }
+
+  /// An opaque text that the store gives back: a symbol, as JSON.
+  public mutating func setSymbol(utf8 text: UnsafeRawBufferPointer) {
+    if count > 0 { symbols.set(text, tag: .json, at: count - 1) }
+  }
+
+  @inline(__always)
+  public mutating func set(column: Int, integer: Int64) {
+    columns[column].set(UInt64(bitPattern: integer), tag: .integer, at: count &- 1)
+  }
+
+  @inline(__always)
+  public mutating func set(column: Int, double: Double) {
+    columns[column].set(double.bitPattern, tag: .double, at: count &- 1)
+  }
+
+  @inline(__always)
+  public mutating func set(column: Int, bool: Bool) {
+    columns[column].set(bool ? 1 : 0, tag: .bool, at: count &- 1)
+  }
+
+  /// A text: well-formed UTF-8.
+  @inline(__always)
+  public mutating func set(column: Int, utf8 text: UnsafeRawBufferPointer) {
+    columns[column].set(text, tag: .string, at: count &- 1)
+  }
+
+  /// The text of a JSON object or array.
+  public mutating func set(column: Int, json text: UnsafeRawBufferPointer) {
+    columns[column].set(text, tag: .json, at: count - 1)
+  }
+
+  public mutating func set(column: Int, _ value: AttributeValue) {
+    columns[column].set(value, at: count - 1)
+  }
+
+  // MARK: Column names
+
+  /// The number of the column with this name, for the setters; a new one when there is none.
+  public mutating func column(named name: String) -> Int {
+    if let known = columnsByName[name] { return known }
+    columns.append(BatchColumn(name: name))
+    successors.append(columns.count)
+    columnsByName[name] = columns.count - 1
+    return columns.count - 1
+  }
+
+  /// As ``column(named:)``, for rows that name their attributes in the same order again and again: one comparison of bytes.
+  @inline(__always)
+  public mutating func column(key: UnsafeRawBufferPointer) -> Int {
+    let expected = last < 0 ? first : successors[last]
+    if expected < columns.count, columns[expected].hasName(key) {
+      last = expected
+      return expected
+    }
+    return unexpectedColumn(key)
+  }
+
+  @inline(never)
+  private mutating func unexpectedColumn(_ key: UnsafeRawBufferPointer) -> Int {
+    let found = column(named: String(decoding: key, as: UTF8.self))
+    if last < 0 { first = found } else { successors[last] = found }
+    last = found
+    return found
+  }
+
+  // MARK: Whole columns. The first one says how many rows there are.
+
+  public mutating func setPoints(x: [Double], y: [Double], z: [Double]? = nil) throws(StoreError) {
+    try adopt(x.count)
+    for length in [y.count, z?.count ?? count] where length != count {
+      throw .lengthMismatch(expected: count, found: length)
+    }
+    geometry = GeometryColumn(x: x, y: y, z: z ?? [])
+  }
+
+  public mutating func setGeometries(_ geometries: [Geometry?]) throws(StoreError) {
+    try adopt(geometries.count)
+    for (row, value) in geometries.enumerated() { geometry.set(value, at: row) }
+  }
+
+  public mutating func setIDs(_ values: [Int]) throws(StoreError) {
+    try adopt(values.count)
+    ids = values.map { $0 == -1 ? .min : $0 }
+  }
+
+  /// `nulls[i]` says that row `i` has no value; empty when all have.
+  public mutating func setColumn(_ name: String, doubles: [Double], nulls: [Bool] = []) throws(StoreError) {
+    try setColumn(name, doubles.map(\.bitPattern), .double, nulls)
+  }
+
+  public mutating func setColumn(_ name: String, integers: [Int64], nulls: [Bool] = []) throws(StoreError) {
+    try setColumn(name, integers.map { UInt64(bitPattern: $0) }, .integer, nulls)
+  }
+
+  public mutating func setColumn(_ name: String, bools: [Bool], nulls: [Bool] = []) throws(StoreError) {
+    try setColumn(name, bools.map { $0 ? 1 : 0 }, .bool, nulls)
+  }
+
+  public mutating func setColumn(_ name: String, strings: [String?]) throws(StoreError) {
+    try setColumn(name, strings.map { $0.map(AttributeValue.string) ?? .null })
+  }
+
+  public mutating func setColumn(_ name: String, _ values: [AttributeValue]) throws(StoreError) {
+    try adopt(values.count)
+    let column = column(named: name)
+    columns[column] = BatchColumn(name: name)
+    for (row, value) in values.enumerated() where value != .null { columns[column].set(value, at: row) }
+  }
+
+  private mutating func setColumn(
+    _ name: String, _ cells: [UInt64], _ tag: CellTag, _ nulls: [Bool]
+  ) throws(StoreError) {
+    try adopt(cells.count)
+    guard nulls.isEmpty || nulls.count == count else {
+      throw .lengthMismatch(expected: count, found: nulls.count)
+    }
+    let column = column(named: name)
+    columns[column] = BatchColumn(name: name, cells: cells, tag: tag, nulls: nulls)
+  }
+
+  private mutating func adopt(_ rows: Int) throws(StoreError) {
+    if count == 0 {
+      count = rows
+      geometry.pad(to: rows)
+    }
+    guard rows == count else { throw .lengthMismatch(expected: count, found: rows) }
+  }
+}

@@ -1,0 +1,197 @@
+// A run of rows of a store: the unit that snapshots share and changes copy.
+
+import Geometry
+
+/// Up to ``capacity`` rows, in columns.
+///
+/// `@unchecked Sendable`: a chunk that two stores hold is never written; ``FeatureStore`` copies it first. A copy shares its
+/// columns' arrays until one is changed, so that moving a point does not copy texts.
+final class FeatureChunk: @unchecked Sendable {
+  /// A power of two: the row's low bits are its place in the chunk.
+  static let capacity = 1024
+
+  /// Rows so far, removed ones included.
+  private(set) var count = 0
+  private(set) var live = 0
+  private(set) var removed = RowBits()
+  private(set) var ids = IDColumn()
+  /// Whether ids ascend here and from chunk to chunk, so that they are found by bisection.
+  var isOrdered = true
+  var geometry = GeometryColumn()
+  /// The store's numbers of the columns that this chunk has, ascending.
+  private(set) var columnNumbers: [Int] = []
+  private(set) var columns: [Column] = []
+  private(set) var zIndexes: [Int32] = []
+  var hidden = RowBits()
+  var selected = RowBits()
+  var symbols = Column()
+
+  init() {}
+
+  func copy() -> FeatureChunk {
+    let copy = FeatureChunk()
+    copy.count = count
+    copy.live = live
+    copy.removed = removed
+    copy.ids = ids
+    copy.isOrdered = isOrdered
+    copy.geometry = geometry
+    copy.columnNumbers = columnNumbers
+    copy.columns = columns
+    copy.zIndexes = zIndexes
+    copy.hidden = hidden
+    copy.selected = selected
+    copy.symbols = symbols
+    return copy
+  }
+
+  @inline(__always)
+  func isLive(_ row: Int) -> Bool { row < count && !removed[row] }
+
+  /// The column's place here; nil when no row of the chunk has a value.
+  @inline(__always)
+  func place(of column: Int) -> Int? {
+    // Most often every chunk has every column.
+    if column < columnNumbers.count, columnNumbers[column] == column { return column }
+    let place = insertionPlace(of: column)
+    return place < columnNumbers.count && columnNumbers[place] == column ? place : nil
+  }
+
+  private func insertionPlace(of column: Int) -> Int {
+    var low = 0, high = columnNumbers.count
+    while low < high {
+      let middle = (low + high) / 2
+      if columnNumbers[middle] < column { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func makePlace(of column: Int) -> Int {
+    if let place = place(of: column) { return place }
+    let place = insertionPlace(of: column)
+    columnNumbers.insert(column, at: place)
+    columns.insert(Column(), at: place)
+    return place
+  }
+
+  func value(_ column: Int, at row: Int) -> AttributeValue { place(of: column).map { columns[$0][row] } ?? .null }
+
+  func set(_ value: AttributeValue, column: Int, at row: Int) {
+    if value == .null, place(of: column) == nil { return }
+    columns[makePlace(of: column)].set(value, at: row)
+  }
+
+  func clearAttributes(at row: Int) {
+    for place in columns.indices { columns[place].set(.null, at: row) }
+  }
+
+  @inline(__always)
+  func zIndex(at row: Int) -> Int32 { row < zIndexes.count ? zIndexes[row] : 0 }
+
+  func setZIndex(_ zIndex: Int32, at row: Int) {
+    if row >= zIndexes.count, zIndex == 0 { return }
+    zIndexes.grow(to: row + 1)
+    while zIndexes.count <= row { zIndexes.append(0) }
+    zIndexes[row] = zIndex
+  }
+
+  /// Adds `rows` of a batch; there is room for them. `numbers` are the store's for the batch's columns.
+  func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: IDSlice, numbers: [Int]) {
+    let start = count
+    self.ids.append(ids)
+    geometry.append(batch.geometry, rows, at: start)
+    for (column, number) in zip(batch.columns, numbers) where rows.lowerBound < column.cells.count {
+      columns[makePlace(of: number)].append(column, rows, at: start)
+    }
+    if !batch.symbols.cells.isEmpty { symbols.append(batch.symbols, rows, at: start) }
+    count += rows.count
+    live += rows.count
+    if count == Self.capacity { trim() }
+  }
+
+  func remove(_ row: Int) {
+    removed[row] = true
+    selected[row] = false
+    live -= 1
+  }
+
+  private func trim() {
+    for place in columns.indices { columns[place].trim() }
+    symbols.trim()
+  }
+}
+
+/// Ids of rows to come: minted ones, or those a batch names.
+enum IDSlice {
+  case run(first: Int, count: Int)
+  case list(ArraySlice<Int>)
+
+  var isAscending: Bool {
+    guard case .list(let ids) = self else { return true }
+    return zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
+  subscript(index: Int) -> Int {
+    switch self {
+    case .run(let first, _): first + index
+    case .list(let ids): ids[ids.startIndex + index]
+    }
+  }
+
+  var first: Int? {
+    switch self {
+    case .run(let first, let count): count > 0 ? first : nil
+    case .list(let ids): ids.first
+    }
+  }
+
+  var last: Int? {
+    switch self {
+    case .run(let first, let count): count > 0 ? first + count - 1 : nil
+    case .list(let ids): ids.last
+    }
+  }
+}
+
+/// The ids of a chunk: a base while they follow one another, else each.
+struct IDColumn: Sendable {
+  private var first = 0
+  private var runCount = 0
+  private var list: [Int] = []
+
+  var count: Int { list.isEmpty ? runCount : list.count }
+
+  @inline(__always)
+  subscript(row: Int) -> Int { list.isEmpty ? first &+ row : list[row] }
+
+  mutating func append(_ slice: IDSlice) {
+    if list.isEmpty, case .run(let next, let more) = slice, runCount == 0 || next == first + runCount {
+      if runCount == 0 { first = next }
+      runCount += more
+      return
+    }
+    if list.isEmpty {
+      list = (0..<runCount).map { first + $0 }
+      runCount = 0
+    }
+    switch slice {
+    case .run(let next, let more):
+      list.grow(to: list.count + more)
+      list.append(contentsOf: next..<next + more)
+    case .list(let ids):
+      list.grow(to: list.count + ids.count)
+      list.append(contentsOf: ids)
+    }
+  }
+
+  /// The row of an id, where ids ascend.
+  func row(of id: Int) -> Int? {
+    if list.isEmpty { return id >= first && id < first + runCount ? id - first : nil }
+    var low = 0, high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if list[middle] < id { low = middle + 1 } else { high = middle }
+    }
+    return low < list.count && list[low] == id ? low : nil
+  }
+}

@@ -1,0 +1,57 @@
+// What an update says of one feature.
+
+import Geometry
+
+/// A change of something that can be absent: left alone, set or taken away.
+public enum Edit<Value: Sendable>: Sendable {
+  case keep
+  case set(Value)
+  case clear
+}
+
+/// What becomes of one feature; what is not said stays.
+public struct FeatureEdit: Sendable {
+  public var id: Int
+  public var geometry: Edit<Geometry> = .keep
+  /// By name; null takes the attribute away. Of a name given twice the last counts.
+  public var attributes: [(name: String, value: AttributeValue)] = []
+  /// Whether attributes that are not named are taken away.
+  public var replacesAttributes = false
+  public var zIndex: Int32?
+  public var isVisible: Bool?
+  public var isSelected: Bool?
+  public var symbol: Edit<String> = .keep
+
+  public init(id: Int) { self.id = id }
+}
+
+/// Rows and their boxes, on their way into or out of the index.
+struct IndexChange {
+  private var points: [UInt32] = []
+  private var x: [Double] = []
+  private var y: [Double] = []
+  private var boxes: [UInt32] = []
+  private var envelopes: [Envelope] = []
+
+  mutating func add(_ row: UInt32, _ geometry: IndexedGeometry?) {
+    guard let geometry else { return }
+    if geometry.isPoint {
+      points.append(row)
+      x.append(geometry.envelope.xMin)
+      y.append(geometry.envelope.yMin)
+    } else {
+      boxes.append(row)
+      envelopes.append(geometry.envelope)
+    }
+  }
+
+  func insert(into index: inout SpatialIndex) {
+    index.insert(points: points, x: x, y: y)
+    index.insert(boxes: boxes, envelopes)
+  }
+
+  func remove(from index: inout SpatialIndex) {
+    index.remove(points: points, x: x, y: y)
+    index.remove(boxes: boxes, envelopes)
+  }
+}

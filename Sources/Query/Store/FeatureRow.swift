@@ -1,0 +1,60 @@
+// What is read of one feature, straight from its columns.
+
+import Geometry
+
+/// One feature of a store as it was when asked for; light, and good for as long as it is kept.
+public struct FeatureRow: Sendable {
+  let chunk: FeatureChunk
+  let place: Int
+  /// Its row in the store.
+  public let row: UInt32
+
+  public var id: Int { chunk.ids[place] }
+  public var geometry: Geometry? { chunk.geometry[place] }
+
+  /// The position of a feature that is a point without M, without making a `Geometry`; z is NaN where there is none.
+  @inline(__always)
+  public var point: (x: Double, y: Double, z: Double)? { chunk.geometry.point(at: place) }
+
+  /// The box around its geometry; nil when that is absent, empty or not finite.
+  public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
+
+  public var zIndex: Int32 { chunk.zIndex(at: place) }
+  public var isVisible: Bool { !chunk.hidden[place] }
+  public var isSelected: Bool { chunk.selected[place] }
+
+  /// The opaque text given as its symbol.
+  public var symbol: String? {
+    if case .json(let text) = chunk.symbols[place] { text } else { nil }
+  }
+
+  /// The value in a column of the store's schema.
+  public func value(_ column: Int) -> AttributeValue { chunk.value(column, at: place) }
+
+  /// An attribute's value, its text where it lies, as UTF-8. Only valid inside the call that gave it.
+  public enum Attribute {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case string(UnsafeRawBufferPointer)
+    case json(UnsafeRawBufferPointer)
+  }
+
+  /// The value in a column without making a `String`.
+  @inline(__always)
+  public func withAttribute<Result>(_ column: Int, _ body: (Attribute) -> Result) -> Result {
+    guard let column = chunk.place(of: column) else { return body(.null) }
+    return chunk.columns[column].withView(at: place, body)
+  }
+
+  /// Calls `body` with each attribute that is not null, columns ascending.
+  public func forEachAttribute(_ body: (_ column: Int, Attribute) -> Void) {
+    for index in chunk.columns.indices {
+      chunk.columns[index].withView(at: place) { value in
+        if case .null = value { return }
+        body(chunk.columnNumbers[index], value)
+      }
+    }
+  }
+}

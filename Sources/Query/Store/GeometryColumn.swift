@@ -1,0 +1,163 @@
+// The geometries of a chunk or a batch: points packed, anything else as it is.
+
+import Geometry
+
+/// Geometries by row.
+///
+/// While all are points without M, or absent, they are columns of numbers. An x of NaN then says that there is no position,
+/// and y why: 0 no geometry, 1 an empty point. A point that truly has NaN in it is kept as a `Geometry`.
+struct GeometryColumn: Sendable {
+  private(set) var x: [Double] = []
+  private(set) var y: [Double] = []
+  /// Empty while no point has a z; NaN where one has none.
+  private(set) var z: [Double] = []
+  /// Used, instead of the columns, once a row is something else.
+  private(set) var others: [Geometry?] = []
+  private(set) var isPacked = true
+
+  init() {}
+
+  init(x: [Double], y: [Double], z: [Double]) {
+    self.x = x
+    self.y = y
+    self.z = z
+    // A NaN in either means that the position is not known.
+    for row in x.indices where x[row].isNaN || y[row].isNaN {
+      self.x[row] = .nan
+      self.y[row] = 0
+    }
+  }
+
+  var count: Int { isPacked ? x.count : others.count }
+
+  subscript(row: Int) -> Geometry? {
+    guard row < count else { return nil }
+    guard isPacked else { return others[row] }
+    if x[row].isNaN { return y[row] == 1 ? .point(nil) : nil }
+    let z = row < z.count && !z[row].isNaN ? z[row] : nil
+    return .point(Point(x: x[row], y: y[row], z: z))
+  }
+
+  /// The row's point, if it is one, without making a `Geometry`.
+  @inline(__always)
+  func point(at row: Int) -> (x: Double, y: Double, z: Double)? {
+    guard isPacked, row < x.count, !x[row].isNaN else { return nil }
+    return (x[row], y[row], row < z.count ? z[row] : .nan)
+  }
+
+  /// What the index keeps of the row; nil for what has no finite box.
+  func indexed(_ row: Int) -> IndexedGeometry? {
+    guard row < count else { return nil }
+    guard isPacked else {
+      if case .point(let point?)? = others[row] { return IndexedGeometry(x: point.x, y: point.y) }
+      return others[row]?.envelope.flatMap(IndexedGeometry.init)
+    }
+    return IndexedGeometry(x: x[row], y: y[row])
+  }
+
+  @inline(__always)
+  mutating func appendNone() {
+    guard isPacked else { return others.append(nil) }
+    x.append(.nan)
+    y.append(0)
+    if !z.isEmpty { z.append(.nan) }
+  }
+
+  mutating func pad(to rows: Int) {
+    while count < rows { appendNone() }
+  }
+
+  @inline(__always)
+  mutating func setPoint(x: Double, y: Double, z: Double?, at row: Int) {
+    guard isPacked, !x.isNaN, !y.isNaN else { return set(.point(Point(x: x, y: y, z: z)), at: row) }
+    pad(to: row &+ 1)
+    self.x[row] = x
+    self.y[row] = y
+    if let z { setZ(z, at: row) } else if row < self.z.count { self.z[row] = .nan }
+  }
+
+  private mutating func setZ(_ value: Double, at row: Int) {
+    z.reserveCapacity(x.capacity)
+    while z.count < x.count { z.append(.nan) }
+    z[row] = value
+  }
+
+  mutating func set(_ geometry: Geometry?, at row: Int) {
+    pad(to: row + 1)
+    if isPacked {
+      switch geometry {
+      case nil, .point(nil)?:
+        x[row] = .nan
+        y[row] = geometry == nil ? 0 : 1
+        if row < z.count { z[row] = .nan }
+        return
+      case .point(let point?)? where point.m == nil && !point.x.isNaN && !point.y.isNaN:
+        return setPoint(x: point.x, y: point.y, z: point.z, at: row)
+      default: unpack()
+      }
+    }
+    others[row] = geometry
+  }
+
+  private mutating func unpack() {
+    others = (0..<count).map { self[$0] }
+    isPacked = false
+    x = []
+    y = []
+    z = []
+  }
+
+  /// Adds `rows` of a batch behind row `start`.
+  mutating func append(_ batch: GeometryColumn, _ rows: Range<Int>, at start: Int) {
+    pad(to: start)
+    guard isPacked, batch.isPacked else {
+      for row in rows { set(batch[row], at: start + row - rows.lowerBound) }
+      return
+    }
+    let end = start + rows.count
+    x.grow(to: end)
+    y.grow(to: end)
+    x.append(contentsOf: batch.x[rows])
+    y.append(contentsOf: batch.y[rows])
+    if !z.isEmpty || !batch.z.isEmpty {
+      z.grow(to: end)
+      while z.count < start { z.append(.nan) }
+      if batch.z.isEmpty {
+        while z.count < end { z.append(.nan) }
+      } else {
+        z.append(contentsOf: batch.z[rows])
+      }
+    }
+  }
+
+  mutating func reserve(_ rows: Int) {
+    x.reserveCapacity(rows)
+    y.reserveCapacity(rows)
+  }
+}
+
+/// What the index keeps of a geometry.
+struct IndexedGeometry: Equatable, Sendable {
+  let envelope: Envelope
+  /// Whether it goes to the tree of points.
+  let isPoint: Bool
+
+  init?(x: Double, y: Double) {
+    guard x.isFinite, y.isFinite else { return nil }
+    envelope = Envelope(xMin: x, yMin: y, xMax: x, yMax: y)
+    isPoint = true
+  }
+
+  init?(_ envelope: Envelope) {
+    guard IndexedBox(envelope).isFinite else { return nil }
+    self.envelope = envelope
+    isPoint = false
+  }
+}
+
+extension Array {
+  /// Makes room for `count` elements of a chunk's column: doubling, but never beyond a full chunk.
+  mutating func grow(to count: Int) {
+    if count > capacity { reserveCapacity(Swift.max(count, Swift.min(capacity * 2, FeatureChunk.capacity))) }
+  }
+}

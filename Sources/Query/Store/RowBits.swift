@@ -1,0 +1,23 @@
+// One bit a row of a chunk, for what is rarely so: removed, hidden, selected, null.
+
+/// A set of rows of one chunk. Takes no memory while empty.
+struct RowBits: Sendable {
+  private var words: [UInt64] = []
+
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+  var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+  @inline(__always)
+  subscript(row: Int) -> Bool {
+    get { row &>> 6 < words.count && words[row &>> 6] &>> UInt64(row & 63) & 1 == 1 }
+    set {
+      if row &>> 6 >= words.count {
+        guard newValue else { return }
+        words.reserveCapacity(FeatureChunk.capacity / 64)
+        while words.count <= row &>> 6 { words.append(0) }
+      }
+      let bit = 1 as UInt64 &<< UInt64(row & 63)
+      if newValue { words[row &>> 6] |= bit } else { words[row &>> 6] &= ~bit }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// Texts of one column without an object each: bytes one after the other, each text behind its length.
+
+import Glibc
+
+/// Texts in UTF-8, found by their offset.
+///
+/// The length stands before the bytes as a base-128 number (seven bits a byte, the high bit says that more follow): one
+/// byte for most. Nothing is ever changed in it; replaced texts stay until ``TextColumn`` compacts.
+struct TextArena: Sendable {
+  /// No text: the offset of null.
+  static let none = UInt32.max
+
+  private(set) var bytes: [UInt8] = []
+
+  /// The offset of the new text; nil when the arena would pass 4 GiB.
+  @inline(__always)
+  mutating func append(_ text: UnsafeRawBufferPointer) -> UInt32? {
+    let offset = bytes.count
+    guard offset < Int(UInt32.max) - 10 - text.count else { return nil }
+    var length = text.count
+    while length > 127 {
+      bytes.append(UInt8(truncatingIfNeeded: length | 128))
+      length >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: length))
+    bytes.append(contentsOf: text)
+    return UInt32(truncatingIfNeeded: offset)
+  }
+
+  /// Takes over `range` of another arena's bytes; its offsets are then to be shifted by the result. Nil as above.
+  mutating func append(_ other: TextArena, _ range: Range<Int>) -> Int? {
+    guard bytes.count + range.count < Int(UInt32.max) - 10 else { return nil }
+    let shift = bytes.count - range.lowerBound
+    bytes.append(contentsOf: other.bytes[range])
+    return shift
+  }
+
+  /// Where the text behind `offset` lies.
+  @inline(__always)
+  func range(at offset: UInt32) -> Range<Int> {
+    var start = Int(offset), length = 0, shift = 0
+    while true {
+      let byte = bytes[start]
+      length |= Int(byte & 127) << shift
+      start += 1
+      if byte < 128 { return start..<start + length }
+      shift += 7
+    }
+  }
+
+  @inline(__always)
+  func withText<Result>(at offset: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let range = range(at: offset)
+    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+  }
+
+  func string(at offset: UInt32) -> String { String(decoding: bytes[range(at: offset)], as: UTF8.self) }
+
+  /// Gives back what growing has reserved beyond the need.
+  mutating func trim() {
+    if bytes.capacity - bytes.count > 64 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  @inline(__always)
+  func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard count > 0, let a = baseAddress, let b = other.baseAddress else { return true }
+    return memcmp(a, b, count) == 0
+  }
+
+  /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for tables that live for one call.
+  @inline(__always)
+  var quickHash: UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325, index = 0
+    while index + 8 <= count {
+      hash = (hash ^ loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0x0000_0100_0000_01b3
+      hash ^= hash >> 29
+      index += 8
+    }
+    while index < count {
+      hash = (hash ^ UInt64(self[index])) &* 0x0000_0100_0000_01b3
+      index += 1
+    }
+    return hash ^ hash >> 32
+  }
+}
