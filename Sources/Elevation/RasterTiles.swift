@@ -11,13 +11,12 @@ struct RasterTile {
 
   func sample(_ cell: SampleGrid.Cell) -> ElevationSample {
     let start = (cell.row - firstRow) * width + cell.column - firstColumn
-    var sum = 0.0
-    for (offset, weight) in [
-      (0, (1 - cell.columnWeight) * (1 - cell.rowWeight)), (1, cell.columnWeight * (1 - cell.rowWeight)),
-      (width, (1 - cell.columnWeight) * cell.rowWeight), (width + 1, cell.columnWeight * cell.rowWeight),
-    ] where weight != 0 {
-      sum += heights[start + offset] * weight
-    }
+    let right = cell.columnWeight, below = cell.rowWeight
+    var sum = heights[start] * (1 - right) * (1 - below)
+    // A weight of 0 also stands for a neighbour that is not there.
+    if right != 0 { sum += heights[start + 1] * right * (1 - below) }
+    if below != 0 { sum += heights[start + width] * (1 - right) * below }
+    if right != 0 && below != 0 { sum += heights[start + width + 1] * right * below }
     // NaN of any pixel with a say stays NaN.
     return sum.isNaN ? .noData : .value(sum)
   }

@@ -49,8 +49,12 @@ struct FeatureDataset: ~Copyable {
 
     do throws(FormatError) {
       guard !session.stops() else { throw FormatError.cancelled }
-      let name = gdalName(source, session, isVirtual: isVirtual)
+      var name = gdalName(source, session, isVirtual: isVirtual)
       let driver = try driver(of: name, source, options, gdal)
+      if driver == .geoPackage, !isVirtual, let path = try pathOfLiveDatabase(source, policy) {
+        name = path
+        session.leaveChangesToSQLite()
+      }
       session.readShare = driver.readsAllOnOpening ? 0.5 : 0
       guard let handle = open(name, driver, gdal) else {
         guard let reason = complaint(messages, session) else { throw FormatError.unrecognized(path: source.name) }
@@ -105,6 +109,22 @@ struct FeatureDataset: ~Copyable {
     return session.gdalName
   }
 
+  /// The real path of a GeoPackage that another program has open, or left open: one with a journal beside it.
+  ///
+  /// Read through our file system, SQLite would take no lock and pass over the journal, and so give an older or a
+  /// half-written state. Read directly it gives one state or an error; then only the loop over the rows can be stopped.
+  private static func pathOfLiveDatabase(_ source: FeatureSource, _ policy: FilePolicy) throws(FormatError) -> String? {
+    guard case .file(let path) = source, let real = realPath(path) else { return nil }
+    let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
+    guard !journals.isEmpty else { return nil }
+    for suffix in journals + ["-shm"] {
+      if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
+        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+      }
+    }
+    return real
+  }
+
   private static func driver(
     of name: String, _ source: FeatureSource, _ options: OpenOptions, _ gdal: GDAL
   ) throws(FormatError) -> FeatureDriver {
@@ -147,8 +167,8 @@ extension FeatureDriver {
   /// Whether opening is most of the work, so that progress is told by bytes read then.
   var readsAllOnOpening: Bool {
     switch self {
-    case .geoJSON, .kml, .gpx, .csv: true
-    case .geoPackage, .shapefile, .flatGeobuf: false
+    case .geoJSON, .kml, .csv: true
+    case .geoPackage, .shapefile, .flatGeobuf, .gpx: false
     }
   }
 }

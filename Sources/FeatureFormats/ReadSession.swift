@@ -26,8 +26,9 @@ final class ReadSession: @unchecked Sendable {
   /// Where in 0...1 the reads of the main file lead; what is above is for features.
   var readShare = 0.0
   private(set) var wasCancelled = false
-  private(set) var identities: [String: FileIdentity] = [:]
-  private(set) var changed: String?
+  private var identities: [String: FileIdentity] = [:]
+  private var changed: String?
+  private var isLeftToSQLite = false
 
   init(
     _ content: Content, policy: FilePolicy, isCancelled: @escaping @Sendable () -> Bool,
@@ -112,8 +113,14 @@ final class ReadSession: @unchecked Sendable {
     }
   }
 
+  /// SQLite's locks and snapshots see to it that one state is read, whatever becomes of the file.
+  func leaveChangesToSQLite() {
+    isLeftToSQLite = true
+  }
+
   /// The first file that no longer looks as it did when it was opened.
   func firstChangedFile() -> String? {
-    changed ?? identities.first { FileIdentity(path: $0.key) != $0.value }?.key
+    if isLeftToSQLite { return nil }
+    return changed ?? identities.first { FileIdentity(path: $0.key) != $0.value }?.key
   }
 }

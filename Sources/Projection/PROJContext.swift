@@ -107,12 +107,14 @@ final class PROJContext: @unchecked Sendable {
 
   func describe(_ definition: String, asked: String) throws(TransformError) -> SpatialReferenceInfo {
     let object = try reference(definition, asked: asked)
+    // The authority's own words then, whoever wrote the text: names and units differ between writers.
+    if let code = code(of: object), code != definition { return try describe(code, asked: asked) }
     let horizontal = horizontal(object)
     defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
     let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local
     let unit = unit(of: horizontal)
     return SpatialReferenceInfo(
-      reference: SpatialReference(code(of: object) ?? definition),
+      reference: SpatialReference(definition),
       name: proj.pointee.proj_get_name(object).map { String(cString: $0) } ?? "", kind: kind,
       unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object))
   }

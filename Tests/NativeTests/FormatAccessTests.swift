@@ -177,6 +177,22 @@ import Testing
     }
   }
 
+  @Test func `a GeoPackage with a journal is left to SQLite, if the journal is allowed`() throws {
+    let directory = try TemporaryDirectory(), outside = try TemporaryDirectory()
+    let policy = FilePolicy(allowedDirectories: [directory.path])
+    let path = try directory.copy(fixture("naturalearth_110m.gpkg"), to: "live.gpkg")
+    // SQLite takes a log that does not start like one for empty.
+    _ = try directory.write("not a log", to: "live.gpkg-wal")
+    #expect(try features(.file(path), layer: "cities", policy: policy).features.count == 243)
+    let log = try outside.write("not a log", to: "log")
+    // SQLite may have put the useless log away.
+    try? FileManager.default.removeItem(atPath: path + "-wal")
+    try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
+    #expect(throws: FormatError.refused(path: path, reason: "its journal lies outside the allowed directories")) {
+      try features(.file(path), policy: policy)
+    }
+  }
+
   @Test func `calls on several threads keep out of each other's way`() async throws {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<12 {
