@@ -11,7 +11,8 @@ struct RasterTile {
 
   func sample(_ cell: SampleGrid.Cell) -> ElevationSample {
     let start = (cell.row - firstRow) * width + cell.column - firstColumn
-    let right = cell.columnWeight, below = cell.rowWeight
+    let right = cell.columnWeight
+    let below = cell.rowWeight
     var sum = heights[start] * (1 - right) * (1 - below)
     // A weight of 0 also stands for a neighbour that is not there.
     if right != 0 { sum += heights[start + 1] * right * (1 - below) }
@@ -36,8 +37,10 @@ struct RasterTiles {
   mutating func tile(_ number: Int, _ grid: SampleGrid) throws(ElevationError) -> RasterTile {
     if let tile = kept[number] { return tile }
     let size = SampleGrid.tileSize
-    let column = number % grid.tilesAcross * size, row = number / grid.tilesAcross * size
-    let width = min(size + 1, grid.width - column), height = min(size + 1, grid.height - row)
+    let column = number % grid.tilesAcross * size
+    let row = number / grid.tilesAcross * size
+    let width = min(size + 1, grid.width - column)
+    let height = min(size + 1, grid.height - row)
     let heights = try file.heights(column: column, row: row, width: width, height: height)
     let tile = RasterTile(firstColumn: column, firstRow: row, width: width, heights: heights)
     if order.count >= Self.maximumKept { kept[order.removeFirst()] = nil }

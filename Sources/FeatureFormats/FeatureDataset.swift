@@ -85,11 +85,12 @@ struct FeatureDataset: ~Copyable {
   private static func content(
     of source: FeatureSource, _ policy: FilePolicy, isVirtual: Bool
   ) throws(FormatError) -> ReadSession.Content {
-    guard case .file(let path) = source else {
-      guard case .geoJSON(let bytes) = source else { throw .unrecognized(path: source.name) }
-      return .bytes(bytes, name: "inline.geojson")
+    let path: String
+    switch source {
+    case .geoJSON(let bytes): return .bytes(bytes, name: "inline.geojson")
+    case .file where isVirtual: return .bytes([], name: "virtual")
+    case .file(let name): path = name
     }
-    guard !isVirtual else { return .bytes([], name: "virtual") }
     do throws(FileRefusal) { _ = try policy.resolve(path) } catch {
       switch error {
       case .notFound: throw .notFound(path: path)

@@ -66,7 +66,8 @@ final class ReadSession: @unchecked Sendable {
   /// Messages without our prefix, as the client knows the file.
   func cleaned(_ message: String) -> String {
     let prefix = "\(Self.prefix)\(token)"
-    var result = Substring(message), cleaned = ""
+    var result = Substring(message)
+    var cleaned = ""
     while let range = result.firstRange(of: prefix) {
       cleaned += result[..<range.lowerBound]
       result = result[range.upperBound...]

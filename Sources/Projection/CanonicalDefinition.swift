@@ -28,7 +28,11 @@ func canonicalDefinition(_ text: String) throws(TransformError) -> String {
     parts = trimmed.split(separator: ":", omittingEmptySubsequences: false)
   }
   let isName = { (part: Substring) in
-    !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2E || $0 == 0x5F || $0 == 0x2B || $0 == 0x2D }
+    !part.isEmpty
+      && part.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2E || $0 == 0x5F || $0 == 0x2B
+          || $0 == 0x2D
+      }
   }
   guard parts.count == 2, isName(parts[0]), isName(parts[1]) else {
     throw refusal(text, "neither AUTHORITY:CODE nor an OGC URN or URL nor WKT nor PROJJSON")

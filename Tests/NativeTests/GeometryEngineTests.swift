@@ -15,7 +15,9 @@ import Testing
       throw Unexpected()
     }
     #expect(reason.contains("LinearRing"))
-    guard case .invalid = try GeometryEngine.validity(of: read("POLYGON ((0 0, 4 0, 4 4, 0 4))")) else { throw Unexpected() }
+    guard case .invalid = try GeometryEngine.validity(of: read("POLYGON ((0 0, 4 0, 4 4, 0 4))")) else {
+      throw Unexpected()
+    }
     #expect(try GeometryEngine.validity(of: read("POINT EMPTY")) == .valid)
   }
 

@@ -5,7 +5,10 @@ import Testing
 
 /// One of each type in each layout, the empty ones too.
 let samples: [Geometry] = {
-  var all: [Geometry] = [.point(nil), .multiPoint(Positions()), .lineString(Positions()), .polygon([]), .multiPolygon([]), .multiLineString([]), .collection([])]
+  var all: [Geometry] = [
+    .point(nil), .multiPoint(Positions()), .lineString(Positions()), .polygon([]), .multiPolygon([]),
+    .multiLineString([]), .collection([]),
+  ]
   for (hasZ, hasM) in [(false, false), (true, false), (false, true), (true, true)] {
     func run(_ xy: [(Double, Double)]) -> Positions {
       var run = Positions(hasZ: hasZ, hasM: hasM)
@@ -14,7 +17,8 @@ let samples: [Geometry] = {
       }
       return run
     }
-    let ring = run([(0, 0), (10, 0), (10, 10), (0, 0)]), hole = run([(1, 0.5), (2, 0.5), (2, 1e-7), (1, 0.5)])
+    let ring = run([(0, 0), (10, 0), (10, 10), (0, 0)])
+    let hole = run([(1, 0.5), (2, 0.5), (2, 1e-7), (1, 0.5)])
     all += [
       .point(run([(1.5, -2.25e300)])[0]), .lineString(run([(0, 0), (1, 1)])), .polygon([ring, hole]),
       .multiPoint(run([(1, 2), (3, 4)])), .multiLineString([ring, hole]), .multiPolygon([[ring, hole], [ring]]),
@@ -40,7 +44,10 @@ private let hostileBytes: [(String, WKBError)] = [
   ("00 00000007 7FFFFFFF 00", .truncated(offset: 9, needed: 0x7FFF_FFFF * 9 - 1)),
   ("00 00000002 00000000 00", .trailingBytes(offset: 9)),
   ("00 00000005 00000001 00 00000001 00000000", .unexpectedMember(offset: 9, code: 1)),
-  ("00 00000004 00000001 00 000003E9 3FF0000000000000 3FF0000000000000 3FF0000000000000", .unexpectedMember(offset: 9, code: 1001)),
+  (
+    "00 00000004 00000001 00 000003E9 3FF0000000000000 3FF0000000000000 3FF0000000000000",
+    .unexpectedMember(offset: 9, code: 1001)
+  ),
 ]
 
 @Suite struct `WKB there and back` {
@@ -49,7 +56,9 @@ private let hostileBytes: [(String, WKBError)] = [
   }
 
   @Test func `both byte orders, ISO's codes and PostGIS's flags are read`() throws {
-    let x = "3FF0000000000000", y = "4000000000000000", z = "4008000000000000"
+    let x = "3FF0000000000000"
+    let y = "4000000000000000"
+    let z = "4008000000000000"
     #expect(try Geometry(wkb: bytes("00 00000001 \(x) \(y)")) == .point(Point(x: 1, y: 2)))
     #expect(try Geometry(wkb: bytes("01 01000000 000000000000F03F 0000000000000040")) == .point(Point(x: 1, y: 2)))
     #expect(try Geometry(wkb: bytes("00 000003E9 \(x) \(y) \(z)")) == .point(Point(x: 1, y: 2, z: 3)))
@@ -95,14 +104,19 @@ private let hostileBytes: [(String, WKBError)] = [
   }
 
   @Test(arguments: [
-    ("POINT Z (1 2 3)", Geometry.point(Point(x: 1, y: 2, z: 3))), ("POINT EMPTY", .point(nil)), ("point m(1 2 3)", .point(Point(x: 1, y: 2, m: 3))),
-    ("POINTZM(1 2 3 4)", .point(Point(x: 1, y: 2, z: 3, m: 4))), (" Point ( 1\t-2.5e-3 ) ", .point(Point(x: 1, y: -0.0025))),
+    ("POINT Z (1 2 3)", Geometry.point(Point(x: 1, y: 2, z: 3))), ("POINT EMPTY", .point(nil)),
+    ("point m(1 2 3)", .point(Point(x: 1, y: 2, m: 3))),
+    ("POINTZM(1 2 3 4)", .point(Point(x: 1, y: 2, z: 3, m: 4))),
+    (" Point ( 1\t-2.5e-3 ) ", .point(Point(x: 1, y: -0.0025))),
     ("POINT (1 2 3)", .point(Point(x: 1, y: 2, z: 3))), ("POINT Z EMPTY", .point(nil)),
     ("MULTIPOINT ((1 2),(3 4))", .multiPoint(Positions(values: [1, 2, 3, 4]))),
     ("MULTIPOINT (1 2, 3 4)", .multiPoint(Positions(values: [1, 2, 3, 4]))),
     ("LINESTRING(0 0,1 1)", .lineString(Positions(values: [0, 0, 1, 1]))),
     ("POLYGON((0 0,1 0,1 1,0 0))", .polygon([Positions(values: [0, 0, 1, 0, 1, 1, 0, 0])])),
-    ("GEOMETRYCOLLECTION (POINT (1 2), LINESTRING EMPTY)", .collection([.point(Point(x: 1, y: 2)), .lineString(Positions())])),
+    (
+      "GEOMETRYCOLLECTION (POINT (1 2), LINESTRING EMPTY)",
+      .collection([.point(Point(x: 1, y: 2)), .lineString(Positions())])
+    ),
   ]) func `the ways to write one are read`(text: String, geometry: Geometry) throws {
     #expect(try Geometry(wkt: text) == geometry)
   }
@@ -117,8 +131,10 @@ private let hostileBytes: [(String, WKBError)] = [
   @Test(arguments: [
     ("", 1, "one of"), ("CIRCLE (1 2)", 1, "one of"), ("POINT (1)", 9, "a number"), ("POINT (1 2", 11, "')'"),
     ("POINT (1 2) x", 13, "the end"), ("POINT Q (1 2)", 6, "Z, M, ZM"), ("POINT Z (1 2)", 13, "3 numbers"),
-    ("LINESTRING (1 2, 3)", 19, "a number"), ("LINESTRING (1 2, 3 4 5)", 23, "2 numbers"), ("POINT (inf 2)", 8, "a number"),
-    ("POINT (0x1 2)", 8, "a number"), ("POINT (nan 2)", 8, "a number"), ("MULTIPOINT (1 2) 3", 18, "the end"), ("POINT 1 2", 7, "'('"),
+    ("LINESTRING (1 2, 3)", 19, "a number"), ("LINESTRING (1 2, 3 4 5)", 23, "2 numbers"),
+    ("POINT (inf 2)", 8, "a number"),
+    ("POINT (0x1 2)", 8, "a number"), ("POINT (nan 2)", 8, "a number"), ("MULTIPOINT (1 2) 3", 18, "the end"),
+    ("POINT 1 2", 7, "'('"),
   ]) func `a fault is told with its column`(text: String, column: Int, expected: String) throws {
     let error = try #require(throws: WKTError.self) { try Geometry(wkt: text) }
     #expect(error.column == column && error.expected.contains(expected))
