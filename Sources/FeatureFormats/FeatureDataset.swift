@@ -55,6 +55,8 @@ struct FeatureDataset: ~Copyable {
         name = path
         session.leaveChangesToSQLite()
       }
+      // What drivers said that the file is not for.
+      messages.pointee.failures = 0
       session.readShare = driver.readsAllOnOpening ? 0.5 : 0
       guard let handle = open(name, driver, gdal) else {
         guard let reason = complaint(messages, session) else { throw FormatError.unrecognized(path: source.name) }
