@@ -65,14 +65,17 @@ final class ReadSession: @unchecked Sendable {
 
   /// Messages without our prefix, as the client knows the file.
   func cleaned(_ message: String) -> String {
-    let prefix = "\(Self.prefix)\(token)"
-    var result = Substring(message)
-    var cleaned = ""
-    while let range = result.firstRange(of: prefix) {
-      cleaned += result[..<range.lowerBound]
-      result = result[range.upperBound...]
+    let prefix = Array("\(Self.prefix)\(token)".utf8), bytes = Array(message.utf8)
+    var cleaned: [UInt8] = [], index = 0
+    while index < bytes.count {
+      if bytes[index...].starts(with: prefix) {
+        index += prefix.count
+      } else {
+        cleaned.append(bytes[index])
+        index += 1
+      }
     }
-    return cleaned + result
+    return String(decoding: cleaned, as: UTF8.self)
   }
 
   /// Whether to stop; once stopped, stopped for good.
