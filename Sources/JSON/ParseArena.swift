@@ -4,6 +4,7 @@
 // the holes that short-lived trees left between long-lived objects slowed it further.
 
 import CJansson
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -31,9 +32,10 @@ struct ParseArena: ~Copyable {
   fileprivate struct State {
     var cursor: UnsafeMutableRawPointer
     var end: UnsafeMutableRawPointer
-    /// Each block's first word leads to the one before.
+    /// Each block's first two words are the block before and its size.
     var block: UnsafeMutableRawPointer
-    var nextSize: Int
+    /// Of the last block; each is twice as large as the one before, up to the largest.
+    var size: Int
     var large: UnsafeMutablePointer<LargeHeader>?
   }
 
@@ -41,13 +43,14 @@ struct ParseArena: ~Copyable {
 
   /// - Parameter textSize: bytes that will be parsed; a tree takes several times as many.
   init?(textSize: Int) {
-    let size = min(max(textSize &* 6, 2048), Self.largestBlock)
-    guard let block = malloc(size) else { return nil }
+    let size = textSize > Self.largestBlock / 8 ? Self.largestBlock : max(textSize &* 6, 2048)
+    guard let block = Self.takeBlock(size) else { return nil }
     // The arena's own state is the first thing in its first block.
     block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
+    block.storeBytes(of: 0, toByteOffset: 8, as: Int.self)
     state = (block + 16).bindMemory(to: State.self, capacity: 1)
     let start = block + 16 + MemoryLayout<State>.size
-    state.initialize(to: State(cursor: start, end: block + size, block: block, nextSize: size, large: nil))
+    state.initialize(to: State(cursor: start, end: block + size, block: block, size: size, large: nil))
   }
 
   deinit {
@@ -56,10 +59,13 @@ struct ParseArena: ~Copyable {
       large = piece.pointee.next
       free(piece)
     }
+    var size = state.pointee.size
     var block: UnsafeMutableRawPointer? = state.pointee.block
     while let current = block {
       block = current.load(as: UnsafeMutableRawPointer?.self)
-      free(current)
+      let earlierSize = current.load(fromByteOffset: 8, as: Int.self)
+      Self.giveBlock(current, size)
+      size = earlierSize
     }
   }
 
@@ -97,14 +103,38 @@ struct ParseArena: ~Copyable {
   }
 
   private static func addBlock(to state: UnsafeMutablePointer<State>) -> Bool {
-    let size = min(state.pointee.nextSize * 2, largestBlock)
-    guard let block = malloc(max(size, largest + 64)) else { return false }
+    let size = min(max(state.pointee.size * 2, 2 * largest), largestBlock)
+    guard let block = takeBlock(size) else { return false }
     block.storeBytes(of: state.pointee.block, as: UnsafeMutableRawPointer?.self)
+    block.storeBytes(of: state.pointee.size, toByteOffset: 8, as: Int.self)
     state.pointee.block = block
     state.pointee.cursor = block + 16
-    state.pointee.end = block + max(size, largest + 64)
-    state.pointee.nextSize = size
+    state.pointee.end = block + size
+    state.pointee.size = size
     return true
+  }
+
+  // MARK: - Blocks
+
+  /// Blocks of the largest size that wait for the next large message: fresh ones cost a page fault every 4 KiB.
+  // Safe to send: a block on this list belongs to nobody else.
+  private struct Spares: @unchecked Sendable { var blocks: [UnsafeMutableRawPointer] = [] }
+  private static let spares = Mutex(Spares())
+  private static let mostSpares = 4
+
+  private static func takeBlock(_ size: Int) -> UnsafeMutableRawPointer? {
+    if size == largestBlock, let spare = spares.withLock({ $0.blocks.popLast() }) { return spare }
+    return malloc(size)
+  }
+
+  private static func giveBlock(_ block: UnsafeMutableRawPointer, _ size: Int) {
+    guard size == largestBlock else { return free(block) }
+    let isKept = spares.withLock { spares in
+      guard spares.blocks.count < mostSpares else { return false }
+      spares.blocks.append(block)
+      return true
+    }
+    if !isKept { free(block) }
   }
 
   private static func allocateLarge(_ size: Int, _ state: UnsafeMutablePointer<State>?) -> UnsafeMutableRawPointer? {
