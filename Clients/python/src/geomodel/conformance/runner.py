@@ -50,7 +50,7 @@ class Runner:
     """One case, one process. Reading and writing have threads of their own, so that neither side can block the other."""
 
     def __init__(self, case: Case, command: Sequence[str], framing: Framing, fixtures: Path, tmp: Path, patience: float):
-        self._case, self._patience = case, patience
+        self._case, self._patience = case, max(patience, case.head.get("patience", 0.0))
         self._bindings: dict[str, Any] = {"tmp": str(tmp), "fixtures": str(fixtures)}
         self._decoder = make_decoder(case.framing(framing))
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
