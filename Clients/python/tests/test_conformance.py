@@ -82,6 +82,7 @@ class RunnerTests(unittest.TestCase):
             [{}, echo, {"expect": {"id": 1, "result": {"v": "${tmp}"}}}],
             [{}, {"send": {"id": 1, "method": "shutdown"}}, {"expect": {"id": 1}}, {"send": {"method": "exit"}}, {"expectExit": 0}],
             [{}, echo, {"closeInput": True}, {"expect": {"id": 1}}, {"expectExit": 0}],
+            [{"initialize": False}, {"sendText": ['{"jsonrpc":"2.0",', '"id":2,"method":"session/echo"}']}, {"expect": {"id": 2}}],
             [{"initialize": False}, {"sendRaw": '{"jsonrpc":"2.0","id":2,"method":"session/echo"}\n'}, {"expect": {"id": 2}}],
             [{}, {"send": {"id": 3, "method": "test/notify", "params": {"count": 3}}},
              {"expect": {"params": {"n": 1}}, "skip": [{"params": {"n": 0}}]},

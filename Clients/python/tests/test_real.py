@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import array
 import asyncio
+import contextlib
+import io
+import tempfile
 import time
 import unittest
+from pathlib import Path
 from typing import Any
 
 from support import ROOT, real_server
 
 import geomodel
+from geomodel.conformance.__main__ import main as conformance
 
 SERVER = real_server()
 FIXTURES = ROOT / "Tests" / "Fixtures"
@@ -86,6 +91,21 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
                 await flight
             while sub.at("/views/v1/isNavigating"):
                 await sub.get(timeout=5)
+
+    async def test_a_trace_can_be_replayed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.jsonl"
+            for framing in ("headers", "lines"):
+                async with geomodel.launch(SERVER, trace_file=trace, framing=framing) as server:
+                    async with server.observe("/maps/*") as sub:
+                        await server.map.create(id="m1", title="\u00e9\u2028")
+                        with self.assertRaises(geomodel.errors.IdExistsError):
+                            await server.map.create(id="m1")
+                        self.assertEqual(len(sub.take_all()), 1)
+                out = io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    status = await asyncio.to_thread(conformance, [str(trace), "--", str(SERVER)])
+                self.assertEqual((status, out.getvalue().splitlines()[-1]), (0, "1 passed, 0 failed"), out.getvalue())
 
     async def test_the_first_script_of_the_readme(self) -> None:
         text = (ROOT / "Clients" / "python" / "README.md").read_text(encoding="utf-8")

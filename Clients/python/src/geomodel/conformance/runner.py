@@ -66,7 +66,7 @@ class Runner:
             self._play(step)
         self._start()
         try:
-            if self._case.head.get("initialize", True):
+            if self._case.head.get("initialize", False):
                 self._initialize()
             for number, step in steps[len(files) :]:
                 self._play(step)
@@ -100,6 +100,8 @@ class Runner:
             message = _with_version(fill(step["send"], self._bindings))
             body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
             self._outgoing.put(self._decoder.encode(body))
+        elif "sendText" in step:
+            self._outgoing.put(self._decoder.encode(raw(step["sendText"], self._bindings)))
         elif "sendRaw" in step:
             self._outgoing.put(raw(step["sendRaw"], self._bindings))
         elif "expect" in step:
