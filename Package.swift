@@ -56,12 +56,11 @@ let package = Package(
     library(
       "GeoServices",
       [
-        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "Projection", "GeometryEngine",
-        "FeatureFormats", "Elevation", logging,
+        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "FeatureFormats", "Elevation", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "JSONRPC", "Projection", "GeometryEngine", "FeatureFormats", "Elevation", logging],
+      dependencies: ["GeoServices", "GeoModel", "JSONRPC", "Projection", logging],
       swiftSettings: strict),
     .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
 

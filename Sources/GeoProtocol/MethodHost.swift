@@ -26,7 +26,7 @@ public protocol MethodHost: AnyObject {
     end: @escaping (P, ProcessEnd, World) throws -> R)
 
   /// Works elsewhere and comes back with the answer, and maybe an edit.
-  func task<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> TaskPlan<Self, R>)
 
   /// Concerns the session: subscriptions, task handles. The world stays as it is.

@@ -39,6 +39,8 @@ public struct SessionCounters: Sendable {
   public var sent = 0
   /// Requests and deferred notifications that are not answered.
   public var pending = 0
+
+  public init() {}
   /// Answers ever put off.
   public var deferred = 0
 }

@@ -1,3 +1,3 @@
-// The process: flags in, one session on standard input and output. An echo for now, until GeoServices takes this place.
+// The process: flags in, one session on standard input and output.
 
 serve(Flags.parse(CommandLine.arguments))

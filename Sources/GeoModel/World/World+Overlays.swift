@@ -171,7 +171,8 @@ extension FeatureEdit {
 }
 
 extension ModelError {
-  init(_ failure: StoreFailure) {
+  /// What a store refuses, item by item.
+  public init(_ failure: StoreFailure) {
     if case .lengthMismatch(let expected, let found)? = failure.items.first?.error {
       self = .columnLengths(expected: expected, found: found, column: "")
       return

@@ -8,22 +8,20 @@ public protocol ClockHandlers {
   associatedtype Host: MethodHost
 
   /// The time.
-  static func get(_ params: ClockProtocol.Get.Params, in world: Host.World) throws -> ClockProtocol.Get.Result
+  static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result
 
   /// Changes the clock.
   static func set(_ params: ClockProtocol.Set.Params, in world: inout Host.World) throws -> ClockProtocol.Set.Result
 
   /// Moves manual time on.
-  static func advance(
-    _ params: ClockProtocol.Advance.Params, in world: inout Host.World
-  ) throws -> ClockProtocol.Advance.Result
+  static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result
 }
 
 extension ClockHandlers {
   /// Hands every method of `clock` to `host`.
   public static func register(on host: Host) {
-    host.query("clock/get", get)
+    host.session("clock/get", get)
     host.command("clock/set", set)
-    host.command("clock/advance", advance)
+    host.session("clock/advance", advance)
   }
 }

@@ -100,11 +100,11 @@ public enum FeatureProtocol {
       /// Whether there are more.
       public var exceededLimit: Bool
       /// In drawing order.
-      public var features: [JSONOpaque]
+      public var features: JSONOpaque
 
       public init(
         type: FeatureProtocol.FeatureCollectionType, revision: Int, spatialReference: String, exceededLimit: Bool,
-        features: [JSONOpaque]
+        features: JSONOpaque
       ) {
         self.type = type
         self.revision = revision
@@ -124,7 +124,7 @@ public enum FeatureProtocol {
         writer.key("exceededLimit")
         writer.value(exceededLimit)
         writer.key("features")
-        writer.array(features) { $0.encode(to: &$1) }
+        features.encode(to: &writer)
         writer.endObject()
       }
     }

@@ -25,7 +25,7 @@ public protocol LayerHandlers {
 
   /// Fails a load under way: every waiter is answered with `cancelled`.
   static func cancelLoad(
-    _ params: LayerProtocol.CancelLoad.Params, in world: inout Host.World
+    _ params: LayerProtocol.CancelLoad.Params, on host: Host
   ) throws -> LayerProtocol.CancelLoad.Result
 
   /// As `layer/load`, but after a failure it tries again.
@@ -41,7 +41,7 @@ extension LayerHandlers {
     host.query("layer/list", list)
     host.command("layer/update", update)
     host.task("layer/load", load)
-    host.command("layer/cancelLoad", cancelLoad)
+    host.session("layer/cancelLoad", cancelLoad)
     host.task("layer/retryLoad", retryLoad)
   }
 }

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2eaf65b257dbe569"
+  public static let hash = "8aed62a561773f8c"
   public static let domains = [
     "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
   ]
@@ -73,7 +73,7 @@ public enum WireProtocol {
       errors: []
     ),
     MethodInfo(
-      name: "clock/get", domain: "clock", shape: .query, since: "0.1.0",
+      name: "clock/get", domain: "clock", shape: .session, since: "0.1.0",
       errors: []
     ),
     MethodInfo(
@@ -81,7 +81,7 @@ public enum WireProtocol {
       errors: [.invalidTime]
     ),
     MethodInfo(
-      name: "clock/advance", domain: "clock", shape: .command, since: "0.1.0",
+      name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
       errors: [.clockIsReal, .tooManyTicks]
     ),
     MethodInfo(
@@ -119,7 +119,7 @@ public enum WireProtocol {
       .unknownSourceLayer, .libraryMissing]
     ),
     MethodInfo(
-      name: "layer/cancelLoad", domain: "layer", shape: .command, since: "0.1.0",
+      name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
       errors: [.unknownId]
     ),
     MethodInfo(

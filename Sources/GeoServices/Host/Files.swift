@@ -1,7 +1,7 @@
 // From the names that clients give to absolute paths. Whether a path may be opened is decided where it is opened.
 
-import FeatureFormats
 import GeoProtocol
+import Geometry
 import JSONRPC
 
 struct Files: Sendable {
@@ -23,6 +23,12 @@ struct Files: Sendable {
       throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
     }
     if name.hasPrefix("file:") { return try Self.path(ofURI: name) }
+    // What looks like a document, a connection or an address is none of this directory's files.
+    if name.hasPrefix("<") || name.hasPrefix("{") || name.prefix(while: { $0 != "/" }).contains(":") {
+      throw RPCError(
+        .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
+        expected: "an absolute path, a file:// URI or a path relative to rootPath")
+    }
     return name.hasPrefix("/") ? name : root + (root.hasSuffix("/") ? "" : "/") + name
   }
 

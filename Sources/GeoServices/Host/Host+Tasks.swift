@@ -6,7 +6,7 @@ import JSON
 import JSONRPC
 
 extension Host {
-  public func task<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  public func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> TaskPlan<Host, R>
   ) {
     router.on("\(name)") { [self] call in
@@ -67,7 +67,7 @@ extension Host {
     return Place(scope: scope, key: key, params: text.string)
   }
 
-  private func run<R: JSONEncodable>(
+  private func run<R: JSONEncodable & Sendable>(
     _ plan: TaskPlan<Host, R>, _ call: Call, _ options: SessionProtocol.TaskOptions?, _ place: Place
   ) {
     let pending = call.deferReply()
@@ -108,7 +108,7 @@ extension Host {
     }
   }
 
-  private func finish<R: JSONEncodable>(_ task: RunningTask, _ outcome: Result<TaskPlan<Host, R>.Finish, any Error>) {
+  private func finish<R: JSONEncodable & Sendable>(_ task: RunningTask, _ outcome: Result<TaskPlan<Host, R>.Finish, any Error>) {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     world.begin(origin: .task)
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }

@@ -1,5 +1,6 @@
 // What can be wrong with files, in the wire's words.
 
+import Elevation
 import FeatureFormats
 import GeoProtocol
 import JSONRPC
@@ -25,6 +26,22 @@ extension RPCError {
       self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with("available", json: Self.json(available))
     case .missingField(let name, let available):
       self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", json: Self.json(available))
+    case .cancelled: self = .cancelled
+    case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
+    }
+  }
+
+  init(_ error: ElevationError) {
+    switch error {
+    case .notFound(let path): self.init(FormatError.notFound(path: path))
+    case .isDirectory(let path): self.init(FormatError.isDirectory(path: path))
+    case .refused(let path, let reason): self.init(FormatError.refused(path: path, reason: reason))
+    case .notReadable(let path, let reason): self.init(FormatError.notReadable(path: path, reason: reason))
+    case .unrecognized(let path): self.init(FormatError.unrecognized(path: path))
+    case .openFailed(let path, let reason):
+      self = RPCError(.openFailed, "\(path) cannot be opened: \(reason).", path: path).with("reason", reason)
+    case .readFailed(let path, let reason):
+      self = RPCError(.readFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
     }

@@ -1,5 +1,6 @@
 // The one place where failures become errors of the wire.
 
+import Elevation
 import FeatureFormats
 import GeoModel
 import GeoProtocol
@@ -28,6 +29,7 @@ extension RPCError {
     case let error as ModelError: self.init(error)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
+    case let error as ElevationError: self.init(error)
     case is CancellationError: self = .cancelled
     default: return nil
     }

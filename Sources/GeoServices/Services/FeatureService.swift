@@ -36,9 +36,7 @@ enum FeatureService: FeatureHandlers {
       writer.beginArray()
       for (place, row) in page.enumerated() {
         guard let feature = store[row] else { continue }
-        var selection = chosen
-        if let moved { selection.transform = { _ in moved[place] ?? .collection([]) } }
-        FeatureWriter.writeFeature(feature, schema, selection, to: &writer)
+        FeatureWriter.writeFeature(feature, schema, chosen, moved: moved?[place], to: &writer)
       }
       writer.endArray()
     }

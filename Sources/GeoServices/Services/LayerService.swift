@@ -8,6 +8,8 @@ import JSONRPC
 import Query
 
 enum LayerService: LayerHandlers {
+  typealias Host = GeoServices.Host
+
   /// The key of the one task that loads a layer.
   static let loadKey = "load"
 

@@ -6,6 +6,8 @@ import Geometry
 import JSONRPC
 
 enum LocationService: LocationHandlers {
+  typealias Host = GeoServices.Host
+
   static func createSimulated(
     _ params: LocationProtocol.CreateSimulated.Params, in world: inout World
   ) throws -> LocationProtocol.LocationSource {

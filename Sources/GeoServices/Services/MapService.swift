@@ -5,6 +5,8 @@ import GeoProtocol
 import Geometry
 
 enum MapService: MapHandlers {
+  typealias Host = GeoServices.Host
+
   static func create(_ params: MapProtocol.Create.Params, in world: inout World) throws -> MapProtocol.Map {
     if let existing = existing(world.maps, params.id, params.ifExists) { return Wire.map(existing) }
     return Wire.map(

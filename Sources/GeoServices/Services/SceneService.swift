@@ -7,6 +7,8 @@ import Geometry
 import JSONRPC
 
 enum SceneService: SceneHandlers {
+  typealias Host = GeoServices.Host
+
   static func create(
     _ params: SceneProtocol.Create.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.Scene> {
@@ -18,9 +20,7 @@ enum SceneService: SceneHandlers {
       for path in params.elevationSources {
         try worker.checkCancelled()
         let path = try worker.files.path(path)
-        do { sources.append(RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))) } catch {
-          throw RPCError(error)
-        }
+        sources.append(RasterSource(try ElevationRaster(path: path, policy: worker.files.policy)))
       }
       let opened = sources
       return { world in Wire.scene(try world.addScene(id: id, title: params.title, elevationSources: opened)) }
@@ -82,16 +82,14 @@ private struct RasterSource: ElevationSource {
   func sample(
     _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
   ) throws -> [HeightSample] {
-    do {
-      let samples = try raster.sample(
-        points, interpolation: interpolation == .nearest ? .nearest : .bilinear, isCancelled: isCancelled)
-      return samples.map { sample in
-        switch sample {
-        case .value(let height): .value(height)
-        case .noData: .noData
-        case .outside: .outside
-        }
+    let samples = try raster.sample(
+      Positions(points), interpolation: interpolation == .nearest ? .nearest : .bilinear, isCancelled: isCancelled)
+    return samples.map { sample in
+      switch sample {
+      case .value(let height): .value(height)
+      case .noData: .noData
+      case .outside: .outside
       }
-    } catch { throw RPCError(error) }
+    }
   }
 }

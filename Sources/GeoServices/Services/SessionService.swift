@@ -48,7 +48,7 @@ extension Host {
   func registerDiscovery() {
     // Every member comes back, known or not.
     router.on("session/echo") { call in .result(call.params) }
-    router.on("rpc.discover") { _ in .result(JSONOpaque.written { $0.raw(OpenRPCDocument.text) }) }
+    router.on("rpc.discover") { _ in .result(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }
 
   var lifecycle: Lifecycle {

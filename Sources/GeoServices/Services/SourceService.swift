@@ -8,6 +8,8 @@ import JSON
 import JSONRPC
 
 enum SourceService: SourceHandlers {
+  typealias Host = GeoServices.Host
+
   static func open(
     _ params: SourceProtocol.Open.Params, in world: inout World
   ) throws -> TaskPlan<Host, SourceProtocol.Source> {

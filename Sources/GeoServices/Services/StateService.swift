@@ -6,6 +6,8 @@ import JSON
 import JSONRPC
 
 enum StateService: StateHandlers {
+  typealias Host = GeoServices.Host
+
   /// More graphics in one answer would be far over the size of a message.
   private static let mostGraphics = 500_000
 

@@ -5,6 +5,8 @@ import GeoProtocol
 import JSONRPC
 
 enum TaskService: TaskHandlers {
+  typealias Host = GeoServices.Host
+
   static func list(_ params: TaskProtocol.List.Params, on host: Host) throws -> TaskProtocol.List.Result {
     .init(
       tasks: host.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map {

@@ -7,6 +7,8 @@ import JSON
 import JSONRPC
 
 enum ViewService: ViewHandlers {
+  typealias Host = GeoServices.Host
+
   static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
     if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
     let content: ViewContent

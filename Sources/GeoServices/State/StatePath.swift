@@ -36,6 +36,13 @@ struct StatePattern: Hashable {
     self.segments = segments
   }
 
+  /// The names in a concrete path's text.
+  static func names(of text: String) -> [String] {
+    StatePattern(text)?.segments.map { segment in
+      if case .name(let name) = segment { name } else { "*" }
+    } ?? []
+  }
+
   private static func unescaped(_ part: Substring) -> String? {
     guard part.contains("~") else { return String(part) }
     var result = ""

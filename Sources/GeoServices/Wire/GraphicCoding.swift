@@ -7,25 +7,27 @@ import Query
 
 enum FeatureWriter {
   /// Which members of a feature are written.
-  struct Selection {
+  struct Selection: Sendable {
     /// Columns, by number, with their names ready; all when nil.
     var columns: [Int]?
     var geometry = true
     /// Whether fields without a value are written as null: for layers, whose fields are declared.
     var nulls = false
-    /// What takes a geometry to the reference asked for; nil leaves it.
-    var transform: ((Geometry) -> Geometry)?
   }
 
   /// A GeoJSON Feature.
-  static func writeFeature(_ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, to writer: inout JSONWriter) {
+  ///
+  /// - Parameter moved: the geometry in another reference; nil for the feature's own.
+  static func writeFeature(
+    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.key("type")
     writer.value("Feature")
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    if selection.geometry { writeGeometry(row, selection.transform, to: &writer) } else { writer.null() }
+    if selection.geometry { writeGeometry(row, moved, to: &writer) } else { writer.null() }
     writer.key("properties")
     writeAttributes(row, schema, columns: selection.columns, nulls: selection.nulls, to: &writer)
     writer.endObject()
@@ -57,12 +59,14 @@ enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ transform: ((Geometry) -> Geometry)?, to writer: inout JSONWriter
+    _ row: FeatureRow, _ moved: Geometry?, to writer: inout JSONWriter
   ) {
-    if transform == nil, let point = row.point {
+    if let moved {
+      GeometryWriter.write(moved, to: &writer)
+    } else if let point = row.point {
       GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
     } else if let geometry = row.geometry {
-      GeometryWriter.write(transform.map { $0(geometry) } ?? geometry, to: &writer)
+      GeometryWriter.write(geometry, to: &writer)
     } else {
       writer.null()
     }

@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "2eaf65b257dbe569"
+PROTOCOL_HASH = "8aed62a561773f8c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -444,14 +444,14 @@ class ClockAdvanceResult(TypedDict):
     """How many came due."""
 
 
-Feature = Any
-"""A GeoJSON Feature with its `id`; `geometry` is null when there is none or it was not wanted."""
-
 FeatureCollectionType = Literal["FeatureCollection"]
 """GeoJSON's tag.
 
 `FeatureCollection`: A FeatureCollection.
 """
+
+FeatureList = Any
+"""GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not wanted."""
 
 
 class FeatureQueryResult(TypedDict):
@@ -465,7 +465,7 @@ class FeatureQueryResult(TypedDict):
     """Of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
-    features: list[Feature]
+    features: FeatureList
     """In drawing order."""
 
 
