@@ -117,7 +117,7 @@ class Client(AsyncDomains):
         options, connection = self._options, self._connection
         token = connection.new_token() if options.progress is not None else None
         wire = _wire.prepare(method, options.with_meta(params or {}, token))
-        token = wire["meta"]["progressToken"] if token is not None else None
+        token = str(wire["meta"]["progressToken"]) if token is not None else None
         request = connection.request(
             method, wire, token=token, on_progress=options.progress, on_result=on_result, on_orphan=on_orphan
         )

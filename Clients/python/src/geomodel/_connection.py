@@ -232,6 +232,8 @@ class Connection:
 
     async def _drain(self) -> None:
         assert self._process.stdin is not None
+        if not self._process.stdin.transport.get_write_buffer_size():
+            return
         # Python before 3.12 allows one waiter in drain().
         async with self._drain_lock:
             with contextlib.suppress(OSError, RuntimeError):

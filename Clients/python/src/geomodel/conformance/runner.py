@@ -50,7 +50,7 @@ class Runner:
     """One case, one process. Reading and writing have threads of their own, so that neither side can block the other."""
 
     def __init__(self, case: Case, command: Sequence[str], framing: Framing, fixtures: Path, tmp: Path, patience: float):
-        self._case, self._patience = case, patience
+        self._case, self._patience = case, max(patience, case.head.get("patience", 0.0))
         self._bindings: dict[str, Any] = {"tmp": str(tmp), "fixtures": str(fixtures)}
         self._decoder = make_decoder(case.framing(framing))
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -66,7 +66,7 @@ class Runner:
             self._play(step)
         self._start()
         try:
-            if self._case.head.get("initialize", True):
+            if self._case.head.get("initialize", False):
                 self._initialize()
             for number, step in steps[len(files) :]:
                 self._play(step)
@@ -100,6 +100,8 @@ class Runner:
             message = _with_version(fill(step["send"], self._bindings))
             body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
             self._outgoing.put(self._decoder.encode(body))
+        elif "sendText" in step:
+            self._outgoing.put(self._decoder.encode(raw(step["sendText"], self._bindings)))
         elif "sendRaw" in step:
             self._outgoing.put(raw(step["sendRaw"], self._bindings))
         elif "expect" in step:
