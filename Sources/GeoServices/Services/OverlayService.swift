@@ -61,7 +61,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.UpdateGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let edits = reader.readEdits(params.graphics)
+    let edits = reader.readEdits(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
     try check(reader)
     let count = try world.updateGraphics(edits, of: id)
     return .init(revision: world.revision, count: count)

@@ -1,5 +1,6 @@
 // Columns as they come in: arrays, or packed little-endian numbers in base64.
 
+import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
@@ -48,8 +49,11 @@ enum ColumnReader {
       case .array: numbers = []
       }
     }
-    if let bad = numbers.firstIndex(where: { !$0.isFinite }) {
-      throw WireFault(.invalidGeometry, value.typeError(expected: "finite numbers; the one at \(bad) is not"))
+    guard numbers.allSatisfy(\.isFinite) else {
+      let bad = numbers.indices.filter { !numbers[$0].isFinite }
+      let failure = Failure(
+        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number")
+      throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
     }
     return numbers
   }
