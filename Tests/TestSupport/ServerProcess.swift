@@ -32,6 +32,8 @@ public final class ServerProcess {
   public private(set) var errors: CInt
   private var received: [UInt8] = []
   private var exit: Exit?
+  /// The most memory that it ever had resident; known after its exit.
+  public private(set) var peakKibibytes = 0
 
   /// The built server: `GEOMODEL_SERVER`, or what stands beside the test bundle.
   public static var path: String {
@@ -249,7 +251,9 @@ public final class ServerProcess {
       throw Failure(description: "the server still runs after \(seconds) s")
     }
     var status: CInt = 0
-    waitpid(process, &status, 0)
+    var usage = rusage()
+    wait4(process, &status, 0, &usage)
+    peakKibibytes = usage.ru_maxrss
     let result: Exit = status & 0x7F == 0 ? .code((status >> 8) & 0xFF) : .signal(status & 0x7F)
     exit = result
     return result
@@ -260,6 +264,13 @@ public final class ServerProcess {
     let fields = readFile("/proc/\(process)/status").split(whereSeparator: \.isWhitespace)
     guard let place = fields.firstIndex(of: "\(name):"), place + 1 < fields.count else { return 0 }
     return Int(fields[place + 1]) ?? 0
+  }
+
+  /// What one of its descriptors is open on, such as `pipe:[4711]`.
+  public func target(of descriptor: CInt) -> String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/\(process)/fd/\(descriptor)", &buffer, buffer.count)
+    return String(decoding: buffer.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// Processor time so far, in milliseconds.

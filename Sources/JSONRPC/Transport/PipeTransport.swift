@@ -33,7 +33,7 @@ final class PipeTransport: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    session.onOutput = { [unowned self] in flush() }
+    session.onOutput = { [weak self] in self?.flush() }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
@@ -49,7 +49,7 @@ final class PipeTransport: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { broken(error) }
 
-  func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 0) }
+  func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 1) }
 
   /// Reading stops only behind a message that takes long to parse, and goes on when it is parsed.
   private func regulateReading(_ context: ChannelHandlerContext) {
@@ -103,8 +103,8 @@ final class PipeTransport: ChannelInboundHandler {
   private func broken(_ error: any Error) {
     guard !isFinished else { return }
     session.logger.debug("the client is gone: \(error)")
-    session.end(.atOnce(code: session.ending?.code ?? 0))
-    over(with: session.ending?.code ?? 0)
+    session.end(.atOnce(code: 1))
+    over(with: session.ending?.code ?? 1)
   }
 
   /// Waits for what is still being written, but not for a client that has said goodbye and does not read.
