@@ -32,8 +32,6 @@ public final class ServerProcess {
   public private(set) var errors: CInt
   private var received: [UInt8] = []
   private var exit: Exit?
-  /// The most memory that it ever had resident; known after its exit.
-  public private(set) var peakKibibytes = 0
 
   /// The built server: `GEOMODEL_SERVER`, or what stands beside the test bundle.
   public static var path: String {
@@ -251,9 +249,7 @@ public final class ServerProcess {
       throw Failure(description: "the server still runs after \(seconds) s")
     }
     var status: CInt = 0
-    var usage = rusage()
-    wait4(process, &status, 0, &usage)
-    peakKibibytes = usage.ru_maxrss
+    waitpid(process, &status, 0)
     let result: Exit = status & 0x7F == 0 ? .code((status >> 8) & 0xFF) : .signal(status & 0x7F)
     exit = result
     return result

@@ -20,8 +20,11 @@ final class PipeTransport: ChannelInboundHandler {
 
   private let session: Session
   private let finish: (Int32) -> Void
-  /// The channel's own, non-blocking. Written to directly while nothing waits in the channel.
+  /// The channel's own, non-blocking: written to directly while nothing waits in the channel.
   private let output: CInt
+  private let input: CInt
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  private var hasWritten = false
   private var context: ChannelHandlerContext?
   private var sending = JSONWriter(capacity: 64 << 10)
   private var sent = 0
@@ -33,12 +36,15 @@ final class PipeTransport: ChannelInboundHandler {
   private var isFinished = false
 
   /// - Parameter finish: called once, with the exit code, when everything is over.
-  init(session: Session, output: CInt, finish: @escaping (Int32) -> Void) {
+  init(session: Session, input: CInt, output: CInt, finish: @escaping (Int32) -> Void) {
     self.session = session
+    self.input = input
     self.output = output
     self.finish = finish
     buffer = ByteBufferAllocator().buffer(capacity: 64 << 10)
   }
+
+  deinit { scratch.deallocate() }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -48,8 +54,24 @@ final class PipeTransport: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    hasWritten = false
     unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
-    regulateReading(context)
+    readOn()
+    if !isFinished { regulateReading(context) }
+  }
+
+  /// Looks whether the client has replied already to what was just written: on a busy processor it runs as soon as we write,
+  /// and a look costs less than asking the system to wait. A few times only, so that timers get their turn; ends and
+  /// errors are left to the channel.
+  private func readOn() {
+    var turns = 0
+    while hasWritten, turns < 16, !isWriting, !isFinished, session.ending == nil, session.wantsInput {
+      hasWritten = false
+      turns += 1
+      let count = read(input, scratch.baseAddress, scratch.count)
+      guard count > 0 else { return }
+      session.receive(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+    }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -97,6 +119,7 @@ final class PipeTransport: ChannelInboundHandler {
       let step = write(output, start + sent, bytes.count - sent)
       if step > 0 {
         sent += step
+        hasWritten = true
         session.outputWritten(step)
       } else if step < 0, errno == EAGAIN {
         return false
