@@ -67,7 +67,7 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("JSONTests", ["JSON"]),
-    tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport"]),
+    tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("QueryTests", ["Query", "Geometry", "TestSupport"]),
     tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),

@@ -72,12 +72,16 @@ public struct RasterTransform: Hashable, Sendable {
 
   /// The sides of a pixel, in the units of the reference.
   public var resolution: (x: Double, y: Double) {
-    ((xPerColumn * xPerColumn + yPerColumn * yPerColumn).squareRoot(), (xPerRow * xPerRow + yPerRow * yPerRow).squareRoot())
+    (
+      (xPerColumn * xPerColumn + yPerColumn * yPerColumn).squareRoot(),
+      (xPerRow * xPerRow + yPerRow * yPerRow).squareRoot()
+    )
   }
 
   /// Columns and rows from the outer corner of the first pixel; its centre is at 0.5, 0.5.
   func pixel(x: Double, y: Double) -> (column: Double, row: Double) {
-    let dx = x - xOrigin, dy = y - yOrigin
+    let dx = x - xOrigin
+    let dy = y - yOrigin
     return ((dx * yPerRow - dy * xPerRow) / determinant, (dy * xPerColumn - dx * yPerColumn) / determinant)
   }
 

@@ -22,14 +22,15 @@ public final class ElevationRaster: Sendable {
   /// The height at each position, given in the raster's own reference.
   ///
   /// - Parameter isCancelled: Asked before each tile is read and every few thousand positions.
-  /// - Complexity: O(n log n) in the positions, plus one read for each tile of 256 x 256 pixels that they touch. The last
-  ///   tiles are kept for later calls.
+  /// - Complexity: O(n log n) in the positions, plus one read for each tile of 256 x 256 pixels that they touch. The
+  ///   last tiles are kept for later calls.
   public func sample(
     _ positions: Positions, interpolation: ElevationInterpolation = .bilinear,
     isCancelled: () -> Bool = { false }
   ) throws(ElevationError) -> [ElevationSample] {
     let grid = SampleGrid(description, interpolation)
-    let stride = positions.stride, count = positions.count
+    let stride = positions.stride
+    let count = positions.count
     var result = [ElevationSample](repeating: .outside, count: count)
     var wanted: [(tile: Int, index: Int)] = []
     wanted.reserveCapacity(count)
@@ -100,7 +101,8 @@ struct SampleGrid {
 
   /// Nil outside; the outer edges are inside, with a millionth of a pixel for rounding.
   func cell(x: Double, y: Double) -> Cell? {
-    let (column, row) = transform.pixel(x: x, y: y), slack = 1e-6
+    let (column, row) = transform.pixel(x: x, y: y)
+    let slack = 1e-6
     guard column >= -slack, row >= -slack, column <= Double(width) + slack, row <= Double(height) + slack else {
       return nil
     }
@@ -109,8 +111,10 @@ struct SampleGrid {
       return cell(Int(min(max(column, 0), Double(width - 1))), 0, Int(min(max(row, 0), Double(height - 1))), 0)
     case .bilinear:
       // Values hold at the centres; beyond the outermost centres there is only one to go by.
-      let column = min(max(column - 0.5, 0), Double(width - 1)), row = min(max(row - 0.5, 0), Double(height - 1))
-      let c = Int(column), r = Int(row)
+      let column = min(max(column - 0.5, 0), Double(width - 1))
+      let row = min(max(row - 0.5, 0), Double(height - 1))
+      let c = Int(column)
+      let r = Int(row)
       return cell(c, column - Double(c), r, row - Double(r))
     }
   }

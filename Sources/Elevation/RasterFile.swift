@@ -95,7 +95,8 @@ final class RasterFile: @unchecked Sendable {
   private static func describe(
     _ dataset: GDALDatasetH, _ gdal: UnsafePointer<cgdal_functions>, _ path: String
   ) throws(ElevationError) -> ElevationDescription {
-    let width = Int(gdal.pointee.GDALGetRasterXSize(dataset)), height = Int(gdal.pointee.GDALGetRasterYSize(dataset))
+    let width = Int(gdal.pointee.GDALGetRasterXSize(dataset))
+    let height = Int(gdal.pointee.GDALGetRasterYSize(dataset))
     var numbers = [Double](repeating: 0, count: 6)
     guard gdal.pointee.GDALGetGeoTransform(dataset, &numbers) == CE_None, let transform = RasterTransform(numbers)
     else { throw .openFailed(path: path, reason: "the file does not say where its pixels lie") }
@@ -178,7 +179,8 @@ private struct GDALCall {
 
 /// A C list of strings, ended by NULL, while `body` runs.
 private func withList<T>(_ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T) -> T {
-  var texts: [UInt8] = [], starts: [Int] = []
+  var texts: [UInt8] = []
+  var starts: [Int] = []
   for string in strings {
     starts.append(texts.count)
     texts += Array(string.utf8) + [0]

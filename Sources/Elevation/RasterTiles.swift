@@ -11,13 +11,13 @@ struct RasterTile {
 
   func sample(_ cell: SampleGrid.Cell) -> ElevationSample {
     let start = (cell.row - firstRow) * width + cell.column - firstColumn
-    var sum = 0.0
-    for (offset, weight) in [
-      (0, (1 - cell.columnWeight) * (1 - cell.rowWeight)), (1, cell.columnWeight * (1 - cell.rowWeight)),
-      (width, (1 - cell.columnWeight) * cell.rowWeight), (width + 1, cell.columnWeight * cell.rowWeight),
-    ] where weight != 0 {
-      sum += heights[start + offset] * weight
-    }
+    let right = cell.columnWeight
+    let below = cell.rowWeight
+    var sum = heights[start] * (1 - right) * (1 - below)
+    // A weight of 0 also stands for a neighbour that is not there.
+    if right != 0 { sum += heights[start + 1] * right * (1 - below) }
+    if below != 0 { sum += heights[start + width] * (1 - right) * below }
+    if right != 0 && below != 0 { sum += heights[start + width + 1] * right * below }
     // NaN of any pixel with a say stays NaN.
     return sum.isNaN ? .noData : .value(sum)
   }
@@ -37,8 +37,10 @@ struct RasterTiles {
   mutating func tile(_ number: Int, _ grid: SampleGrid) throws(ElevationError) -> RasterTile {
     if let tile = kept[number] { return tile }
     let size = SampleGrid.tileSize
-    let column = number % grid.tilesAcross * size, row = number / grid.tilesAcross * size
-    let width = min(size + 1, grid.width - column), height = min(size + 1, grid.height - row)
+    let column = number % grid.tilesAcross * size
+    let row = number / grid.tilesAcross * size
+    let width = min(size + 1, grid.width - column)
+    let height = min(size + 1, grid.height - row)
     let heights = try file.heights(column: column, row: row, width: width, height: height)
     let tile = RasterTile(firstColumn: column, firstRow: row, width: width, heights: heights)
     if order.count >= Self.maximumKept { kept[order.removeFirst()] = nil }

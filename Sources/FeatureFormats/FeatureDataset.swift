@@ -49,8 +49,14 @@ struct FeatureDataset: ~Copyable {
 
     do throws(FormatError) {
       guard !session.stops() else { throw FormatError.cancelled }
-      let name = gdalName(source, session, isVirtual: isVirtual)
+      var name = gdalName(source, session, isVirtual: isVirtual)
       let driver = try driver(of: name, source, options, gdal)
+      if driver == .geoPackage, !isVirtual, let path = try pathOfLiveDatabase(source, policy) {
+        name = path
+        session.leaveChangesToSQLite()
+      }
+      // What drivers said that the file is not for.
+      messages.pointee.failures = 0
       session.readShare = driver.readsAllOnOpening ? 0.5 : 0
       guard let handle = open(name, driver, gdal) else {
         guard let reason = complaint(messages, session) else { throw FormatError.unrecognized(path: source.name) }
@@ -81,11 +87,12 @@ struct FeatureDataset: ~Copyable {
   private static func content(
     of source: FeatureSource, _ policy: FilePolicy, isVirtual: Bool
   ) throws(FormatError) -> ReadSession.Content {
-    guard case .file(let path) = source else {
-      guard case .geoJSON(let bytes) = source else { throw .unrecognized(path: source.name) }
-      return .bytes(bytes, name: "inline.geojson")
+    let path: String
+    switch source {
+    case .geoJSON(let bytes): return .bytes(bytes, name: "inline.geojson")
+    case .file where isVirtual: return .bytes([], name: "virtual")
+    case .file(let name): path = name
     }
-    guard !isVirtual else { return .bytes([], name: "virtual") }
     do throws(FileRefusal) { _ = try policy.resolve(path) } catch {
       switch error {
       case .notFound: throw .notFound(path: path)
@@ -103,6 +110,22 @@ struct FeatureDataset: ~Copyable {
   private static func gdalName(_ source: FeatureSource, _ session: ReadSession, isVirtual: Bool) -> String {
     if isVirtual, case .file(let path) = source { return path }
     return session.gdalName
+  }
+
+  /// The real path of a GeoPackage that another program has open, or left open: one with a journal beside it.
+  ///
+  /// Read through our file system, SQLite would take no lock and pass over the journal, and so give an older or a
+  /// half-written state. Read directly it gives one state or an error; then only the loop over the rows can be stopped.
+  private static func pathOfLiveDatabase(_ source: FeatureSource, _ policy: FilePolicy) throws(FormatError) -> String? {
+    guard case .file(let path) = source, let real = realPath(path) else { return nil }
+    let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
+    guard !journals.isEmpty else { return nil }
+    for suffix in journals + ["-shm"] {
+      if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
+        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+      }
+    }
+    return real
   }
 
   private static func driver(
@@ -147,8 +170,8 @@ extension FeatureDriver {
   /// Whether opening is most of the work, so that progress is told by bytes read then.
   var readsAllOnOpening: Bool {
     switch self {
-    case .geoJSON, .kml, .gpx, .csv: true
-    case .geoPackage, .shapefile, .flatGeobuf: false
+    case .geoJSON, .kml, .csv: true
+    case .geoPackage, .shapefile, .flatGeobuf, .gpx: false
     }
   }
 }

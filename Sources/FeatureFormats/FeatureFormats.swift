@@ -126,7 +126,8 @@ public enum FeatureFormats {
   ///
   /// - Parameters:
   ///   - layer: Nil is the first.
-  ///   - isCancelled: Asked at every read of the file and every few features.
+  ///   - isCancelled: Asked at every read of the file and every few features. Libkml alone parses a whole file between two
+  ///     reads: a cancel then waits some 40 ms a megabyte.
   ///   - progress: A rising fraction in 0...1; 1 is told last, and only when all was read.
   ///   - begin: Told the layer before its first feature.
   ///   - body: Told each feature.

@@ -6,7 +6,8 @@ import Geometry
 extension FeatureDataset {
   /// Tells `body` each feature of `layer`.
   func readFeatures(of layer: FeatureLayer, _ body: (RawFeature) -> Void) throws(FormatError) {
-    let share = session.readShare, total = layer.description.featureCount.map(Double.init)
+    let share = session.readShare
+    let total = layer.description.featureCount.map(Double.init)
     if total == nil && share == 0 { session.readShare = 1 }
     var scratch: [UInt8] = []
     var count = 0
@@ -23,7 +24,7 @@ extension FeatureDataset {
     }
     guard !session.wasCancelled else { throw .cancelled }
     if let reason = complaint { throw failure(layer, reason) }
-    // FlatGeobuf's reader takes an early end for the end. Others tell, and their counts may be stale by the format's rules.
+    // FlatGeobuf's reader takes an early end for the end. Others tell, and may count wrong by their formats' rules.
     if driver == .flatGeobuf, let expected = layer.description.featureCount, expected != count {
       throw failure(layer, "the file ends after \(count) of \(expected) features")
     }

@@ -81,7 +81,12 @@ struct FieldColumn {
 
   /// RFC 3339. A moment without a zone is taken as UTC, as GeoPackage and OGC API Features do.
   private func moment(_ feature: OGRFeatureH, _ gdal: GDAL) -> String? {
-    var year: Int32 = 0, month: Int32 = 0, day: Int32 = 0, hour: Int32 = 0, minute: Int32 = 0, zone: Int32 = 0
+    var year: Int32 = 0
+    var month: Int32 = 0
+    var day: Int32 = 0
+    var hour: Int32 = 0
+    var minute: Int32 = 0
+    var zone: Int32 = 0
     var second: Float = 0
     guard
       gdal.pointee.OGR_F_GetFieldAsDateTimeEx(

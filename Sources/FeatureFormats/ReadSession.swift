@@ -26,8 +26,9 @@ final class ReadSession: @unchecked Sendable {
   /// Where in 0...1 the reads of the main file lead; what is above is for features.
   var readShare = 0.0
   private(set) var wasCancelled = false
-  private(set) var identities: [String: FileIdentity] = [:]
-  private(set) var changed: String?
+  private var identities: [String: FileIdentity] = [:]
+  private var changed: String?
+  private var isLeftToSQLite = false
 
   init(
     _ content: Content, policy: FilePolicy, isCancelled: @escaping @Sendable () -> Bool,
@@ -64,13 +65,17 @@ final class ReadSession: @unchecked Sendable {
 
   /// Messages without our prefix, as the client knows the file.
   func cleaned(_ message: String) -> String {
-    let prefix = "\(Self.prefix)\(token)"
-    var result = Substring(message), cleaned = ""
-    while let range = result.firstRange(of: prefix) {
-      cleaned += result[..<range.lowerBound]
-      result = result[range.upperBound...]
+    let prefix = Array("\(Self.prefix)\(token)".utf8), bytes = Array(message.utf8)
+    var cleaned: [UInt8] = [], index = 0
+    while index < bytes.count {
+      if bytes[index...].starts(with: prefix) {
+        index += prefix.count
+      } else {
+        cleaned.append(bytes[index])
+        index += 1
+      }
     }
-    return cleaned + result
+    return String(decoding: cleaned, as: UTF8.self)
   }
 
   /// Whether to stop; once stopped, stopped for good.
@@ -112,8 +117,14 @@ final class ReadSession: @unchecked Sendable {
     }
   }
 
+  /// SQLite's locks and snapshots see to it that one state is read, whatever becomes of the file.
+  func leaveChangesToSQLite() {
+    isLeftToSQLite = true
+  }
+
   /// The first file that no longer looks as it did when it was opened.
   func firstChangedFile() -> String? {
-    changed ?? identities.first { FileIdentity(path: $0.key) != $0.value }?.key
+    if isLeftToSQLite { return nil }
+    return changed ?? identities.first { FileIdentity(path: $0.key) != $0.value }?.key
   }
 }

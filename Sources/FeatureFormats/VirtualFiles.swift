@@ -43,7 +43,8 @@ private func installVirtualFiles(_ gdal: GDAL) {
   defer { gdal.pointee.VSIFreeFilesystemPluginCallbacksStruct(callbacks) }
 
   callbacks.pointee.open = { _, name, access in
-    guard let name, let access, access.pointee == CChar(UInt8(ascii: "r")), strchr(access, Int32(UInt8(ascii: "+"))) == nil
+    guard let name, let access, access.pointee == CChar(UInt8(ascii: "r")),
+      strchr(access, Int32(UInt8(ascii: "+"))) == nil
     else { return nil }
     guard let (session, path) = ReadSession.find(String(cString: name)),
       let handle = ReadHandle(path, in: session)

@@ -1,4 +1,4 @@
-// Bytes from files and clients into geometries: every count is checked against the bytes that are left before it is used.
+// Bytes from files and clients into geometries: no count is believed before its bytes are seen to be there.
 
 extension Geometry {
   /// Reads ISO WKB or EWKB, either byte order; a SRID is read over, since containers name the reference.

@@ -1,7 +1,7 @@
 // Geometries as text, own code because GEOS 3.11 loses M.
 
 extension Geometry {
-  /// ISO WKT: `POINT Z (1 2 3)`, `MULTIPOINT ((1 2), (3 4))`, `LINESTRING EMPTY`. Numbers are the shortest that read back.
+  /// ISO WKT: `POINT Z (1 2 3)`, `MULTIPOINT ((1 2), (3 4))`, `LINESTRING EMPTY`. Shortest numbers.
   /// - Complexity: linear in the positions.
   public var wkt: String {
     var text = ""
@@ -13,7 +13,10 @@ extension Geometry {
     switch self {
     case .point(let point):
       text += "POINT"
-      guard let point else { return text += " EMPTY" }
+      guard let point else {
+        text += " EMPTY"
+        return
+      }
       text.appendTag(hasZ: point.z != nil, hasM: point.m != nil)
       text += " ("
       text.append(point)
@@ -81,7 +84,10 @@ extension String {
 
   fileprivate mutating func appendList<T>(_ items: [T], _ body: (inout String, T) -> Void) {
     if last != "(" && last != " " { self += " " }
-    guard !items.isEmpty else { return self += "EMPTY" }
+    guard !items.isEmpty else {
+      self += "EMPTY"
+      return
+    }
     self += "("
     for (index, item) in items.enumerated() {
       if index > 0 { self += ", " }

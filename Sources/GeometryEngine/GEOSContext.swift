@@ -55,7 +55,8 @@ final class GEOSContext {
     if try answer("validity", result) { return .valid }
     var point: Point?
     if let place {
-      var x = 0.0, y = 0.0
+      var x = 0.0
+      var y = 0.0
       if geos.pointee.GEOSGeomGetX_r(handle, place, &x) == 1, geos.pointee.GEOSGeomGetY_r(handle, place, &y) == 1 {
         point = Point(x: x, y: y)
       }

@@ -5,7 +5,7 @@ import Geometry
 
 /// The WGS 84 ellipsoid, ready for geodesics.
 ///
-/// `@unchecked` because the C struct is only read once made, and PROJ's table of functions lives as long as the process.
+/// `@unchecked` because the C struct is only read once made, and PROJ's functions live as long as the process.
 struct Geodesic: @unchecked Sendable {
   private let proj: UnsafePointer<cproj_functions>
   private let ellipsoid: geod_geodesic
@@ -26,7 +26,9 @@ struct Geodesic: @unchecked Sendable {
   }
 
   func inverse(_ start: Point, _ end: Point) -> GeodesicLine {
-    var distance = 0.0, startAzimuth = 0.0, endAzimuth = 0.0
+    var distance = 0.0
+    var startAzimuth = 0.0
+    var endAzimuth = 0.0
     withUnsafePointer(to: ellipsoid) {
       proj.pointee.geod_inverse($0, start.y, start.x, end.y, end.x, &distance, &startAzimuth, &endAzimuth)
     }
@@ -35,7 +37,8 @@ struct Geodesic: @unchecked Sendable {
   }
 
   func direct(_ start: Point, _ azimuth: Double, _ distance: Double) -> (Point, azimuth: Double) {
-    var point = start, endAzimuth = 0.0
+    var point = start
+    var endAzimuth = 0.0
     withUnsafePointer(to: ellipsoid) {
       proj.pointee.geod_direct($0, start.y, start.x, azimuth, distance, &point.y, &point.x, &endAzimuth)
     }

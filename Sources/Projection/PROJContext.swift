@@ -79,7 +79,8 @@ final class PROJContext: @unchecked Sendable {
     let pair = Pair(from: from, to: to)
     if let known = operations[pair] { return known }
     if operations.count >= Self.maximumKept || references.count >= Self.maximumKept - 1 { forget() }
-    let source = try reference(from, asked: from), target = try reference(to, asked: to)
+    let source = try reference(from, asked: from)
+    let target = try reference(to, asked: to)
     message.pointee = ""
     guard let plain = proj.pointee.proj_create_crs_to_crs_from_pj(handle, source, target, nil, nil) else {
       throw .noOperation(from: from, to: to)
@@ -107,17 +108,20 @@ final class PROJContext: @unchecked Sendable {
 
   func describe(_ definition: String, asked: String) throws(TransformError) -> SpatialReferenceInfo {
     let object = try reference(definition, asked: asked)
+    // The authority's own words then, whoever wrote the text: names and units differ between writers.
+    if let code = code(of: object), code != definition { return try describe(code, asked: asked) }
     let horizontal = horizontal(object)
     defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
     let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local
     let unit = unit(of: horizontal)
     return SpatialReferenceInfo(
-      reference: SpatialReference(code(of: object) ?? definition),
+      reference: SpatialReference(definition),
       name: proj.pointee.proj_get_name(object).map { String(cString: $0) } ?? "", kind: kind,
       unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object))
   }
 
-  /// What gives a compound or bound reference its x and y; itself for the others. Another than `object` is to be destroyed.
+  /// What gives a compound or bound reference its x and y; itself for the others.
+  /// The caller destroys what is not `object`.
   private func horizontal(_ object: OpaquePointer) -> OpaquePointer {
     var current = object
     while true {
@@ -145,7 +149,10 @@ final class PROJContext: @unchecked Sendable {
   }
 
   private func area(of object: OpaquePointer) -> Envelope? {
-    var west = 0.0, south = 0.0, east = 0.0, north = 0.0
+    var west = 0.0
+    var south = 0.0
+    var east = 0.0
+    var north = 0.0
     guard proj.pointee.proj_get_area_of_use(handle, object, &west, &south, &east, &north, nil) != 0,
       // PROJ's sign for "not known".
       west != -1000

@@ -9,7 +9,7 @@ import Synchronization
 /// Made without cost: PROJ is loaded by the first call. Calls from several threads run side by side, each in a PROJ
 /// context of its own. No call starts the network: grids are used where they are on this machine.
 ///
-/// `OGC:CRS84` and `EPSG:4326` differ in the order of their axes alone, which here they do not, so both are `EPSG:4326`.
+/// `OGC:CRS84` and `EPSG:4326` differ in the order of their axes alone, which here is one: both are `EPSG:4326`.
 public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
   /// Answers kept; past it all are forgotten, which costs their being made anew.
   static let maximumDescriptions = 1024
@@ -41,12 +41,14 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference
   ) throws(TransformError) {
-    let from = try describe(source).reference.definition, to = try describe(target).reference.definition
+    let from = try describe(source).reference.definition
+    let to = try describe(target).reference.definition
     guard from != to, let base = values.baseAddress, values.count >= stride else { return }
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let operation = try context.operation(from: from, to: to)
-    let count = values.count / stride, step = stride * MemoryLayout<Double>.stride
+    let count = values.count / stride
+    let step = stride * MemoryLayout<Double>.stride
     _ = context.proj.pointee.proj_errno_reset(operation)
     _ = context.proj.pointee.proj_trans_generic(
       operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,

@@ -19,10 +19,13 @@ import Testing
 
   @Test func `missing files, directories and what is no format have errors of their own`() throws {
     let directory = try TemporaryDirectory()
-    let missing = directory.file("none.geojson"), text = try directory.write("hello", to: "notes.txt")
+    let missing = directory.file("none.geojson")
+    let text = try directory.write("hello", to: "notes.txt")
     let empty = try directory.write("", to: "empty.geojson")
     #expect(throws: FormatError.notFound(path: missing)) { try FeatureFormats.describe(.file(missing)) }
-    #expect(throws: FormatError.isDirectory(path: directory.path)) { try FeatureFormats.describe(.file(directory.path)) }
+    #expect(throws: FormatError.isDirectory(path: directory.path)) {
+      try FeatureFormats.describe(.file(directory.path))
+    }
     #expect(throws: FormatError.unrecognized(path: text)) { try FeatureFormats.describe(.file(text)) }
     #expect(throws: FormatError.unrecognized(path: empty)) { try FeatureFormats.describe(.file(empty)) }
     #expect(throws: FormatError.notReadable(path: "/dev/null", reason: "not a regular file")) {
@@ -37,10 +40,12 @@ import Testing
   }
 
   @Test func `a file outside the allowed directories is refused, also through a link`() throws {
-    let inside = try TemporaryDirectory(), outside = try TemporaryDirectory()
+    let inside = try TemporaryDirectory()
+    let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [inside.path])
     let secret = try outside.write(pointsGeoJSON(1), to: "secret.geojson")
-    let link = inside.file("link.geojson"), fine = try inside.write(pointsGeoJSON(1), to: "fine.geojson")
+    let link = inside.file("link.geojson")
+    let fine = try inside.write(pointsGeoJSON(1), to: "fine.geojson")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: secret)
     for path in [secret, link, "\(inside.path)/../\(outside.path.split(separator: "/").last ?? "")/secret.geojson"] {
       #expect(throws: FormatError.refused(path: path, reason: "outside the allowed directories")) {
@@ -54,11 +59,13 @@ import Testing
   }
 
   @Test func `a Shapefile's sidecar that leads outside is not read`() throws {
-    let inside = try TemporaryDirectory(), outside = try TemporaryDirectory()
+    let inside = try TemporaryDirectory()
+    let outside = try TemporaryDirectory()
     for part in ["shp", "shx", "prj"] { _ = try inside.copy(fixture("cities.\(part)"), to: "c.\(part)") }
     let attributes = try outside.copy(fixture("cities.dbf"), to: "c.dbf")
     try FileManager.default.createSymbolicLink(atPath: inside.file("c.dbf"), withDestinationPath: attributes)
-    let all = try features(.file(inside.file("c.shp"))), confined = try features(
+    let all = try features(.file(inside.file("c.shp")))
+    let confined = try features(
       .file(inside.file("c.shp")), policy: FilePolicy(allowedDirectories: [inside.path]))
     #expect(all.layer.fields.map(\.name) == ["name"])
     #expect(!confined.layer.fields.map(\.name).contains("name"))
@@ -90,7 +97,8 @@ import Testing
       #expect(throws: FormatError.self) { try features(.file(path)) }
       #expect(throws: FormatError.self) { try features(.geoJSON(Array(whole.utf8.prefix(cut)))) }
     }
-    let gpx = try directory.write(#"<?xml version="1.0"?><gpx version="1.1"><wpt lat="1" lon="2"><name>a"#, to: "cut.gpx")
+    let gpx = try directory.write(
+      #"<?xml version="1.0"?><gpx version="1.1"><wpt lat="1" lon="2"><name>a"#, to: "cut.gpx")
     #expect(throws: FormatError.self) { try features(.file(gpx)) }
     let kml = try directory.write(
       #"<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>a"#, to: "cut.kml")
@@ -108,7 +116,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(60_000), to: "large.geojson")
     let canceller = Canceller()
-    var told: [Double] = [], began = false
+    var told: [Double] = []
+    var began = false
     #expect(throws: FormatError.cancelled) {
       try FeatureFormats.read(
         .file(path), isCancelled: { canceller.isCancelled },
@@ -170,10 +179,28 @@ import Testing
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: other, toPath: path)
           default:
-            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+            try FileManager.default.setAttributes(
+              [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
           }
         } catch { Issue.record(error) }
       }
+    }
+  }
+
+  @Test func `a GeoPackage with a journal is left to SQLite, if the journal is allowed`() throws {
+    let directory = try TemporaryDirectory()
+    let outside = try TemporaryDirectory()
+    let policy = FilePolicy(allowedDirectories: [directory.path])
+    let path = try directory.copy(fixture("naturalearth_110m.gpkg"), to: "live.gpkg")
+    // SQLite takes a log that does not start like one for empty.
+    _ = try directory.write("not a log", to: "live.gpkg-wal")
+    #expect(try features(.file(path), layer: "cities", policy: policy).features.count == 243)
+    let log = try outside.write("not a log", to: "log")
+    // SQLite may have put the useless log away.
+    try? FileManager.default.removeItem(atPath: path + "-wal")
+    try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
+    #expect(throws: FormatError.refused(path: path, reason: "its journal lies outside the allowed directories")) {
+      try features(.file(path), policy: policy)
     }
   }
 
@@ -181,7 +208,9 @@ import Testing
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<12 {
         group.addTask {
-          try features(.file(fixture(["cities.fgb", "cities.shp", "naturalearth_110m.gpkg"][index % 3])), layer: "cities").features.count
+          try features(
+            .file(fixture(["cities.fgb", "cities.shp", "naturalearth_110m.gpkg"][index % 3])), layer: "cities"
+          ).features.count
         }
       }
       for try await count in group { #expect(count == 243) }

@@ -6,7 +6,9 @@ import Geometry
 import Testing
 
 @Suite struct `Vector formats` {
-  @Test(arguments: [("naturalearth_110m.gpkg", FeatureDriver.geoPackage), ("cities.fgb", .flatGeobuf), ("cities.shp", .shapefile)])
+  @Test(arguments: [
+    ("naturalearth_110m.gpkg", FeatureDriver.geoPackage), ("cities.fgb", .flatGeobuf), ("cities.shp", .shapefile),
+  ])
   func `the same cities come out of each binary format`(name: String, driver: FeatureDriver) throws {
     let source = FeatureSource.file(fixture(name))
     let description = try FeatureFormats.describe(source)

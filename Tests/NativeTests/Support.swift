@@ -65,9 +65,11 @@ func features(
 func pointsGeoJSON(_ count: Int) -> String {
   var text = #"{"type":"FeatureCollection","features":["#
   for index in 0..<count {
-    let x = Double(index % 36000) / 100 - 180, y = Double(index % 17000) / 100 - 85
+    let x = Double(index % 36000) / 100 - 180
+    let y = Double(index % 17000) / 100 - 85
     text += index == 0 ? "\n" : ",\n"
-    text += #"{"type":"Feature","id":\#(index),"properties":{"name":"place \#(index)","size":\#(index % 97),"share":\#(Double(index % 1000) / 8)},"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]}}"#
+    text +=
+      #"{"type":"Feature","id":\#(index),"properties":{"name":"place \#(index)","size":\#(index % 97),"share":\#(Double(index % 1000) / 8)},"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]}}"#
   }
   return text + "]}\n"
 }

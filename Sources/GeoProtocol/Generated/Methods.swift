@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "8aed62a561773f8c"
+  public static let hash = "91bc68a8332540d4"
   public static let domains = [
     "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
   ]

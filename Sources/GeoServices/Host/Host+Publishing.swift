@@ -21,7 +21,13 @@ extension Host {
       subscribers.note(changes, world)
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
       for change in changes {
-        if case .closed(let object) = change.event { endTasks(of: object) }
+        switch change.event {
+        case .closed(let object):
+          endTasks(of: object)
+          if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
+        case .graphics(_, let edit): trimLater(edit.count)
+        case .created, .changed, .clock: break
+        }
       }
       // What tasks leave behind when they end with their object is told like any other change.
       if world.hasChanges { publish() }
@@ -59,6 +65,24 @@ extension Host {
   func drained() {
     guard isHeldBack else { return }
     session?.turn { flush() }
+  }
+
+  // MARK: Memory
+
+  /// So many features make an edit a bulk edit.
+  private static let bulk = 50_000
+
+  /// After bulk edits, gives back what they left over, once nothing else is to do.
+  private func trimLater(_ count: Int) {
+    untrimmed += count
+    guard untrimmed >= Self.bulk, trimming == nil else { return }
+    let bound = LoopBound(self, on: loop)
+    trimming = loop.schedule(after: 100_000_000) {
+      let host = bound.value
+      host.trimming = nil
+      host.untrimmed = 0
+      host.configuration.trimMemory()
+    }
   }
 
   // MARK: The clock

@@ -38,7 +38,7 @@ extension RPCError {
   init(_ error: ModelError) {
     switch error {
     case .unknownID(let collection, let id):
-      self = RPCError(.unknownId, "There is no \(Self.noun(collection)) \"\(id)\".").with("id", id)
+      self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
     case .idExists(let id):
       self = RPCError(.idExists, "The id \"\(id)\" is taken, or was an object's that has been closed.").with("id", id)
     case .contentModified(let revision):
@@ -108,18 +108,6 @@ extension RPCError {
 
   /// As data, for a status.
   var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
-
-  private static func noun(_ collection: Collection) -> String {
-    switch collection {
-    case .sources: "source"
-    case .maps: "map"
-    case .layers: "layer"
-    case .scenes: "scene"
-    case .views: "view"
-    case .overlays: "overlay"
-    case .locationSources: "location source"
-    }
-  }
 
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 

@@ -61,7 +61,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.UpdateGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let edits = reader.readEdits(params.graphics)
+    let edits = reader.readEdits(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
     try check(reader)
     let count = try world.updateGraphics(edits, of: id)
     return .init(revision: world.revision, count: count)
@@ -93,10 +93,11 @@ enum OverlayService: OverlayHandlers {
     _ = try world.overlays.require(id)
     var batch = FeatureBatch()
     let x = try ColumnReader.numbers(params.x)
-    try equal("y", x.count) { try ColumnReader.numbers(params.y).count }
+    let y = try ColumnReader.numbers(params.y)
+    try equal("y", x.count) { y.count }
     let z = try params.z.map(ColumnReader.numbers)
     try z.map { z in try equal("z", x.count) { z.count } }
-    try batch.setPoints(x: x, y: try ColumnReader.numbers(params.y), z: z)
+    try batch.setPoints(x: x, y: y, z: z)
     if let given = params.ids {
       let ids = try ColumnReader.ids(given)
       try equal("ids", x.count) { ids.count }

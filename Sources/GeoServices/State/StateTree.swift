@@ -173,7 +173,9 @@ enum StateTree {
   private static func branch<Element>(
     _ registry: Registry<Element>, _ members: @escaping (Element) -> [(String, StateNode)]
   ) -> StateNode {
-    .branch(registry.ids.map(\.rawValue)) { id in registry[ID(id)].map { object(members($0)) } }
+    .branch(registry.ids.map(\.rawValue)) { id in
+      registry[ID(id)].map { object([(Element.collection.noun, .leaf { $0.value(id) })] + members($0)) }
+    }
   }
 
   private static func object(_ members: [(String, StateNode)]) -> StateNode {

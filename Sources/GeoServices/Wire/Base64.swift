@@ -9,29 +9,31 @@ enum Base64 {
     guard !text.isEmpty else { return [] }
     let padding = text[text.count - 1] == 0x3D ? (text[text.count - 2] == 0x3D ? 2 : 1) : 0
     let size = text.count / 4 * 3 - padding
-    var isValid = true
+    var bad: UInt8 = 0
+    // The last three bytes may be padding: room for them, which the count then leaves out.
     let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { output, count in
       values.withUnsafeBufferPointer { values in
         var place = 0
-        for start in stride(from: 0, to: text.count, by: 4) {
-          let isLast = start + 4 == text.count
-          let third = isLast && padding == 2 ? 0 : values[Int(text[start + 2])]
-          let fourth = isLast && padding >= 1 ? 0 : values[Int(text[start + 3])]
-          let first = values[Int(text[start])], second = values[Int(text[start + 1])]
-          if (first | second | third | fourth) & 0x80 != 0 {
-            isValid = false
-            break
-          }
-          let word = UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth)
-          output[place] = UInt8(truncatingIfNeeded: word >> 16)
-          output[place + 1] = UInt8(truncatingIfNeeded: word >> 8)
-          output[place + 2] = UInt8(truncatingIfNeeded: word)
-          place += 3
+        for start in stride(from: 0, to: text.count - 4, by: 4) {
+          let first = values[Int(text[start])], second = values[Int(text[start &+ 1])]
+          let third = values[Int(text[start &+ 2])], fourth = values[Int(text[start &+ 3])]
+          bad |= first | second | third | fourth
+          let word = UInt32(first) &<< 18 | UInt32(second) &<< 12 | UInt32(third) &<< 6 | UInt32(fourth)
+          output[place] = UInt8(truncatingIfNeeded: word &>> 16)
+          output[place &+ 1] = UInt8(truncatingIfNeeded: word &>> 8)
+          output[place &+ 2] = UInt8(truncatingIfNeeded: word)
+          place &+= 3
         }
+        let last = text.count - 4
+        let third = padding == 2 ? 0 : values[Int(text[last + 2])], fourth = padding > 0 ? 0 : values[Int(text[last + 3])]
+        let first = values[Int(text[last])], second = values[Int(text[last + 1])]
+        bad |= first | second | third | fourth
+        let word = UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth)
+        for index in 0..<3 { output[place + index] = UInt8(truncatingIfNeeded: word >> UInt32(16 - 8 * index)) }
       }
-      count = isValid ? size : 0
+      count = size
     }
-    return isValid ? bytes : nil
+    return bad & 0x80 == 0 ? bytes : nil
   }
 
   static func encode(_ bytes: [UInt8]) -> String {

@@ -1,5 +1,6 @@
 // Columns as they come in: arrays, or packed little-endian numbers in base64.
 
+import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
@@ -10,24 +11,23 @@ enum Column {
   /// NaN is null.
   case doubles([Double])
   case integers([Int64])
-  case values([AttributeValue])
-  case strings([String?])
+  /// An array as it came, read in place.
+  case array(JSONValue)
 
   var count: Int {
     switch self {
     case .doubles(let values): values.count
     case .integers(let values): values.count
-    case .values(let values): values.count
-    case .strings(let values): values.count
+    case .array(let values): values.count
     }
   }
 }
 
 enum ColumnReader {
   static func read(_ opaque: JSONOpaque) throws -> Column {
-    guard let value = opaque.value else { return .values([]) }
+    guard let value = opaque.value else { return .doubles([]) }
     switch value.kind {
-    case .array: return array(value)
+    case .array: return .array(value)
     case .object: return try packed(value)
     default: throw value.typeError(expected: "an array, or an object with `type` and `data`")
     }
@@ -46,11 +46,14 @@ enum ColumnReader {
       switch try packed(value) {
       case .doubles(let values): numbers = values
       case .integers(let values): numbers = values.map(Double.init)
-      case .values, .strings: numbers = []
+      case .array: numbers = []
       }
     }
-    if let bad = numbers.firstIndex(where: { !$0.isFinite }) {
-      throw WireFault(.invalidGeometry, value.typeError(expected: "finite numbers; the one at \(bad) is not"))
+    guard numbers.allSatisfy(\.isFinite) else {
+      let bad = numbers.indices.filter { !numbers[$0].isFinite }
+      let failure = Failure(
+        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number")
+      throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
     }
     return numbers
   }
@@ -65,23 +68,7 @@ enum ColumnReader {
         guard let id = Int(exactly: number) else { throw value.typeError(expected: "integers") }
         return id
       }
-    case .values, .strings: return []
-    }
-  }
-
-  private static func array(_ value: JSONValue) -> Column {
-    // Texts alone, or integers alone, need no case for each value.
-    let count = value.count
-    var kinds: Set<JSONValue.Kind> = []
-    for index in 0..<count { kinds.insert(value[index].kind) }
-    kinds.remove(.null)
-    switch kinds {
-    case [.string]:
-      return .strings((0..<count).map { index in
-        let element = value[index]
-        return element.isPresent ? element.withUTF8 { String(decoding: $0, as: UTF8.self) } : nil
-      })
-    default: return .values((0..<count).map { GraphicReader.attribute(value[$0]) })
+    case .array: return []
     }
   }
 
@@ -98,21 +85,35 @@ enum ColumnReader {
     guard bytes.count.isMultiple(of: 8) else {
       throw WireFault(.columnLengths, value["data"].typeError(expected: "base64 of whole 8-byte numbers"))
     }
-    return bytes.withUnsafeBytes { raw in
-      let words = (0..<bytes.count / 8).lazy.map {
-        UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
-      }
-      return type == "float64" ? .doubles(words.map { Double(bitPattern: $0) }) : .integers(words.map { Int64(bitPattern: $0) })
+    return type == "float64"
+      ? .doubles(words(bytes).map { Double(bitPattern: UInt64(littleEndian: $0)) })
+      : .integers(words(bytes).map { Int64(bitPattern: UInt64(littleEndian: $0)) })
+  }
+
+  private static func words(_ bytes: [UInt8]) -> [UInt64] {
+    [UInt64](unsafeUninitializedCapacity: bytes.count / 8) { words, count in
+      bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(words).copyMemory(from: $0) }
+      count = bytes.count / 8
     }
   }
 
   /// Puts a column into a batch under a name.
   static func set(_ column: Column, named name: String, in batch: inout FeatureBatch) throws(StoreError) {
     switch column {
-    case .doubles(let values): try batch.setColumn(name, doubles: values, nulls: values.map(\.isNaN))
+    case .doubles(let values):
+      try batch.setColumn(name, doubles: values, nulls: values.contains(where: \.isNaN) ? values.map(\.isNaN) : [])
     case .integers(let values): try batch.setColumn(name, integers: values)
-    case .strings(let values): try batch.setColumn(name, strings: values)
-    case .values(let values): try batch.setColumn(name, values)
+    case .array(let values):
+      let rows = values.count
+      let column = try batch.beginColumn(name, rows: rows)
+      for row in 0..<rows {
+        let value = values[row]
+        if value.kind == .string {
+          value.withUTF8 { batch.set(column: column, row: row, utf8: UnsafeRawBufferPointer($0)) }
+        } else {
+          batch.set(column: column, row: row, GraphicReader.attribute(value))
+        }
+      }
     }
   }
 
@@ -121,8 +122,7 @@ enum ColumnReader {
     switch column {
     case .doubles(let values): values[index].isNaN ? .null : .double(values[index])
     case .integers(let values): .integer(values[index])
-    case .strings(let values): values[index].map { .string($0) } ?? .null
-    case .values(let values): values[index]
+    case .array(let values): GraphicReader.attribute(values[index])
     }
   }
 }

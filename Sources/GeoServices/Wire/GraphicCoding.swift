@@ -192,12 +192,17 @@ struct GraphicReader {
 
   // MARK: Updates
 
-  mutating func readEdits(_ updates: [JSONOpaque]) -> [FeatureEdit] {
+  /// - Parameter exists: whether there is a graphic of that id.
+  mutating func readEdits(_ updates: [JSONOpaque], _ exists: (Int) -> Bool) -> [FeatureEdit] {
     var edits: [FeatureEdit] = []
     edits.reserveCapacity(updates.count)
     for (index, update) in updates.enumerated() {
       guard let value = update.value else { continue }
-      do { edits.append(try edit(value)) } catch { note(error, index, value) }
+      do {
+        let edit = try edit(value)
+        guard exists(edit.id) else { throw WireFault(.unknownId, value["id"].error(expected: "the id of a graphic")) }
+        edits.append(edit)
+      } catch { note(error, index, value) }
     }
     return edits
   }

@@ -152,9 +152,57 @@ struct FoundRows: ~Copyable {
   }
 
   /// What was found, ascending.
+  ///
+  /// Rows are spread over as many buckets as there are rows, then each bucket is put in order: linear where rows are
+  /// spread evenly, and no worse than sorting where they are not.
   mutating func sorted() -> [UInt32] {
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
-    all.sort()
-    return Array(UnsafeBufferPointer(start: rows, count: count))
+    var low = UInt32.max, high = UInt32.min
+    for row in all {
+      low = min(low, row)
+      high = max(high, row)
+    }
+    guard count > 24, high > low else {
+      all.sort()
+      return Array(all)
+    }
+    let bits = min(12, Int.bitWidth - (count - 1).leadingZeroBitCount)
+    let shift = UInt32(max(0, 32 - (high - low).leadingZeroBitCount - bits))
+    return withUnsafeTemporaryAllocation(of: Int32.self, capacity: (1 << bits) + 1) { starts in
+      starts.initialize(repeating: 0)
+      for row in all { starts[Int((row &- low) &>> shift) &+ 1] &+= 1 }
+      for bucket in 1..<starts.count { starts[bucket] &+= starts[bucket &- 1] }
+      return [UInt32](unsafeUninitializedCapacity: count) { result, filled in
+        for row in all {
+          let bucket = Int((row &- low) &>> shift)
+          result[Int(starts[bucket])] = row
+          starts[bucket] &+= 1
+        }
+        filled = count
+        Self.order(&result, ends: starts)
+      }
+    }
+  }
+
+  /// Puts each bucket in order, `ends` being where each ends.
+  private static func order(_ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>) {
+    var start = 0
+    for bucket in 0..<ends.count - 1 {
+      let end = Int(ends[bucket])
+      defer { start = end }
+      if end &- start > 16 {
+        rows[start..<end].sort()
+      } else if end &- start > 1 {
+        for index in start + 1..<end {
+          let row = rows[index]
+          var hole = index
+          while hole > start, rows[hole &- 1] > row {
+            rows[hole] = rows[hole &- 1]
+            hole &-= 1
+          }
+          rows[hole] = row
+        }
+      }
+    }
   }
 }

@@ -96,6 +96,13 @@ struct BatchColumn: Sendable {
     return seen == first.bit || tags[rows].allSatisfy { $0 == first } ? first : nil
   }
 
+  /// The longest run of one tag that begins at `start`, a row that the column reaches.
+  func run(from start: Int, in rows: Range<Int>) -> Range<Int> {
+    let limit = min(rows.upperBound, tags.count), tag = tags[start]
+    if seen == tag.bit { return start..<limit }
+    return start..<(tags[start..<limit].firstIndex { $0 != tag } ?? limit)
+  }
+
   subscript(row: Int) -> AttributeValue {
     guard row < cells.count else { return .null }
     let cell = cells[row]

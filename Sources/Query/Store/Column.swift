@@ -23,38 +23,6 @@ struct Column: Sendable {
   /// Of `bools`, `integers` and `doubles`; the others have a null of their own.
   private(set) var nulls = RowBits()
 
-  typealias View = FeatureRow.Attribute
-
-  /// The value of a row without making a `String`.
-  @inline(__always)
-  func withView<Result>(at row: Int, _ body: (View) -> Result) -> Result {
-    switch layout {
-    case .integers(let values):
-      return body(row < values.count && !nulls[row] ? .integer(values[row]) : .null)
-    case .doubles(let values):
-      return body(row < values.count && !nulls[row] ? .double(values[row]) : .null)
-    case .bools(let values):
-      return body(row < values.count && !nulls[row] ? .bool(values[row]) : .null)
-    case .strings(let texts):
-      guard row < texts.count, texts.offsets[row] != TextArena.none else { return body(.null) }
-      return texts.arena.withText(at: texts.offsets[row]) { body(.string($0)) }
-    case .codes(let codes):
-      return codes.withText(at: row) { body(.string($0)) } ?? body(.null)
-    case .json(let texts):
-      guard row < texts.count, texts.offsets[row] != TextArena.none else { return body(.null) }
-      return texts.arena.withText(at: texts.offsets[row]) { body(.json($0)) }
-    case .sparse, .mixed:
-      switch self[row] {
-      case .null: return body(.null)
-      case .bool(let value): return body(.bool(value))
-      case .integer(let value): return body(.integer(value))
-      case .double(let value): return body(.double(value))
-      case .string(var text): return text.withUTF8 { body(.string(UnsafeRawBufferPointer($0))) }
-      case .json(var text): return text.withUTF8 { body(.json(UnsafeRawBufferPointer($0))) }
-      }
-    }
-  }
-
   subscript(row: Int) -> AttributeValue {
     switch layout {
     case .sparse(let rows, let values):
@@ -62,15 +30,14 @@ struct Column: Sendable {
       return place < rows.count && Int(rows[place]) == row ? values[place] : .null
     case .mixed(let values): return row < values.count ? values[row] : .null
     default:
-      return withView(at: row) { view in
-        switch view {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .integer(let value): .integer(value)
-        case .double(let value): .double(value)
-        case .string(let text): .string(String(decoding: text, as: UTF8.self))
-        case .json(let text): .json(String(decoding: text, as: UTF8.self))
-        }
+      defer { withExtendedLifetime(self) {} }
+      switch reader.attribute(row) {
+      case .null: return .null
+      case .bool(let value): return .bool(value)
+      case .integer(let value): return .integer(value)
+      case .double(let value): return .double(value)
+      case .string(let text): return .string(String(decoding: text, as: UTF8.self))
+      case .json(let text): return .json(String(decoding: text, as: UTF8.self))
       }
     }
   }
@@ -97,75 +64,84 @@ struct Column: Sendable {
   }
 
   mutating func set(_ value: AttributeValue, at row: Int) {
-    switch (take(), value) {
-    case (.sparse(var rows, var values), _):
-      let place = rows.place(of: row)
-      if place < rows.count, Int(rows[place]) == row {
-        values[place] = value
-      } else if value != .null {
-        rows.insert(UInt16(truncatingIfNeeded: row), at: place)
-        values.insert(value, at: place)
+    var fits = true
+    switch take() {
+    case .sparse(let rows, let values):
+      setSparse(rows, values, value, at: row)
+    case .integers(var values):
+      if case .integer(let new) = value {
+        values.put(new, at: row, filler: 0, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
       }
-      layout = .sparse(rows, values)
-      // Beyond an eighth of the rows, dense columns are smaller.
-      if rows.count * 8 > max(row + 1, count) { widen(by: value) }
-    case (.integers(var values), .integer(let value)):
-      values.fill(to: row + 1, with: 0, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
       layout = .integers(values)
-    case (.doubles(var values), .double(let value)):
-      values.fill(to: row + 1, with: 0, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
+    case .doubles(var values):
+      if case .double(let new) = value {
+        values.put(new, at: row, filler: 0, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
+      }
       layout = .doubles(values)
-    case (.bools(var values), .bool(let value)):
-      values.fill(to: row + 1, with: false, nulls: &nulls)
-      values[row] = value
-      nulls[row] = false
+    case .bools(var values):
+      if case .bool(let new) = value {
+        values.put(new, at: row, filler: false, nulls: &nulls)
+      } else {
+        fits = value == .null
+        if fits, row < values.count { nulls[row] = true }
+      }
       layout = .bools(values)
-    case (.integers(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .integers(values)
-    case (.doubles(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .doubles(values)
-    case (.bools(let values), .null):
-      if row < values.count { nulls[row] = true }
-      layout = .bools(values)
-    case (.codes(var codes), .string(var text)):
-      let isIn = !codes.isWasteful && text.withUTF8 { codes.set(UnsafeRawBufferPointer($0), at: row) }
-      layout = .codes(codes)
-      if !isIn {
+    case .codes(var codes):
+      if case .string(var text) = value {
+        let isIn = !codes.isWasteful && text.withUTF8 { codes.set(UnsafeRawBufferPointer($0), at: row) }
+        layout = .codes(codes)
+        if isIn { return }
         spellOut()
-        set(value, at: row)
+        return set(value, at: row)
       }
-    case (.codes(var codes), .null):
-      _ = codes.set(nil, at: row)
+      fits = value == .null
+      if fits { _ = codes.set(nil, at: row) }
       layout = .codes(codes)
-    case (.strings(var texts), .string(var text)):
-      let isIn = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+    case .strings(var texts):
+      if case .string(var text) = value {
+        fits = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+      } else {
+        fits = value == .null
+        if fits, row < texts.count { _ = texts.set(nil, at: row) }
+      }
       layout = .strings(texts)
-      if !isIn { mix(value, at: row) }
-    case (.json(var texts), .json(var text)):
-      let isIn = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+    case .json(var texts):
+      if case .json(var text) = value {
+        fits = text.withUTF8 { texts.set(UnsafeRawBufferPointer($0), at: row) }
+      } else {
+        fits = value == .null
+        if fits, row < texts.count { _ = texts.set(nil, at: row) }
+      }
       layout = .json(texts)
-      if !isIn { mix(value, at: row) }
-    case (.strings(var texts), .null):
-      if row < texts.count { _ = texts.set(nil, at: row) }
-      layout = .strings(texts)
-    case (.json(var texts), .null):
-      if row < texts.count { _ = texts.set(nil, at: row) }
-      layout = .json(texts)
-    case (.mixed(var values), _):
+    case .mixed(var values):
       values.grow(to: row + 1)
       while values.count <= row { values.append(.null) }
       values[row] = value
       layout = .mixed(values)
-    case (let other, _):
-      layout = other
-      mix(value, at: row)
     }
+    if !fits { mix(value, at: row) }
+  }
+
+  private mutating func setSparse(
+    _ rows: [UInt16], _ values: [AttributeValue], _ value: AttributeValue, at row: Int
+  ) {
+    var rows = rows, values = values
+    let place = rows.place(of: row)
+    if place < rows.count, Int(rows[place]) == row {
+      values[place] = value
+    } else if value != .null {
+      rows.insert(UInt16(truncatingIfNeeded: row), at: place)
+      values.insert(value, at: place)
+    }
+    layout = .sparse(rows, values)
+    // Beyond an eighth of the rows, dense columns are smaller.
+    if rows.count * 8 > max(row + 1, count) { widen(by: value) }
   }
 
   private mutating func mix(_ value: AttributeValue, at row: Int) {
@@ -187,22 +163,25 @@ struct Column: Sendable {
     for (row, value) in zip(rows, values) { set(value, at: Int(row)) }
   }
 
-  /// Adds `rows` of a batch behind row `start`, in one go where they are of one type.
+  /// Adds `rows` of a batch behind row `start`, run by run of one type.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>, at start: Int) {
-    let tag = batch.tag(of: rows)
-    if tag == .null { return }
-    if let tag {
+    if case .sparse(let known, let values) = layout {
+      let tags = batch.tags[rows.clamped(to: 0..<batch.tags.count)]
+      let more = batch.tag(of: rows).map { $0 == .null ? 0 : rows.count } ?? tags.count { $0 != .null }
       // Many at once: not worth being sparse first.
-      if case .sparse(let known, let values) = layout, (known.count + rows.count) * 8 > start + rows.count,
-        let empty = Layout(for: tag)
+      if (known.count + more) * 8 > start + rows.count, let first = tags.first(where: { $0 != .null }),
+        let empty = Layout(for: first)
       {
         layout = empty
         for (row, value) in zip(known, values) { set(value, at: Int(row)) }
       }
-      if appendUniform(batch, rows, tag, at: start) { return }
     }
-    for row in rows where row < batch.tags.count && batch.tags[row] != .null {
-      set(batch[row], at: start + row - rows.lowerBound)
+    var next = rows.lowerBound
+    while next < min(rows.upperBound, batch.tags.count) {
+      let run = batch.run(from: next, in: rows), tag = batch.tags[next]
+      next = run.upperBound
+      if tag == .null || appendUniform(batch, run, tag, at: start + run.lowerBound - rows.lowerBound) { continue }
+      for row in run { set(batch[row], at: start + row - rows.lowerBound) }
     }
   }
 
@@ -210,22 +189,22 @@ struct Column: Sendable {
   private mutating func appendUniform(
     _ batch: BatchColumn, _ rows: Range<Int>, _ tag: CellTag, at start: Int
   ) -> Bool {
-    switch (take(), tag) {
-    case (.integers(var values), .integer) where values.count <= start:
+    switch take() {
+    case .integers(var values) where tag == .integer && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
       batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Int64.self)) }
       layout = .integers(values)
-    case (.doubles(var values), .double) where values.count <= start:
+    case .doubles(var values) where tag == .double && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
       batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Double.self)) }
       layout = .doubles(values)
-    case (.bools(var values), .bool) where values.count <= start:
+    case .bools(var values) where tag == .bool && values.count <= start:
       values.fill(to: start, with: false, nulls: &nulls)
       for row in rows { values.append(batch.cells[row] != 0) }
       layout = .bools(values)
-    case (.codes(var codes), .string) where codes.count <= start:
+    case .codes(var codes) where tag == .string && codes.count <= start:
       codes.pad(to: start)
       let rest = codes.append(batch, rows)
       layout = .codes(codes)
@@ -233,17 +212,17 @@ struct Column: Sendable {
         spellOut()
         append(batch, rest..<rows.upperBound, at: start + rest - rows.lowerBound)
       }
-    case (.strings(var texts), .string) where texts.count <= start:
+    case .strings(var texts) where tag == .string && texts.count <= start:
       texts.pad(to: start)
       let isIn = texts.append(batch, rows)
       layout = .strings(texts)
       return isIn
-    case (.json(var texts), .json) where texts.count <= start:
+    case .json(var texts) where tag == .json && texts.count <= start:
       texts.pad(to: start)
       let isIn = texts.append(batch, rows)
       layout = .json(texts)
       return isIn
-    case (let other, _):
+    case let other:
       layout = other
       return false
     }
@@ -293,6 +272,12 @@ extension [UInt16] {
 }
 
 extension Array {
+  fileprivate mutating func put(_ value: Element, at index: Int, filler: Element, nulls: inout RowBits) {
+    fill(to: index + 1, with: filler, nulls: &nulls)
+    self[index] = value
+    nulls[index] = false
+  }
+
   /// Adds elements that stand for null.
   fileprivate mutating func fill(to count: Int, with filler: Element, nulls: inout RowBits) {
     guard self.count < count else { return }

@@ -17,7 +17,7 @@ final class FeatureChunk: @unchecked Sendable {
   private(set) var ids = IDColumn()
   /// Whether ids ascend here and from chunk to chunk, so that they are found by bisection.
   var isOrdered = true
-  var geometry = GeometryColumn()
+  private(set) var geometry = GeometryColumn()
   /// The store's numbers of the columns that this chunk has, ascending.
   private(set) var columnNumbers: [Int] = []
   private(set) var columns: [Column] = []
@@ -26,7 +26,15 @@ final class FeatureChunk: @unchecked Sendable {
   var selected = RowBits()
   var symbols = Column()
 
-  init() {}
+  /// Where it all lies, for reading.
+  let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
+
+  init() { reader.initialize(to: ChunkReader()) }
+
+  deinit {
+    reader.pointee.free()
+    reader.deallocate()
+  }
 
   func copy() -> FeatureChunk {
     let copy = FeatureChunk()
@@ -42,6 +50,8 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
+    copy.reader.pointee.note(geometry)
+    copy.reader.pointee.note(columns)
     return copy
   }
 
@@ -78,11 +88,28 @@ final class FeatureChunk: @unchecked Sendable {
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, place(of: column) == nil { return }
-    columns[makePlace(of: column)].set(value, at: row)
+    let known = columns.count, place = makePlace(of: column)
+    columns[place].set(value, at: row)
+    if columns.count == known {
+      reader.pointee.note(columns[place], at: place)
+    } else {
+      reader.pointee.note(columns)
+    }
   }
 
   func clearAttributes(at row: Int) {
     for place in columns.indices { columns[place].set(.null, at: row) }
+    reader.pointee.note(columns)
+  }
+
+  func setGeometry(_ value: Geometry?, at row: Int) {
+    geometry.set(value, at: row)
+    reader.pointee.note(geometry)
+  }
+
+  func setPoint(x: Double, y: Double, z: Double?, at row: Int) {
+    geometry.setPoint(x: x, y: y, z: z, at: row)
+    reader.pointee.note(geometry)
   }
 
   @inline(__always)
@@ -100,13 +127,15 @@ final class FeatureChunk: @unchecked Sendable {
     let start = count
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
-    for (column, number) in zip(batch.columns, numbers) where rows.lowerBound < column.cells.count {
+    for (column, number) in zip(batch.columns, numbers) where column.tag(of: rows) != .null {
       columns[makePlace(of: number)].append(column, rows, at: start)
     }
     if !batch.symbols.cells.isEmpty { symbols.append(batch.symbols, rows, at: start) }
     count += rows.count
     live += rows.count
     if count == Self.capacity { trim() }
+    reader.pointee.note(geometry)
+    reader.pointee.note(columns)
   }
 
   func remove(_ row: Int) {

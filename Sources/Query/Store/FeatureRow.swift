@@ -14,7 +14,7 @@ public struct FeatureRow: Sendable {
 
   /// The position of a feature that is a point without M, without making a `Geometry`; z is NaN where there is none.
   @inline(__always)
-  public var point: (x: Double, y: Double, z: Double)? { chunk.geometry.point(at: place) }
+  public var point: (x: Double, y: Double, z: Double)? { chunk.reader.pointee.point(place) }
 
   /// The box around its geometry; nil when that is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
@@ -44,17 +44,33 @@ public struct FeatureRow: Sendable {
   /// The value in a column without making a `String`.
   @inline(__always)
   public func withAttribute<Result>(_ column: Int, _ body: (Attribute) -> Result) -> Result {
-    guard let column = chunk.place(of: column) else { return body(.null) }
-    return chunk.columns[column].withView(at: place, body)
+    guard let number = chunk.place(of: column) else { return body(.null) }
+    return withAttribute(place: number, body)
   }
 
   /// Calls `body` with each attribute that is not null, columns ascending.
   public func forEachAttribute(_ body: (_ column: Int, Attribute) -> Void) {
-    for index in chunk.columns.indices {
-      chunk.columns[index].withView(at: place) { value in
+    for number in 0..<chunk.reader.pointee.columnCount {
+      withAttribute(place: number) { value in
         if case .null = value { return }
-        body(chunk.columnNumbers[index], value)
+        body(chunk.columnNumbers[number], value)
       }
+    }
+  }
+
+  @inline(__always)
+  private func withAttribute<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
+    // The attribute points into the chunk, which must live until it has been looked at.
+    defer { withExtendedLifetime(chunk) {} }
+    guard let reader = chunk.reader.pointee.columns?[number] else { return body(.null) }
+    if reader.kind != .elsewhere { return body(reader.attribute(place)) }
+    switch chunk.columns[number][place] {
+    case .null: return body(.null)
+    case .bool(let value): return body(.bool(value))
+    case .integer(let value): return body(.integer(value))
+    case .double(let value): return body(.double(value))
+    case .string(var text): return text.withUTF8 { body(.string(UnsafeRawBufferPointer($0))) }
+    case .json(var text): return text.withUTF8 { body(.json(UnsafeRawBufferPointer($0))) }
     }
   }
 }

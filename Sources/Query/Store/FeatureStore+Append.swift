@@ -61,7 +61,7 @@ extension FeatureStore {
         slots.append(Slot(base: nextRow, chunk: FeatureChunk()))
       }
       let slot = slots.count - 1
-      let chunk = owned(slot)
+      let chunk = slots[slot].owned()
       let rows = done..<min(batch.count, done + FeatureChunk.capacity - chunk.count)
       let slice: IDSlice =
         switch ids {

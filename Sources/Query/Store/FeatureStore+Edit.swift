@@ -54,7 +54,7 @@ extension FeatureStore {
     var moves = Moves()
     for (index, row) in rows.enumerated() {
       moves.note(row, indexed(row))
-      withChunk(of: row) { $0.geometry.setPoint(x: x[index], y: y[index], z: z?[index], at: $1) }
+      withChunk(of: row) { $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1) }
     }
     apply(moves)
   }
@@ -123,16 +123,10 @@ extension FeatureStore {
     return rows
   }
 
-  /// The chunk at `slot`, this store's own, for a change.
-  mutating func owned(_ slot: Int) -> FeatureChunk {
-    if !isKnownUniquelyReferenced(&slots[slot].chunk) { slots[slot].chunk = slots[slot].chunk.copy() }
-    return slots[slot].chunk
-  }
-
   /// Changes a row's chunk, which `body` gets with the row's place in it.
   mutating func withChunk(of row: UInt32, _ body: (FeatureChunk, Int) -> Void) {
     guard let slot = slot(of: row) else { return }
-    body(owned(slot), Int(row - slots[slot].base))
+    body(slots[slot].owned(), Int(row - slots[slot].base))
   }
 
   mutating func setZIndex(_ zIndex: Int32, at row: UInt32) {
@@ -140,7 +134,7 @@ extension FeatureStore {
     let place = Int(row - slots[slot].base), old = slots[slot].chunk.zIndex(at: place)
     guard old != zIndex else { return }
     raised += (zIndex == 0 ? 0 : 1) - (old == 0 ? 0 : 1)
-    owned(slot).setZIndex(zIndex, at: place)
+    slots[slot].owned().setZIndex(zIndex, at: place)
   }
 
   func indexed(_ row: UInt32) -> IndexedGeometry? {
@@ -149,7 +143,7 @@ extension FeatureStore {
 
   private mutating func move(_ row: UInt32, to geometry: Geometry?, _ moves: inout Moves) {
     moves.note(row, indexed(row))
-    withChunk(of: row) { $0.geometry.set(geometry, at: $1) }
+    withChunk(of: row) { $0.setGeometry(geometry, at: $1) }
   }
 
   /// Tells the index what is where now.

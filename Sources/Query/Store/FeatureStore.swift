@@ -19,7 +19,24 @@ public struct FeatureStore: Sendable {
   struct Slot: Sendable {
     /// The number of its first row, a multiple of the chunk's capacity.
     let base: UInt32
-    var chunk: FeatureChunk
+    private(set) var chunk: FeatureChunk
+    /// Where the chunk lies, for reading without counting references; the chunk beside it keeps it alive.
+    private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
+
+    init(base: UInt32, chunk: FeatureChunk) {
+      self.base = base
+      self.chunk = chunk
+      reader = chunk.reader
+    }
+
+    /// The chunk as this slot's own, for a change: a copy where a snapshot holds it too.
+    mutating func owned() -> FeatureChunk {
+      if !isKnownUniquelyReferenced(&chunk) {
+        chunk = chunk.copy()
+        reader = chunk.reader
+      }
+      return chunk
+    }
   }
 
   /// The ids of one chunk where they ascend from chunk to chunk.

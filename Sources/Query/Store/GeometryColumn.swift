@@ -38,13 +38,6 @@ struct GeometryColumn: Sendable {
     return .point(Point(x: x[row], y: y[row], z: z))
   }
 
-  /// The row's point, if it is one, without making a `Geometry`.
-  @inline(__always)
-  func point(at row: Int) -> (x: Double, y: Double, z: Double)? {
-    guard isPacked, row < x.count, !x[row].isNaN else { return nil }
-    return (x[row], y[row], row < z.count ? z[row] : .nan)
-  }
-
   /// What the index keeps of the row; nil for what has no finite box.
   func indexed(_ row: Int) -> IndexedGeometry? {
     guard row < count else { return nil }

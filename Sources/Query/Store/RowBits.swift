@@ -7,6 +7,10 @@ struct RowBits: Sendable {
   var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
   var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
+  func withWords<Result>(_ body: (UnsafeBufferPointer<UInt64>) -> Result) -> Result {
+    words.withUnsafeBufferPointer(body)
+  }
+
   @inline(__always)
   subscript(row: Int) -> Bool {
     get { row &>> 6 < words.count && words[row &>> 6] &>> UInt64(row & 63) & 1 == 1 }

@@ -1843,8 +1843,9 @@ class StateMethods(SyncCaller):
 
     Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
     The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
-    id, and `/clock`. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and
-    applies them equals the model at the revision they name.
+    id, and `/clock`. Objects stand there as their types say, with null for what is absent and without
+    `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
+    snapshot and applies them equals the model at the revision they name.
     """
 
     def get(

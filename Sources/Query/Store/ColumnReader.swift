@@ -1,0 +1,175 @@
+// How rows are read without counting references: where a chunk's arrays lie, as plain pointers.
+
+import Geometry
+
+/// Where a column's values lie.
+///
+/// An atomic reference count waits for all loads before it, so that reading a row here and a row there would wait for the memory
+/// one load after the other. A chunk notes these addresses anew after each change of a column. They hold as long as the chunk is
+/// held and not changed, because an array's elements stay where they are while the array is neither changed nor freed; and a
+/// chunk that a reader holds is never changed.
+struct ColumnReader: BitwiseCopyable {
+  enum Kind: UInt8 { case elsewhere, bools, integers, doubles, codes, strings, json }
+
+  fileprivate(set) var kind = Kind.elsewhere
+  fileprivate var count = 0
+  /// Values, offsets or codes.
+  fileprivate var values: UnsafeRawPointer?
+  /// What offsets lead to.
+  fileprivate var texts: UnsafeRawPointer?
+  /// The offsets that codes lead to.
+  fileprivate var distinct: UnsafePointer<UInt32>?
+  fileprivate var nulls: UnsafePointer<UInt64>?
+  fileprivate var nullRows = 0
+
+  @inline(__always)
+  private func isNull(_ row: Int) -> Bool {
+    guard row < nullRows, let nulls else { return false }
+    return nulls[row &>> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1
+  }
+
+  @inline(__always)
+  private func load<T>(_ row: Int, as type: T.Type) -> T? {
+    guard row < count, let values else { return nil }
+    return values.assumingMemoryBound(to: type)[row]
+  }
+
+  /// Where a row's text begins, its length first; nil for null.
+  @inline(__always)
+  private func text(_ row: Int) -> UnsafePointer<UInt8>? {
+    var offset: UInt32?
+    if kind == .codes {
+      if let code = load(row, as: UInt8.self), code != CodeColumn.none { offset = distinct?[Int(code)] }
+    } else {
+      offset = load(row, as: UInt32.self)
+    }
+    guard let offset, offset != TextArena.none else { return nil }
+    return texts.map { ($0 + Int(offset)).assumingMemoryBound(to: UInt8.self) }
+  }
+
+  /// The value of a row; not for a column that is `elsewhere`.
+  @inline(__always)
+  func attribute(_ row: Int) -> FeatureRow.Attribute {
+    switch kind {
+    case .elsewhere: return .null
+    case .bools:
+      if let value = load(row, as: Bool.self), !isNull(row) { return .bool(value) }
+    case .integers:
+      if let value = load(row, as: Int64.self), !isNull(row) { return .integer(value) }
+    case .doubles:
+      if let value = load(row, as: Double.self), !isNull(row) { return .double(value) }
+    case .codes, .strings, .json:
+      guard var next = text(row) else { return .null }
+      // See TextArena: seven bits of the length a byte.
+      var length = Int(next.pointee), shift = 7
+      if length > 127 {
+        length &= 127
+        repeat {
+          next += 1
+          length |= Int(next.pointee & 127) << shift
+          shift += 7
+        } while next.pointee > 127
+      }
+      let bytes = UnsafeRawBufferPointer(start: next + 1, count: length)
+      return kind == .json ? .json(bytes) : .string(bytes)
+    }
+    return .null
+  }
+
+  /// Loads what a row has into the processor's caches; the result means nothing.
+  @inline(__always)
+  func touch(_ row: Int) -> Int {
+    switch kind {
+    case .elsewhere, .bools: 0
+    case .codes: Int(load(row, as: UInt8.self) ?? 0)
+    case .integers, .doubles: Int(truncatingIfNeeded: (load(row, as: Int64.self) ?? 0) & 1)
+    case .strings, .json: Int(text(row)?.pointee ?? 0)
+    }
+  }
+}
+
+extension Column {
+  /// Where the values lie now.
+  var reader: ColumnReader {
+    var reader = ColumnReader()
+    func note<T>(_ kind: ColumnReader.Kind, _ values: [T]) {
+      reader.kind = kind
+      reader.count = values.count
+      values.withUnsafeBytes { reader.values = $0.baseAddress }
+    }
+    func note(_ kind: ColumnReader.Kind, _ column: TextColumn) {
+      note(kind, column.offsets)
+      column.arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
+    }
+    switch layout {
+    case .sparse, .mixed: return reader
+    case .bools(let values): note(.bools, values)
+    case .integers(let values): note(.integers, values)
+    case .doubles(let values): note(.doubles, values)
+    case .strings(let column): note(.strings, column)
+    case .json(let column): note(.json, column)
+    case .codes(let column):
+      note(.codes, column.codes)
+      column.distinct.arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
+      column.distinct.offsets.withUnsafeBufferPointer { reader.distinct = $0.baseAddress }
+    }
+    nulls.withWords {
+      reader.nulls = $0.baseAddress
+      reader.nullRows = $0.count * 64
+    }
+    return reader
+  }
+}
+
+/// Where all of a chunk lies. One a chunk, at an address of its own.
+struct ChunkReader {
+  /// Points that are packed; none when the geometries are not.
+  fileprivate(set) var points = 0
+  fileprivate(set) var x: UnsafePointer<Double>?
+  fileprivate(set) var y: UnsafePointer<Double>?
+  fileprivate(set) var z: UnsafePointer<Double>?
+  fileprivate(set) var zCount = 0
+  fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
+  fileprivate(set) var columnCount = 0
+
+  mutating func note(_ geometry: GeometryColumn) {
+    points = geometry.isPacked ? geometry.x.count : 0
+    x = geometry.x.withUnsafeBufferPointer(\.baseAddress)
+    y = geometry.y.withUnsafeBufferPointer(\.baseAddress)
+    z = geometry.z.withUnsafeBufferPointer(\.baseAddress)
+    zCount = geometry.z.count
+  }
+
+  mutating func note(_ all: [Column]) {
+    if all.count != columnCount {
+      columns?.deallocate()
+      columnCount = all.count
+      columns = all.isEmpty ? nil : .allocate(capacity: all.count)
+    }
+    for place in all.indices { columns?[place] = all[place].reader }
+  }
+
+  mutating func note(_ column: Column, at place: Int) {
+    columns?[place] = column.reader
+  }
+
+  func free() { columns?.deallocate() }
+
+  /// The point at a row, without M; z is NaN where there is none.
+  @inline(__always)
+  func point(_ row: Int) -> (x: Double, y: Double, z: Double)? {
+    guard row < points, let x, let y, !x[row].isNaN else { return nil }
+    return (x[row], y[row], row < zCount ? z?[row] ?? .nan : .nan)
+  }
+
+  @inline(__always)
+  func touch(_ row: Int) -> Int {
+    var sum = 0
+    if row < points, let x, let y {
+      sum = Int(truncatingIfNeeded: (x[row].bitPattern ^ y[row].bitPattern) & 1)
+    }
+    guard let columns else { return sum }
+    for place in 0..<columnCount { sum &+= columns[place].touch(row) }
+    return sum
+  }
+}

@@ -1,0 +1,43 @@
+// What must hold of a store between any two calls; tests check it after random edits.
+
+import Geometry
+
+extension FeatureStore {
+  /// What is wrong, one line each; empty when all is well.
+  func checkInvariants() -> [String] {
+    var faults = index.points.checkInvariants() + index.boxes.checkInvariants()
+    func check(_ holds: Bool, _ fault: @autoclosure () -> String) {
+      if !holds { faults.append(fault()) }
+    }
+    check(zip(slots, slots.dropFirst()).allSatisfy { $0.base < $1.base }, "chunks out of order")
+    check(slots.allSatisfy { $0.chunk.live > 0 }, "a chunk without features")
+    check(slots.allSatisfy { Int($0.base) % FeatureChunk.capacity == 0 }, "a chunk that begins between")
+    check(slots.reduce(0) { $0 + $1.chunk.live } == count, "the count is not that of the chunks")
+    check(zip(orderedIDs, orderedIDs.dropFirst()).allSatisfy { $0.last < $1.first }, "ordered ids out of order")
+
+    var indexed = 0, above = 0, exceptions = 0
+    for slot in slots {
+      let chunk = slot.chunk
+      check(chunk.ids.count == chunk.count, "ids of \(chunk.ids.count) rows in a chunk of \(chunk.count)")
+      check(chunk.live + chunk.removed.count == chunk.count, "removed and live rows are not all")
+      check(chunk.geometry.count <= chunk.count, "geometries beyond the rows")
+      check(zip(chunk.columnNumbers, chunk.columnNumbers.dropFirst()).allSatisfy { $0 < $1 }, "columns out of order")
+      check(chunk.columns.allSatisfy { $0.count <= chunk.count }, "a column beyond the rows")
+      check(chunk.isOrdered == orderedIDs.contains { $0.base == slot.base }, "a chunk's ids are not where they should be")
+      for place in 0..<chunk.count where chunk.isLive(place) {
+        let row = slot.base + UInt32(place)
+        check(self.row(of: chunk.ids[place]) == row, "id \(chunk.ids[place]) leads elsewhere")
+        check(chunk.ids[place] < nextID, "id \(chunk.ids[place]) may be minted again")
+        if chunk.zIndex(at: place) != 0 { above += 1 }
+        if !chunk.isOrdered { exceptions += 1 }
+        guard let geometry = chunk.geometry.indexed(place) else { continue }
+        indexed += 1
+        check(index.rows(in: geometry.envelope).contains(row), "row \(row) is not in the index")
+      }
+    }
+    check(indexed == index.count, "the index has \(index.count) rows, not \(indexed)")
+    check(above == raised, "\(above) rows with a zIndex, counted as \(raised)")
+    check(exceptions == otherIDs.count, "\(otherIDs.count) exceptional ids, not \(exceptions)")
+    return faults
+  }
+}

@@ -1,0 +1,73 @@
+// The small orders that the index rests on: the curve, the sort by key, the rows found.
+
+import Geometry
+import Testing
+
+@testable import Query
+
+@Suite struct OrderTests {
+  @Test func `the curve visits every cell once, each beside the one before`() {
+    HilbertCurve.table.withUnsafeBufferPointer { table in
+      guard let table = table.baseAddress else { return }
+      var cells: [(key: UInt64, x: Int, y: Int)] = []
+      for x in 0..<64 {
+        for y in 0..<64 {
+          cells.append((HilbertCurve.key(x: UInt32(x) << 26, y: UInt32(y) << 26, table: table) >> 52, x, y))
+        }
+      }
+      cells.sort { $0.key < $1.key }
+      #expect(cells.map(\.key) == Array(0..<4096))
+      #expect(zip(cells, cells.dropFirst()).allSatisfy { abs($0.x - $1.x) + abs($0.y - $1.y) == 1 })
+    }
+  }
+
+  @Test(arguments: [0, 1, 2, 95, 96, 97, 5000])
+  func `items are sorted by key, then row`(count: Int) {
+    var random = SplitMix(UInt64(count))
+    for mask in [UInt64.max, 0xff, 0, 0xf0_0000_0000_0000] {
+      for ascending in [true, false] {
+        var items = (0..<count).map { index in
+          IndexItem(
+            key: random.next() & mask, row: ascending ? UInt32(index) : UInt32(truncatingIfNeeded: random.next()),
+            source: UInt32(index))
+        }
+        let expected = items.sorted { ($0.key, $0.row) < ($1.key, $1.row) }
+        IndexItem.sort(&items)
+        #expect(items.map(\.key) == expected.map(\.key) && items.map(\.row) == expected.map(\.row))
+      }
+    }
+  }
+
+  @Test func `found rows come ascending, however they are spread`() {
+    var random = SplitMix(5)
+    for mask in [UInt32.max, 0xffff, 0xff, 1, 0xf000_000f] {
+      for count in [0, 1, 2, 24, 25, 26, 100, 5000] {
+        var found = FoundRows(), rows: [UInt32] = []
+        for _ in 0..<count {
+          let row = UInt32(truncatingIfNeeded: random.next()) & mask
+          rows.append(row)
+          found.reserve(1)
+          found.rows[found.count] = row
+          found.count += 1
+        }
+        #expect(found.sorted() == rows.sorted())
+      }
+    }
+  }
+
+  @Test func `every finite number has a cell, and order within an axis is kept`() {
+    HilbertCurve.table.withUnsafeBufferPointer { table in
+      guard let table = table.baseAddress else { return }
+      let extremes: [Double] = [
+        -.greatestFiniteMagnitude, -1e300, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1e-300, 1, 1e300,
+        .greatestFiniteMagnitude,
+      ]
+      for a in extremes {
+        for b in extremes {
+          let domain = KeyDomain(around: [SIMD2(a, b), SIMD2(b, a)])
+          for c in extremes { _ = domain.key(SIMD2(c, a), table: table) }
+        }
+      }
+    }
+  }
+}
