@@ -40,7 +40,10 @@ enum ColumnReader {
     if value.kind == .array {
       var read: [Double] = []
       read.reserveCapacity(value.count)
-      try value.appendNumbers(to: &read)
+      for index in 0..<value.count {
+        let element = value[index]
+        read.append(element.isPresent ? try element.double() : .nan)
+      }
       numbers = read
     } else {
       switch try packed(value) {
