@@ -174,7 +174,7 @@ import Testing
     #expect(lines[0].hasPrefix(#"{"case":"trace""#))
     #expect(lines[3] == #"{"send":{ "jsonrpc":"2.0",  "id":1,"method":"session/echo"}}"#)
     #expect(lines[4] == #"{"expect":\#(echoed("1"))}"#)
-    #expect(lines[5] == #"{"sendRaw":"no \"JSON\""}"#)
+    #expect(lines[5] == #"{"sendText":"no \"JSON\""}"#)
     #expect(lines[6] == #"{"expect":\#(answer)}"#)
   }
 }

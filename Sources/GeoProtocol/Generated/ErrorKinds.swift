@@ -102,8 +102,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute.
   case unknownField
-  /// The location source could not be started.
-  case failedToStart
 
   /// The error's `code`.
   public var code: Int {
@@ -157,7 +155,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .sourceClosed: -31049
     case .notLoaded: -31050
     case .unknownField: -31051
-    case .failedToStart: -31060
     }
   }
 }

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "91bc68a8332540d4"
+  public static let hash = "9f964b970ff010b6"
   public static let domains = [
     "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
   ]
@@ -142,7 +142,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "location/start", domain: "location", shape: .process, since: "0.1.0",
-      errors: [.unknownId, .failedToStart]
+      errors: [.unknownId]
     ),
     MethodInfo(
       name: "location/stop", domain: "location", shape: .process, since: "0.1.0",

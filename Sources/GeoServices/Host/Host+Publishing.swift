@@ -47,7 +47,9 @@ extension Host {
     isHeldBack = false
     // Asking whether it is congested is what has ``drained()`` called when it no longer is.
     if session.isCongested, session.unread > Self.patience {
-      subscribers.giveUp()
+      if subscribers.giveUp() {
+        session.logMessage(.warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
+      }
       isHeldBack = true
       return
     }

@@ -74,9 +74,13 @@ struct Subscribers {
   }
 
   /// The client has not read for too long: from here on memory is kept in proportion to the state.
-  mutating func giveUp() {
+  ///
+  /// - Returns: whether any subscription has lost deltas by it.
+  mutating func giveUp() -> Bool {
+    let before = resyncs
     for subscriber in all where subscriber.isDirty {
       if subscriber.giveUp() { resyncs += 1 }
     }
+    return resyncs > before
   }
 }

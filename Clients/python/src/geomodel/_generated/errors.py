@@ -433,17 +433,6 @@ class UnknownFieldError(GeoModelError):
     code = -31051
 
 
-class FailedToStartError(GeoModelError):
-    """The location source could not be started.
-
-    `data` has:
-        reason: Why.
-    """
-
-    kind = "failedToStart"
-    code = -31060
-
-
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -494,5 +483,4 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "sourceClosed": SourceClosedError,
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
-    "failedToStart": FailedToStartError,
 }

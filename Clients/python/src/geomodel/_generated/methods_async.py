@@ -740,7 +740,6 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            FailedToStartError: The location source could not be started.
 
         Example:
             await server.location.start(location_source="drive")
