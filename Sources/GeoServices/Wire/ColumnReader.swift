@@ -40,7 +40,10 @@ enum ColumnReader {
     if value.kind == .array {
       var read: [Double] = []
       read.reserveCapacity(value.count)
-      try value.appendNumbers(to: &read)
+      do { try value.appendNumbers(to: &read) } catch {
+        // Null is "not known", which a coordinate cannot be; anything else is no column of numbers at all.
+        read = try (0..<value.count).map { value[$0].isNull ? .nan : try value[$0].double() }
+      }
       numbers = read
     } else {
       switch try packed(value) {
