@@ -1,7 +1,7 @@
 // Animations under a manual clock: eased, interruptible, and honest about whether they arrived.
 
-import Geometry
 import GeoModel
+import Geometry
 import Testing
 
 struct AnimationTests {
@@ -31,7 +31,9 @@ struct AnimationTests {
     #expect(abs(try camera.rotation - 45) < 1e-9)
     #expect(ends().isEmpty)
     world.advance(seconds: 0.5)
-    #expect(try world.view(id).viewpoint == .centerAndScale(center: Point(x: 3000, y: -6000), scale: 4000, rotation: 90, reference: .webMercator))
+    #expect(
+      try world.view(id).viewpoint
+        == .centerAndScale(center: Point(x: 3000, y: -6000), scale: 4000, rotation: 90, reference: .webMercator))
     #expect(try !world.view(id).isNavigating)
     #expect(ends() == [.completed])
     #expect(!world.isMoving)

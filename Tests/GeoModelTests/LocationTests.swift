@@ -1,7 +1,7 @@
 // Drives along a line, and views that follow them.
 
-import Geometry
 import GeoModel
+import Geometry
 import Testing
 
 struct LocationTests {
@@ -17,7 +17,8 @@ struct LocationTests {
   ) throws -> LocationSourceID {
     try world.run {
       try $0.createSimulatedLocationSource(
-        id: id, line: line, reference: .wgs84, velocity: velocity, interval: interval, startTime: startTime, loops: loops)
+        id: id, line: line, reference: .wgs84, velocity: velocity, interval: interval, startTime: startTime,
+        loops: loops)
     }
     if start { _ = try world.run { try $0.startLocationSource(id) } }
     return id
@@ -27,7 +28,9 @@ struct LocationTests {
     try #require(world.locationSources[id]?.location)
   }
 
-  private func metres(from start: Point, to end: Point) throws -> Double { try proj.inverse(from: start, to: end).distance }
+  private func metres(from start: Point, to end: Point) throws -> Double {
+    try proj.inverse(from: start, to: end).distance
+  }
 
   @Test mutating func `a drive gives one location an interval, by its velocity along the ellipsoid`() throws {
     try drive()
@@ -140,7 +143,9 @@ struct LocationTests {
   }
 
   @Test mutating func `a line of one place, or none, is refused`() throws {
-    for line in [Geometry.lineString(Positions(values: [1, 1, 1, 1])), .lineString(Positions()), .point(Point(x: 0, y: 0))] {
+    for line in [
+      Geometry.lineString(Positions(values: [1, 1, 1, 1])), .lineString(Positions()), .point(Point(x: 0, y: 0)),
+    ] {
       #expect(throws: ModelError.self) { try drive(along: line, start: false) }
     }
     try drive(start: false)

@@ -1,7 +1,7 @@
 // Maps, layers, overlays: order, load lifecycle, all or nothing, revisions that include what is below.
 
-import Geometry
 import GeoModel
+import Geometry
 import Query
 import Testing
 
@@ -51,7 +51,9 @@ struct ObjectTests {
     #expect(throws: ModelError.unknownSourceLayer(name: nil, available: ["cities", "countries"])) {
       try world.run { try $0.addLayer(id: nil, to: "m", over: "two", sourceLayer: nil, name: nil, at: nil) }
     }
-    let layer = try world.run { try $0.addLayer(id: nil, to: "m", over: "two", sourceLayer: "countries", name: nil, at: nil) }
+    let layer = try world.run {
+      try $0.addLayer(id: nil, to: "m", over: "two", sourceLayer: "countries", name: nil, at: nil)
+    }
     #expect(layer.name == "countries")
   }
 
@@ -71,10 +73,16 @@ struct ObjectTests {
   @Test mutating func `a load has one attempt, and its failure stays until it is retried`() throws {
     try addLayer("a")
     func status() -> LoadStatus? { world.layers["a"]?.loadStatus }
-    guard case .read = try world.run({ try $0.beginLoad("a", retry: false) }) else { Issue.record("something to read"); return }
+    guard case .read = try world.run({ try $0.beginLoad("a", retry: false) }) else {
+      Issue.record("something to read")
+      return
+    }
     #expect(status() == .loading)
     _ = world.takeChanges()
-    guard case .read = try world.run({ try $0.beginLoad("a", retry: false) }) else { Issue.record("the same attempt"); return }
+    guard case .read = try world.run({ try $0.beginLoad("a", retry: false) }) else {
+      Issue.record("the same attempt")
+      return
+    }
     #expect(!world.hasChanges)
 
     let failure = Failure(kind: "readFailed", message: "the disk is gone")
@@ -95,7 +103,10 @@ struct ObjectTests {
     let loaded = try world.run(origin: .task) { try $0.finishLoad("a", store: store) }
     #expect(loaded.featureCount == 2)
     #expect(world.takeNews() == ["layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent"])
-    guard case .alreadyLoaded = try world.run({ try $0.beginLoad("a", retry: true) }) else { Issue.record("it is loaded"); return }
+    guard case .alreadyLoaded = try world.run({ try $0.beginLoad("a", retry: true) }) else {
+      Issue.record("it is loaded")
+      return
+    }
     world.run { $0.abandonLoad("a") }
     #expect(status() == .loaded)
   }
@@ -104,7 +115,9 @@ struct ObjectTests {
     try addLayer("a")
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     try world.run { try $0.removeLayer("a", from: "m") }
-    #expect(throws: ModelError.unknownID(.layers, "a")) { try world.run { _ = try $0.finishLoad("a", store: FeatureStore()) } }
+    #expect(throws: ModelError.unknownID(.layers, "a")) {
+      try world.run { _ = try $0.finishLoad("a", store: FeatureStore()) }
+    }
     world.run { $0.abandonLoad("a") }
     world.run { $0.failLoad("a", Failure(kind: "x", message: "x")) }
     #expect(world.layers["a"] == nil)
@@ -114,7 +127,9 @@ struct ObjectTests {
 
   @Test mutating func `an object's revision is its own or any descendant's last`() throws {
     try addLayer("a")
-    func revisions() -> [Int?] { [world.maps["m"]?.revision, world.views["v"]?.revision, world.overlays["o"]?.revision] }
+    func revisions() -> [Int?] {
+      [world.maps["m"]?.revision, world.views["v"]?.revision, world.overlays["o"]?.revision]
+    }
     var last = revisions()
     try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: 0.5)) }
     #expect(revisions() == [world.revision, last[1], last[2]])
@@ -140,10 +155,16 @@ struct ObjectTests {
 
   @Test mutating func `what ids were taken stays taken`() throws {
     try world.run { try $0.closeOverlay("o") }
-    #expect(throws: ModelError.idExists("o")) { try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) } }
-    #expect(throws: ModelError.idExists("o")) { try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) } }
+    #expect(throws: ModelError.idExists("o")) {
+      try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    }
+    #expect(throws: ModelError.idExists("o")) {
+      try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }
+    }
     // A create that fails takes none.
-    #expect(throws: ModelError.self) { try world.run { try $0.createMap(id: "p", title: nil, reference: SpatialReference("EPSG:0")) } }
+    #expect(throws: ModelError.self) {
+      try world.run { try $0.createMap(id: "p", title: nil, reference: SpatialReference("EPSG:0")) }
+    }
     try world.run { try $0.createMap(id: "p", title: nil, reference: .wgs84) }
   }
 
@@ -164,7 +185,9 @@ struct ObjectTests {
     #expect(added.firstID == 0 && added.count == 10)
     _ = world.takeChanges()
     let revision = world.revision
-    func fails(_ indices: [Int], _ command: (inout World) throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+    func fails(
+      _ indices: [Int], _ command: (inout World) throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
       do {
         try world.run(command)
         Issue.record("it was not refused", sourceLocation: sourceLocation)
@@ -186,7 +209,8 @@ struct ObjectTests {
     fails([0]) { _ = try $0.selectGraphics([99, 1], .replace, of: "o") }
     fails([1]) { _ = try $0.moveGraphics([0, 99], x: [5, 5], y: [5, 5], z: nil, of: "o") }
     fails([1]) { world in
-      var hide = FeatureEdit(id: 0), unknown = FeatureEdit(id: 99)
+      var hide = FeatureEdit(id: 0)
+      var unknown = FeatureEdit(id: 99)
       hide.isVisible = false
       unknown.isVisible = false
       _ = try world.updateGraphics([hide, unknown], of: "o")
@@ -199,7 +223,9 @@ struct ObjectTests {
 
   @Test mutating func `selection follows its mode, and goes with what is removed`() throws {
     _ = try world.run { try $0.addGraphics(points((0..<5).map { Point(x: Double($0), y: 0) }), to: "o") }
-    func select(_ ids: [Int], _ mode: World.SelectionMode) throws -> Int { try world.run { try $0.selectGraphics(ids, mode, of: "o") } }
+    func select(_ ids: [Int], _ mode: World.SelectionMode) throws -> Int {
+      try world.run { try $0.selectGraphics(ids, mode, of: "o") }
+    }
     #expect(try select([1, 2], .replace) == 2)
     #expect(try select([2, 3], .add) == 3)
     #expect(try select([1, 1], .remove) == 2)

@@ -1,7 +1,7 @@
 // What the tests of the model share: a world with the real PROJ, and short ways to say where things are.
 
-import Geometry
 import GeoModel
+import Geometry
 import Projection
 import Query
 
@@ -85,7 +85,9 @@ extension ViewpointTarget {
   }
 
   /// A box in Web Mercator's metres.
-  static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Double = 0) -> ViewpointTarget {
+  static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Double = 0)
+    -> ViewpointTarget
+  {
     .boundingGeometry(
       .polygon([
         Positions(values: [xMin, yMin, xMax, yMin, xMax, yMax, xMin, yMax, xMin, yMin])

@@ -1,7 +1,7 @@
 // Viewpoints: both kinds, exactly as set or computed by hand at 96 dpi; screen and location; what moves and what stays.
 
-import Geometry
 import GeoModel
+import Geometry
 import Testing
 
 /// Metres in a pixel at scale 1 and 96 dpi: 0.0254 / 96.
@@ -16,7 +16,9 @@ struct ViewpointTests {
     let id = try world.makeView()
     let point = Viewpoint.centerAndScale(
       center: Point(x: 2.351_234_567_89, y: 48.860_987_654_321), scale: 12_345.678_9, rotation: 33.3, reference: .wgs84)
-    try world.run { try $0.setViewpoint(of: id, to: .at(2.351_234_567_89, 48.860_987_654_321, scale: 12_345.678_9, rotation: 33.3)) }
+    try world.run {
+      try $0.setViewpoint(of: id, to: .at(2.351_234_567_89, 48.860_987_654_321, scale: 12_345.678_9, rotation: 33.3))
+    }
     #expect(try world.view(id).viewpoint(as: .centerAndScale, in: nil, proj) == point)
     #expect(try world.view(id).viewpoint(as: .centerAndScale, in: .wgs84, proj) == point)
 
@@ -35,8 +37,13 @@ struct ViewpointTests {
   @Test mutating func `scale and extent follow from size and dpi`() throws {
     let id = try world.makeView(viewpoint: .mercator(1000, 2000, scale: 100_000))
     // A pixel is 26.458333 m: 800 of them 21,166.6667 m, 600 of them 15,875 m.
-    guard case .boundingGeometry(let shape, 0, .webMercator) = try world.view(id).viewpoint(as: .boundingGeometry, in: nil, proj)
-    else { Issue.record("a box in the reference of the center"); return }
+    guard
+      case .boundingGeometry(let shape, 0, .webMercator) = try world.view(id).viewpoint(
+        as: .boundingGeometry, in: nil, proj)
+    else {
+      Issue.record("a box in the reference of the center")
+      return
+    }
     let box = try #require(shape.envelope)
     #expect(isClose(box.width, 21_166.666_667, 1e-4))
     #expect(isClose(box.height, 15_875, 1e-4))
@@ -53,7 +60,8 @@ struct ViewpointTests {
   }
 
   @Test mutating func `twice the dpi is half the ground in a pixel`() throws {
-    let id = try world.makeView(screen: Screen(width: 800, height: 600, dpi: 192), viewpoint: .mercator(0, 0, scale: 100_000))
+    let id = try world.makeView(
+      screen: Screen(width: 800, height: 600, dpi: 192), viewpoint: .mercator(0, 0, scale: 100_000))
     #expect(isClose(try #require(try world.view(id).visibleArea.points.first).x, -400 * 100_000 * pixel / 2, 1e-4))
   }
 
@@ -76,7 +84,8 @@ struct ViewpointTests {
     let id = try world.makeView(viewpoint: .box(0, 0, 7000, 1000, padding: 50))
     let view = try world.view(id)
     #expect(isClose(view.camera.scale, 10 / pixel, 1e-3))
-    let left = view.place(of: Point(x: 0, y: 500)), right = view.place(of: Point(x: 7000, y: 500))
+    let left = view.place(of: Point(x: 0, y: 500))
+    let right = view.place(of: Point(x: 7000, y: 500))
     #expect(isClose(left.x, 50) && isClose(left.y, 300))
     #expect(isClose(right.x, 750))
   }
@@ -84,12 +93,16 @@ struct ViewpointTests {
   @Test mutating func `a single position keeps the scale, and an empty geometry is refused`() throws {
     let id = try world.makeView(viewpoint: .mercator(0, 0, scale: 5000))
     try world.run {
-      try $0.setViewpoint(of: id, to: .boundingGeometry(.point(Point(x: 7, y: 8)), padding: 0, rotation: nil, reference: .webMercator))
+      try $0.setViewpoint(
+        of: id, to: .boundingGeometry(.point(Point(x: 7, y: 8)), padding: 0, rotation: nil, reference: .webMercator))
     }
     let camera = try world.view(id).camera
     #expect(camera.x == 7 && camera.y == 8 && camera.scale == 5000)
     #expect(throws: ModelError.emptyGeometry) {
-      try world.run { try $0.setViewpoint(of: id, to: .boundingGeometry(.collection([]), padding: 0, rotation: nil, reference: .wgs84)) }
+      try world.run {
+        try $0.setViewpoint(
+          of: id, to: .boundingGeometry(.collection([]), padding: 0, rotation: nil, reference: .wgs84))
+      }
     }
   }
 
@@ -99,9 +112,11 @@ struct ViewpointTests {
     try world.run { try $0.setViewpoint(of: id, to: .scale(700)) }
     #expect(try viewpoint() == .centerAndScale(center: Point(x: 2, y: 48), scale: 700, rotation: 30, reference: .wgs84))
     try world.run { try $0.setViewpoint(of: id, to: .rotation(-90)) }
-    #expect(try viewpoint() == .centerAndScale(center: Point(x: 2, y: 48), scale: 700, rotation: 270, reference: .wgs84))
+    #expect(
+      try viewpoint() == .centerAndScale(center: Point(x: 2, y: 48), scale: 700, rotation: 270, reference: .wgs84))
     try world.run { try $0.setViewpoint(of: id, to: .center(Point(x: 3, y: 4), reference: .webMercator)) }
-    #expect(try viewpoint() == .centerAndScale(center: Point(x: 3, y: 4), scale: 700, rotation: 270, reference: .webMercator))
+    #expect(
+      try viewpoint() == .centerAndScale(center: Point(x: 3, y: 4), scale: 700, rotation: 270, reference: .webMercator))
     try world.run { try $0.setViewpoint(of: id, to: .at(5, 6, scale: 800)) }
     #expect(try viewpoint() == .centerAndScale(center: Point(x: 5, y: 6), scale: 800, rotation: 270, reference: .wgs84))
   }
@@ -124,7 +139,8 @@ struct ViewpointTests {
     #expect(isClose(middle.x, 800) && isClose(middle.y, 300))
     // A box stays what was set, though the screen is another.
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
-    let box = try world.view(id).viewpoint, camera = try world.view(id).camera
+    let box = try world.view(id).viewpoint
+    let camera = try world.view(id).camera
     try world.run { try $0.resizeView(id, width: 300, height: 300, dpi: 192) }
     #expect(try world.view(id).viewpoint == box)
     #expect(try world.view(id).camera == camera)
@@ -164,7 +180,9 @@ struct ViewpointTests {
     let id = try world.makeView()
     try world.run {
       try $0.setViewpoint(
-        of: id, to: .boundingGeometry(.lineString(Positions(values: [0, 0, 6000, 4000])), padding: 0, rotation: 90, reference: .webMercator))
+        of: id,
+        to: .boundingGeometry(
+          .lineString(Positions(values: [0, 0, 6000, 4000])), padding: 0, rotation: 90, reference: .webMercator))
     }
     #expect(isClose(try world.view(id).camera.scale, 10 / pixel, 1e-3))
     for point in [Point(x: 0, y: 0), Point(x: 6000, y: 4000)] {
@@ -175,7 +193,9 @@ struct ViewpointTests {
 
   // MARK: Beginnings and refusals
 
-  @Test(arguments: [SpatialReference.webMercator, .wgs84, SpatialReference("EPSG:32631"), SpatialReference("EPSG:2154")])
+  @Test(arguments: [
+    SpatialReference.webMercator, .wgs84, SpatialReference("EPSG:32631"), SpatialReference("EPSG:2154"),
+  ])
   mutating func `a new view shows all that its reference is made for`(reference: SpatialReference) throws {
     let id = try world.makeView(in: reference)
     let area = try #require(try proj.describe(reference).areaOfUse)
@@ -193,7 +213,9 @@ struct ViewpointTests {
     let before = try world.view(id).camera
     #expect(throws: ModelError.self) { try world.run { try $0.setViewpoint(of: id, to: .at(0, 100, scale: 1000)) } }
     #expect(throws: ModelError.self) {
-      try world.run { try $0.setViewpoint(of: id, to: .center(Point(x: 0, y: 0), reference: SpatialReference("EPSG:999999"))) }
+      try world.run {
+        try $0.setViewpoint(of: id, to: .center(Point(x: 0, y: 0), reference: SpatialReference("EPSG:999999")))
+      }
     }
     #expect(try world.view(id).camera == before)
     #expect(!world.hasChanges)
@@ -201,8 +223,13 @@ struct ViewpointTests {
 
   @Test mutating func `the viewpoint can be asked for in another reference`() throws {
     let id = try world.makeView(viewpoint: .at(90, 0, scale: 1000))
-    guard case .centerAndScale(let center, 1000, 0, .webMercator) = try world.view(id).viewpoint(as: .centerAndScale, in: .webMercator, proj)
-    else { Issue.record("the same scale in the reference asked for"); return }
+    guard
+      case .centerAndScale(let center, 1000, 0, .webMercator) = try world.view(id).viewpoint(
+        as: .centerAndScale, in: .webMercator, proj)
+    else {
+      Issue.record("the same scale in the reference asked for")
+      return
+    }
     #expect(isClose(center.x, 6_378_137 * .pi / 2, 1e-3))
     #expect(isClose(center.y, 0, 1e-3))
   }

@@ -90,7 +90,9 @@ final class StateSubscriber: Subscriber {
     switch (pending[key]?.operation, operation) {
     case (nil, .replace):
       // Inside what is added anyway there is nothing to say.
-      for length in 1..<max(path.count, 1) where pending[pointer(Array(path.prefix(length)))]?.operation == .add { return 1 }
+      for length in 1..<max(path.count, 1) where pending[pointer(Array(path.prefix(length)))]?.operation == .add {
+        return 1
+      }
     case (nil, _): break
     case (.add, .remove):
       forget(below: path)

@@ -40,9 +40,9 @@ enum ColumnReader {
     if value.kind == .array {
       var read: [Double] = []
       read.reserveCapacity(value.count)
-      for index in 0..<value.count {
-        let element = value[index]
-        read.append(element.isPresent ? try element.double() : .nan)
+      do { try value.appendNumbers(to: &read) } catch {
+        // Null is "not known", which a coordinate cannot be; anything else is no column of numbers at all.
+        read = try (0..<value.count).map { value[$0].isNull ? .nan : try value[$0].double() }
       }
       numbers = read
     } else {

@@ -41,7 +41,8 @@ struct BackpressureTests {
     let first = server.ask("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 2000]])
     flood()
     for scale in 1...50 {
-      server.ask("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": .integer(scale * 100)]])
+      server.ask(
+        "view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": .integer(scale * 100)]])
     }
     // More was given up than is held.
     #expect(server.connection.session.unread < 24 << 20)
@@ -91,7 +92,9 @@ struct BackpressureTests {
     #expect(stated > 100)
     try follower.check(server, "after reading again")
     #expect(messages.filter { $0["method"] == "state/changed" }.count <= 4)
-    let told = messages.filter { $0["method"] == "view/viewpointChanged" && $0["params"]?["subscription"] == viewpoints }
+    let told = messages.filter {
+      $0["method"] == "view/viewpointChanged" && $0["params"]?["subscription"] == viewpoints
+    }
     #expect((1...4).contains(told.count))
     #expect(try server.call("session/status")["traffic"]?["coalesced"]?.integer ?? 0 > 100)
     #expect(try server.call("session/status")["traffic"]?["resyncs"] == 0)

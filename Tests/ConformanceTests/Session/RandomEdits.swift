@@ -50,7 +50,11 @@ struct RandomEdits {
     case 2: ["type": "rotation", "rotation": number(-400...400)]
     case 3, 4:
       [
-        "type": "boundingGeometry", "geometry": ["type": "Envelope", "xMin": number(-80...0), "yMin": number(-40...0), "xMax": number(1...80), "yMax": number(1...40)],
+        "type": "boundingGeometry",
+        "geometry": [
+          "type": "Envelope", "xMin": number(-80...0), "yMin": number(-40...0), "xMax": number(1...80),
+          "yMax": number(1...40),
+        ],
         "spatialReference": "EPSG:4326",
       ]
     default: ["type": "centerAndScale", "center": point(), "targetScale": number(1000...1e7)]
@@ -86,10 +90,16 @@ struct RandomEdits {
       maps.append(id)
     case 1:
       guard let map = pick(maps) else { return }
-      _ = try call("map/update", chance(0.3) ? ["map": .string(map), "clear": ["title"]] : ["map": .string(map), "title": .string(chance(0.3) ? "same" : name("t"))])
+      _ = try call(
+        "map/update",
+        chance(0.3)
+          ? ["map": .string(map), "clear": ["title"]]
+          : ["map": .string(map), "title": .string(chance(0.3) ? "same" : name("t"))])
     case 2:
       guard let map = pick(maps), chance(0.3) else { return }
-      let shown = try server.state("/views/*/map").filter { $0.value == .string(map) }.keys.map { String($0.split(separator: "/")[1]) }
+      let shown = try server.state("/views/*/map").filter { $0.value == .string(map) }.keys.map {
+        String($0.split(separator: "/")[1])
+      }
       _ = try call("map/close", ["map": .string(map)])
       maps.removeAll { $0 == map }
       layers = layers.filter { $0.value != map }
@@ -98,7 +108,9 @@ struct RandomEdits {
       guard let map = pick(maps) else { return }
       let id = name("v")
       var params: [String: Value] = ["id": .string(id), "map": .string(map)]
-      if chance(0.5) { params["viewpoint"] = ["type": "centerAndScale", "center": point(), "targetScale": number(1000...1e7)] }
+      if chance(0.5) {
+        params["viewpoint"] = ["type": "centerAndScale", "center": point(), "targetScale": number(1000...1e7)]
+      }
       _ = try call("view/create", .object(params))
       views.append(id)
     case 5:
@@ -131,7 +143,10 @@ struct RandomEdits {
       guard let id = overlay() else { return }
       _ = try call(
         "overlay/update",
-        ["overlay": .string(id), "opacity": chance(0.5) ? 0.5 : 1, "isVisible": .bool(chance(0.5)), "clear": chance(0.2) ? ["name"] : []])
+        [
+          "overlay": .string(id), "opacity": chance(0.5) ? 0.5 : 1, "isVisible": .bool(chance(0.5)),
+          "clear": chance(0.2) ? ["name"] : [],
+        ])
     case 18, 19:
       guard let id = overlay() else { return }
       let graphics = (0..<Int.random(in: 0...4, using: &random)).map { _ in graphic() }
@@ -158,7 +173,10 @@ struct RandomEdits {
       let moved = some(of: ids)
       _ = try call(
         "overlay/updateColumns",
-        ["overlay": .string(id), "ids": .array(moved.map { .integer($0) }), "x": .array(moved.map { _ in number(0...9) }), "y": .array(moved.map { _ in 1 })])
+        [
+          "overlay": .string(id), "ids": .array(moved.map { .integer($0) }),
+          "x": .array(moved.map { _ in number(0...9) }), "y": .array(moved.map { _ in 1 }),
+        ])
     case 23:
       guard let id = overlay(), let ids = overlays[id] else { return }
       if chance(0.15) {
@@ -172,12 +190,16 @@ struct RandomEdits {
     case 24:
       guard let id = overlay(), let ids = overlays[id], let mode = pick(["replace", "add", "remove"]) else { return }
       _ = try call(
-        "overlay/select", ["overlay": .string(id), "ids": .array(some(of: ids).map { .integer($0) }), "mode": .string(mode)])
+        "overlay/select",
+        ["overlay": .string(id), "ids": .array(some(of: ids).map { .integer($0) }), "mode": .string(mode)])
     case 25:
       let id = name("l")
       _ = try call(
         "location/createSimulated",
-        ["id": .string(id), "line": ["type": "LineString", "coordinates": [position(), position()]], "velocity": 100_000, "interval": 0.1, "loops": .bool(chance(0.5))])
+        [
+          "id": .string(id), "line": ["type": "LineString", "coordinates": [position(), position()]],
+          "velocity": 100_000, "interval": 0.1, "loops": .bool(chance(0.5)),
+        ])
       locationSources.append(id)
     case 26:
       guard let id = pick(locationSources) else { return }
@@ -191,10 +213,14 @@ struct RandomEdits {
       guard let view = pick(views), let source = pick(locationSources) else { return }
       _ = try call(
         "view/setLocationDisplay",
-        ["view": .string(view), "source": .string(source), "autoPanMode": chance(0.7) ? "recenter" : "off", "wanderExtentFactor": number(0...1)])
+        [
+          "view": .string(view), "source": .string(source), "autoPanMode": chance(0.7) ? "recenter" : "off",
+          "wanderExtentFactor": number(0...1),
+        ])
     case 28:
       guard let map = pick(maps) else { return }
-      let source = name("s"), layer = name("y")
+      let source = name("s")
+      let layer = name("y")
       let data: Value = [
         "type": "FeatureCollection",
         "features": [["type": "Feature", "properties": ["n": 1], "geometry": point()]],
@@ -208,7 +234,8 @@ struct RandomEdits {
     default:
       guard let layer = pick(layers.keys.sorted()), let map = layers[layer] else { return }
       switch Int.random(in: 0..<3, using: &random) {
-      case 0: _ = try call("layer/update", ["layer": .string(layer), "name": .string(name("n")), "opacity": number(0...1)])
+      case 0:
+        _ = try call("layer/update", ["layer": .string(layer), "name": .string(name("n")), "opacity": number(0...1)])
       case 1: _ = try call("map/moveLayer", ["map": .string(map), "layer": .string(layer), "index": 0])
       default:
         _ = try call("map/removeLayer", ["map": .string(map), "layer": .string(layer)])

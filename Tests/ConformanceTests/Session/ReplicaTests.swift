@@ -7,9 +7,11 @@ import Testing
 private let followed: [[String]] = [
   [""], ["/views"], ["/overlays", "/maps"], ["/views/*/viewpoint"], ["/overlays/*/graphicCount", "/overlays/*/extent"],
   ["/overlays/o1/graphics", "/overlays/o2/graphics", "/overlays/o3/graphics"], ["/overlays/*/graphics/*"],
-  ["/views/*/viewpoint/targetScale"], ["/views/*/viewpoint/center/coordinates/0", "/views/*/locationDisplay/autoPanMode"],
+  ["/views/*/viewpoint/targetScale"],
+  ["/views/*/viewpoint/center/coordinates/0", "/views/*/locationDisplay/autoPanMode"],
   ["/views/*/viewpoint/targetScale", "/views"], ["/overlays/*/graphics/0", "/overlays/*/graphics/1/attributes/name"],
-  ["/*/*/name"], ["/*/*/opacity", "/clock"], ["/views/*/viewpoint/*"], ["/layers/*/loadStatus/type", "/layers/*/featureCount"],
+  ["/*/*/name"], ["/*/*/opacity", "/clock"], ["/views/*/viewpoint/*"],
+  ["/layers/*/loadStatus/type", "/layers/*/featureCount"],
   ["/locationSources/*/location", "/locationSources/*/status"], ["/maps/*/operationalLayers/0", "/views/*/overlays/0"],
   ["/overlays/*/graphics/*/geometry/type"], ["/views/*/*"], ["/nothing/there", "/views/nobody"],
 ]
@@ -116,8 +118,11 @@ struct ReplicaTests {
     try server.call("overlay/create", ["id": "o2", "view": "v"])
     let count = 4_500
     let add: Value = [
-      "overlay": "o1", "x": .array((0..<count).map { .integer($0 % 90) }), "y": .array((0..<count).map { .integer($0 % 45) }),
-      "attributes": ["text": .array((0..<count).map { .string("graphic number \($0) " + String(repeating: "x", count: 250)) })],
+      "overlay": "o1", "x": .array((0..<count).map { .integer($0 % 90) }),
+      "y": .array((0..<count).map { .integer($0 % 45) }),
+      "attributes": [
+        "text": .array((0..<count).map { .string("graphic number \($0) " + String(repeating: "x", count: 250)) })
+      ],
     ]
     try server.call("overlay/addColumns", add)
     for patterns in [[""], ["/overlays"], ["/overlays/o1/graphics"], ["/overlays/*/graphics/*"], ["/overlays/o1"]] {
@@ -153,7 +158,8 @@ struct Follower {
 
   func check(_ server: MemoryServer, _ where: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     for pattern in patterns {
-      let told = try replica.places(pattern), stands = try server.state(pattern)
+      let told = try replica.places(pattern)
+      let stands = try server.state(pattern)
       for path in Set(told.keys).union(stands.keys).sorted() where told[path] != stands[path] {
         Issue.record(
           """

@@ -35,7 +35,8 @@ struct TaskTests {
   // MARK: Scope and key
 
   @Test func `equal questions of one scope and key are one task that answers all`() throws {
-    let first = elevation(task: ["scope": "v", "key": "k"]), second = elevation(task: ["scope": "v", "key": "k"])
+    let first = elevation(task: ["scope": "v", "key": "k"])
+    let second = elevation(task: ["scope": "v", "key": "k"])
     let tasks = try #require(try server.call("task/list")["tasks"]?.array)
     #expect(tasks.count == 1)
     #expect(tasks.first?["waiting"] == 2)
@@ -66,7 +67,8 @@ struct TaskTests {
 
   @Test func `a task with another key, another scope or none is let alone`() throws {
     let tasks: [Value] = [
-      ["scope": "v", "key": "a"], ["scope": "v", "key": "b"], ["scope": "m", "key": "a"], ["key": "a"], ["scope": "v"], [:],
+      ["scope": "v", "key": "a"], ["scope": "v", "key": "b"], ["scope": "m", "key": "a"], ["key": "a"], ["scope": "v"],
+      [:],
     ]
     let ids = tasks.enumerated().map { elevation(at: -84.2 - Double($0.offset) / 100, task: $0.element) }
     #expect(try handles().count == tasks.count)
@@ -80,7 +82,10 @@ struct TaskTests {
     let first = elevation(task: ["scope": "v", "key": "k"])
     let bad = server.ask(
       "scene/elevation",
-      ["scene": "nobody", "points": [["type": "Point", "coordinates": [1, 2]]], "meta": ["task": ["scope": "v", "key": "k"]]])
+      [
+        "scene": "nobody", "points": [["type": "Point", "coordinates": [1, 2]]],
+        "meta": ["task": ["scope": "v", "key": "k"]],
+      ])
     #expect(try server.failure(of: bad) == "unknownId")
     let other = elevation(task: ["id": "taken"])
     let taken = elevation(at: -84.3, task: ["scope": "v", "key": "k", "id": "taken"])
@@ -98,7 +103,9 @@ struct TaskTests {
   // MARK: Cancelling
 
   @Test func `cancelling one who joined leaves the rest, cancelling all stops the work`() throws {
-    let first = elevation(task: ["key": "k"]), second = elevation(task: ["key": "k"]), third = elevation(task: ["key": "k"])
+    let first = elevation(task: ["key": "k"])
+    let second = elevation(task: ["key": "k"])
+    let third = elevation(task: ["key": "k"])
     server.cancel(first)
     #expect(try server.answer(to: first)?["error"]?["code"] == -32800)
     #expect(try server.call("task/list")["tasks"]?.array?.first?["waiting"] == 2)
@@ -106,7 +113,8 @@ struct TaskTests {
     #expect(try server.answer(to: second)?["result"] != nil)
     #expect(try server.answer(to: third)?["result"] != nil)
 
-    let fourth = elevation(task: ["key": "k"]), fifth = elevation(task: ["key": "k"])
+    let fourth = elevation(task: ["key": "k"])
+    let fifth = elevation(task: ["key": "k"])
     server.cancel(fourth)
     server.cancel(fifth)
     #expect(try server.failure(of: fourth) == "cancelled")
@@ -139,7 +147,8 @@ struct TaskTests {
   }
 
   @Test func `a task is cancelled by its handle, twice without harm`() throws {
-    let id = elevation(task: ["id": "mine", "key": "k"]), joined = elevation(task: ["key": "k"])
+    let id = elevation(task: ["id": "mine", "key": "k"])
+    let joined = elevation(task: ["key": "k"])
     #expect(try handles() == ["mine"])
     #expect(try server.call("task/cancel", ["task": "mine"])["cancelled"] == true)
     #expect(try server.call("task/cancel", ["task": "mine"])["cancelled"] == false)
@@ -177,8 +186,10 @@ struct TaskTests {
   // MARK: Ends
 
   @Test func `closing the scope answers its tasks before its own answer`() throws {
-    let first = elevation(task: ["scope": "v"]), second = elevation(task: ["scope": "v", "key": "k"])
-    let other = elevation(task: ["scope": "m"]), none = elevation()
+    let first = elevation(task: ["scope": "v"])
+    let second = elevation(task: ["scope": "v", "key": "k"])
+    let other = elevation(task: ["scope": "m"])
+    let none = elevation()
     let close = server.ask("view/close", ["view": "v"])
     #expect(try server.takeMessages().compactMap { $0["id"] } == [first, second, close])
     server.loop.runOffloaded()
@@ -189,7 +200,8 @@ struct TaskTests {
 
   @Test func `closing a map ends the tasks of the views and layers that go with it`() throws {
     try server.call("overlay/create", ["id": "o", "view": "v"])
-    let view = elevation(task: ["scope": "v"]), overlay = elevation(task: ["scope": "o"])
+    let view = elevation(task: ["scope": "v"])
+    let overlay = elevation(task: ["scope": "o"])
     let source = server.ask("source/openInline", ["id": "src", "data": Self.cities])
     server.loop.runOffloaded()
     #expect(try server.answer(to: source)?["result"] != nil)
@@ -208,7 +220,8 @@ struct TaskTests {
   }
 
   @Test func `a task that takes too long is timed out`() throws {
-    let id = elevation(task: ["timeout": 2]), patient = elevation(task: ["timeout": 3])
+    let id = elevation(task: ["timeout": 2])
+    let patient = elevation(task: ["timeout": 3])
     server.loop.advance(by: 1_999_000_000)
     #expect(try server.takeMessages().isEmpty)
     server.loop.advance(by: 2_000_000)
@@ -290,7 +303,8 @@ struct TaskTests {
     try addLayer()
     #expect(try loadStatus == "notLoaded")
     #expect(try server.call("layer/cancelLoad", ["layer": "l"])["revision"] != nil)
-    let first = server.ask("layer/load", ["layer": "l"]), second = server.ask("layer/load", ["layer": "l"])
+    let first = server.ask("layer/load", ["layer": "l"])
+    let second = server.ask("layer/load", ["layer": "l"])
     let third = server.ask("layer/retryLoad", ["layer": "l"])
     #expect(server.loop.offloadedCount == 1)
     #expect(try loadStatus == "loading")
@@ -313,7 +327,8 @@ struct TaskTests {
 
   @Test func `cancelling one waiter of a load leaves the others, cancelling all puts it back`() throws {
     try addLayer()
-    let first = server.ask("layer/load", ["layer": "l"]), second = server.ask("layer/load", ["layer": "l"])
+    let first = server.ask("layer/load", ["layer": "l"])
+    let second = server.ask("layer/load", ["layer": "l"])
     server.cancel(first)
     #expect(try server.failure(of: first) == "cancelled")
     #expect(try loadStatus == "loading")

@@ -1,9 +1,9 @@
 // The whole server without its standard streams, driven by a test: what is sent, what comes back and in which order.
 
 import Foundation
-import Geometry
 import GeoModel
 import GeoServices
+import Geometry
 import JSON
 import JSONRPC
 import Logging

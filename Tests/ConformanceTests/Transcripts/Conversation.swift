@@ -119,7 +119,10 @@ final class Conversation {
   }
 
   private func expect(_ pattern: Value, skip: [Value]) throws {
-    try bindings.match(pattern, try next(skip, [pattern]))
+    let message = try next(skip, [pattern])
+    do { try bindings.match(pattern, message) } catch let mismatch as Mismatch {
+      throw Mismatch(mismatch.path, "\(mismatch.reason)\nin \(message.text.prefix(1000))")
+    }
   }
 
   private func expectEnd(_ code: Int?) throws {
@@ -164,7 +167,11 @@ final class Conversation {
       if now - start > .seconds(patience) { return false }
       // Wakes at once when a thread has done its work.
       var hasWoken = false
-      _ = loop.run(until: { defer { hasWoken = true }; return hasWoken }, seconds: 0.005)
+      _ = loop.run(
+        until: {
+          defer { hasWoken = true }
+          return hasWoken
+        }, seconds: 0.005)
     }
   }
 
