@@ -29,13 +29,17 @@ extension World {
     return try locationSources.require(id)
   }
 
-  /// Starts a source, or goes on with it; its first location comes with the next tick.
+  /// Starts a source, or goes on with it; one that has come to its end begins anew. The first location comes with the next tick.
   public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     let source = try locationSources.require(id)
     let process = makeProcess()
     if source.status != .started {
       let now = clock.now
       locationSources.modify(id) {
+        if $0.isOver {
+          $0.given = 0
+          $0.firstTimestamp = nil
+        }
         $0.status = .started
         $0.resumedAt = now
         $0.givenAtResume = $0.given

@@ -56,11 +56,18 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        let before = subscribers.unannounced
         let result = try body(try P(from: call.params), self)
-        guard let follow = afterReply else { return .result(result) }
+        let made = subscribers.unannounced.filter { !before.contains($0) }
+        guard !made.isEmpty else { return .result(result) }
+        let follow = afterReply
         afterReply = nil
         call.deferReply().reply(result)
-        follow(call.session)
+        call.afterAnswer { [unowned self] in
+          follow?(call.session)
+          subscribers.announce(made)
+          flush()
+        }
         return .later
       }
     }

@@ -36,7 +36,16 @@ struct Subscribers {
     return "sub\(made)"
   }
 
-  mutating func add(_ subscriber: any Subscriber) { all.append(subscriber) }
+  /// Subscriptions whose handle the client has not been told; they say nothing yet.
+  private(set) var unannounced: [String] = []
+
+  mutating func add(_ subscriber: any Subscriber) {
+    all.append(subscriber)
+    unannounced.append(subscriber.id)
+  }
+
+  /// The client knows the handles.
+  mutating func announce(_ ids: [String]) { unannounced.removeAll { ids.contains($0) } }
 
   mutating func remove(_ id: String) {
     all.removeAll { $0.id == id }
@@ -59,7 +68,7 @@ struct Subscribers {
   /// - Returns: when the next of those may speak.
   mutating func flush(_ world: World, to session: Session) -> UInt64? {
     var next: UInt64?
-    for subscriber in all where subscriber.isDirty {
+    for subscriber in all where subscriber.isDirty && !unannounced.contains(subscriber.id) {
       if let rate = subscriber.maxRate {
         let now = session.loop.nanoseconds
         if let due = notBefore[subscriber.id], due > now {

@@ -162,7 +162,7 @@ class ClockMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.ClockAdvanceResult:
         """Moves manual time on. Every tick that comes due is carried out, and its notifications are written,
-        before the answer.
+        before the answer; so is one step more, to the time where it ends.
 
         Args:
             seconds: By how much. (second; in 0...86400)
@@ -728,7 +728,8 @@ class LocationMethods(AsyncCaller):
         location_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LocationStartResult:
-        """Starts a source; answers when it has started. A source that runs is left alone.
+        """Starts a source; answers when it has started. A source that runs is left alone; one that has come
+        to its end begins anew.
 
         Args:
             location_source: Its id.
