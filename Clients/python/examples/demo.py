@@ -363,7 +363,7 @@ def near(a: Any, b: Any) -> bool:
     return math.dist(a[:2], b[:2]) < 1e-6
 
 
-def within(at: list[float], area: dict[str, float]) -> bool:
+def within(at: list[float], area: Any) -> bool:
     return area["xMin"] <= at[0] <= area["xMax"] and area["yMin"] <= at[1] <= area["yMax"]
 
 
@@ -386,7 +386,7 @@ def driving(location: dict[str, Any]) -> str:
     return f"{position(location['position']['coordinates'])}, {location['speed']:g} m/s, course {location['course']:.0f}"
 
 
-def box(area: dict[str, float]) -> str:
+def box(area: Any) -> str:
     return "{xMin:.4g} {yMin:.4g} ... {xMax:.4g} {yMax:.4g}".format(**area)
 
 
