@@ -47,10 +47,11 @@ class Transcript:
     def line(self, sent: str, came: str, took: float | None = None) -> None:
         at = time.perf_counter() - self._start
         span = "" if took is None else f"{took * 1000:,.1f} ms"
-        print(f"{at:7.3f} s {span:>12}  {sent:<48}  {came}", flush=True)
+        method, _, what = sent.partition("  ")
+        print(f"{at:7.3f} s {span:>12}  {method:<25} {what.strip():<30}  {came}", flush=True)
 
     async def step(self, sent: str, call: Awaitable[T], came: Callable[[T], str]) -> T:
-        """Awaits a call, then prints it; `came` makes the words out of the result."""
+        """Awaits a call, then prints it; `sent` is the method and, after two spaces, with what; `came` words the result."""
         began = time.perf_counter()
         result = await call
         self.line(sent, came(result), time.perf_counter() - began)
@@ -75,26 +76,26 @@ class Transcript:
 async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
     say.title("The world on a map")
     world = await say.step(
-        "source/open       naturalearth_110m.gpkg",
+        "source/open  naturalearth_110m.gpkg",
         server.source.open(id="world", path=DATA / "naturalearth_110m.gpkg"),
         lambda source: ", ".join("{name}: {featureCount} {geometryType}".format(**each) for each in source["layers"]),
     )
     await say.step(
-        "map/create        World", server.map.create(id="map", title="World"), lambda made: made["spatialReference"]
+        "map/create  World", server.map.create(id="map", title="World"), lambda made: made["spatialReference"]
     )
     for name in ("countries", "cities"):
         await say.step(
-            f"map/addLayer      {name}", server.map.add_layer(map="map", source="world", source_layer=name, id=name), revision
+            f"map/addLayer  {name}", server.map.add_layer(map="map", source="world", source_layer=name, id=name), revision
         )
         loaded = await say.step(
-            f"layer/load        {name}",
+            f"layer/load  {name}",
             server.layer.load(layer=name),
             lambda result: f"{result['featureCount']} features, {box(result['extent'])}",
         )
         told = next(layer for layer in world["layers"] if layer["name"] == name)
         say.claim(loaded["featureCount"] == told["featureCount"], f"all {told['featureCount']} {name} are loaded")
     await say.step(
-        "view/create       1024 x 768 over the map",
+        "view/create  1024 x 768 over the map",
         server.view.create(id="view", map="map", width=1024, height=768),
         lambda view: f"1 : {view['viewpoint']['targetScale']:,.0f}",
     )
@@ -130,7 +131,7 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
     say.line("view/viewpointChanged", f"{len(told)} times while flying")
 
     end = await say.step(
-        "view/toLocation   the middle of the screen",
+        "view/toLocation  the middle of the screen",
         server.view.to_location(view="view", points=[{"x": 512, "y": 384}], spatial_reference="EPSG:4326"),
         lambda result: position(result["locations"][0]["coordinates"]),
     )
@@ -144,12 +145,12 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
 async def add_cities(server: geomodel.Server, say: Transcript) -> None:
     say.title("The cities of a box, as graphics")
     found = await say.step(
-        f"feature/query     cities in {box(EUROPE)}",
+        f"feature/query  cities in {box(EUROPE)}",
         server.feature.query(layer="cities", envelope=EUROPE, properties=["name"]),
         lambda result: f"{len(result['features'])}: " + shorten([f["properties"]["name"] for f in result["features"]]),
     )
     await say.step(
-        "overlay/create    marks", server.overlay.create(id="marks", view="view", name="Cities of Europe"), revision
+        "overlay/create  marks", server.overlay.create(id="marks", view="view", name="Cities of Europe"), revision
     )
     added = await say.step(
         "overlay/addGraphics  what came back",
@@ -176,7 +177,7 @@ async def drive(server: geomodel.Server, say: Transcript) -> None:
         lambda source: source["status"]["type"],
     )
     await say.step(
-        "view/setLocationDisplay   recenter",
+        "view/setLocationDisplay  recenter",
         server.view.set_location_display(
             view="view", source="car", auto_pan_mode="recenter", wander_extent_factor=0, initial_zoom_scale=25_000
         ),
@@ -198,7 +199,7 @@ async def drive(server: geomodel.Server, say: Transcript) -> None:
         )
     last = (await server.location.get(location_source="car"))["location"]["position"]["coordinates"]
     screen = await say.step(
-        "view/toScreen     the car",
+        "view/toScreen  the car",
         server.view.to_screen(view="view", locations=[{"type": "Point", "coordinates": last}]),
         lambda result: "x {x:.1f}, y {y:.1f}".format(**result["points"][0]),
     )
@@ -211,7 +212,7 @@ async def drive(server: geomodel.Server, say: Transcript) -> None:
 async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     say.title("Heights: the newer question wins")
     await say.step(
-        "scene/create      jacksboro_dem.tif",
+        "scene/create  jacksboro_dem.tif",
         server.scene.create(id="scene", elevation_sources=[DATA / "jacksboro_dem.tif"]),
         lambda scene: box(scene["elevationSources"][0]["extent"]),
     )
@@ -222,15 +223,15 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     many = asyncio.create_task(failing(asking.scene.elevation(scene="scene", points=grid)))
     await asyncio.sleep(0)
     one = await say.step(
-        "scene/elevation   1 point, same scope and key",
+        "scene/elevation  1 point, same scope and key",
         asking.scene.elevation(scene="scene", points=[point(JACKSBORO)], interpolation="nearest"),
         lambda result: "{elevation:g} m".format(**result["elevations"][0]),
     )
     error, ended = await many
     by = error.data.get("by") if isinstance(error, SupersededError) else None
-    say.line("scene/elevation   100,000 points, asked before", f"{kind(error)} by request {by}", ended - began)
+    say.line("scene/elevation  100,000 points, asked before", f"{kind(error)} by request {by}", ended - began)
     other = await say.step(
-        "scene/elevation   1 point in the Atlantic",
+        "scene/elevation  1 point in the Atlantic",
         server.scene.elevation(scene="scene", points=[point((-40, 30))]),
         lambda result: result["elevations"][0]["type"],
     )
@@ -246,12 +247,12 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
         began = time.perf_counter()
         await asyncio.to_thread(write_geojson, path, BIG_FILE_BYTES)
         size = path.stat().st_size
-        say.line("(writing a file) large.geojson", f"{size / 1e6:,.1f} MB", time.perf_counter() - began)
+        say.line("(writing a file)  large.geojson", f"{size / 1e6:,.1f} MB", time.perf_counter() - began)
         await say.step(
-            "source/open       large.geojson", server.source.open(id="large", path=path), lambda source: source["driver"]
+            "source/open  large.geojson", server.source.open(id="large", path=path), lambda source: source["driver"]
         )
         await say.step(
-            "map/addLayer      places", server.map.add_layer(map="map", source="large", id="places"), revision
+            "map/addLayer  places", server.map.add_layer(map="map", source="large", id="places"), revision
         )
 
         reports: list[int] = []
@@ -265,22 +266,22 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
         began = time.perf_counter()
         load = asyncio.create_task(failing(server.options(task="big", progress=progress).layer.load(layer="places")))
         await asyncio.wait({load, asyncio.create_task(progressing.wait())}, return_when=asyncio.FIRST_COMPLETED)
-        say.line("layer/load        places", f"on the way: {max(reports, default=0)} %", time.perf_counter() - began)
+        say.line("layer/load  places", f"on the way: {max(reports, default=0)} %", time.perf_counter() - began)
 
         began = time.perf_counter()
         await server.task.cancel(task="big")
         error, ended = await load
         answered = ended - began
-        say.line("task/cancel       the load", f"the load was answered: {kind(error)}", answered)
+        say.line("task/cancel  the load", f"the load was answered: {kind(error)}", answered)
         while (status := await server.session.status())["tasks"]["working"] and time.perf_counter() - began < 10:
             await asyncio.sleep(0.001)
         stopped = time.perf_counter() - began
         say.line("session/status", f"{status['tasks']['working']} tasks at work", stopped)
         layer = await say.step(
-            "layer/get         places", server.layer.get(layer="places"), lambda got: got["loadStatus"]["type"]
+            "layer/get  places", server.layer.get(layer="places"), lambda got: got["loadStatus"]["type"]
         )
-        await say.step("map/removeLayer   places", server.map.remove_layer(map="map", layer="places"), revision)
-        await say.step("source/close      large.geojson", server.source.close(source="large"), revision)
+        await say.step("map/removeLayer  places", server.map.remove_layer(map="map", layer="places"), revision)
+        await say.step("source/close  large.geojson", server.source.close(source="large"), revision)
     say.claim(size >= BIG_FILE_BYTES, "the file had 100 MB")
     say.claim(isinstance(error, geomodel.GeoModelError) and error.kind == "cancelled", "the load was cancelled")
     say.claim(answered < CANCEL_BOUND, f"that was answered within {CANCEL_BOUND * 1000:.0f} ms")
@@ -295,7 +296,7 @@ async def compare_copies(server: geomodel.Server, say: Transcript, watched: geom
     deltas = sum(len(change.changes) for change in changes)
     say.line("state/changed", f"{len(changes)} notifications, {deltas} changes")
     truth = await say.step(
-        "state/get         everything", server.state.get(path=""), revision
+        "state/get  everything", server.state.get(path=""), revision
     )
     say.claim(deltas > 0 and not any(change.resynced for change in changes), "the observer heard of every change")
     say.claim(watched.revision == truth["revision"], f"its copy is of revision {truth['revision']} as well")
@@ -305,7 +306,7 @@ async def compare_copies(server: geomodel.Server, say: Transcript, watched: geom
 async def main() -> int:
     say = Transcript()
     print("geomodel-server: a session on real data\n")
-    print(f"{'at':>9} {'took':>12}  {'sent':<48}  came back")
+    print(f"{'at':>9} {'took':>12}  {'sent':<56}  came back")
     began = time.perf_counter()
     async with geomodel.launch() as server:
         info = server.server_info
@@ -313,7 +314,7 @@ async def main() -> int:
         spoken = f"{info['name']} {info['version']}, protocol {server.protocol_version}"
         say.line("initialize", spoken, time.perf_counter() - began)
         async with server.observe("") as watched:
-            say.line("state/observe     everything", f"from revision {watched.revision} on")
+            say.line("state/observe  everything", f"from revision {watched.revision} on")
             for part in (show_the_world, fly, add_cities, drive, ask_heights, cancel_a_load):
                 await part(server, say)
             await compare_copies(server, say, watched)
@@ -362,7 +363,7 @@ def near(a: Any, b: Any) -> bool:
     return math.dist(a[:2], b[:2]) < 1e-6
 
 
-def within(at: list[float], area: dict[str, float]) -> bool:
+def within(at: list[float], area: Any) -> bool:
     return area["xMin"] <= at[0] <= area["xMax"] and area["yMin"] <= at[1] <= area["yMax"]
 
 
@@ -385,7 +386,7 @@ def driving(location: dict[str, Any]) -> str:
     return f"{position(location['position']['coordinates'])}, {location['speed']:g} m/s, course {location['course']:.0f}"
 
 
-def box(area: dict[str, float]) -> str:
+def box(area: Any) -> str:
     return "{xMin:.4g} {yMin:.4g} ... {xMax:.4g} {yMax:.4g}".format(**area)
 
 
