@@ -66,9 +66,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidTime
   /// Real time cannot be advanced.
   case clockIsReal
-  /// More than a million ticks would come due.
+  /// More than a million ticks would come due, or 100,000 while something moves, or time would end.
   case tooManyTicks
-  /// No such spatial reference.
+  /// No such spatial reference, or none that a map can have.
   case unknownSpatialReference
   /// A position lies where the transformation is not defined, or there is none.
   case transformFailed

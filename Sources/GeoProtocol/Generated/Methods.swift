@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "c67466d1d9cb7040"
+  public static let hash = "375cfe7002ff56b8"
   public static let domains = [
     "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
   ]

@@ -95,7 +95,8 @@ extension Host {
       throw ModelError.contentModified(revision: current)
     }
     world.begin(origin: .client(meta.origin))
-    if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
+    world.realTime = configuration.now()
+    if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
   }
 
   private func cancel(_ process: ProcessID) {

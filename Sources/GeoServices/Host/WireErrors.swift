@@ -26,6 +26,9 @@ extension RPCError {
       self.init(
         fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
         path: path(fault.error), expected: fault.error.expected)
+    case ModelError.unknownID(let collection, let id) where root?.member(collection.noun).isPresent == true:
+      self.init(ModelError.unknownID(collection, id))
+      self.path = "\(prefix)/\(collection.noun)"
     case let error as ModelError: self.init(error)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
@@ -61,7 +64,7 @@ extension RPCError {
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
-    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due.")
+    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
     case .oneOf(let names):
       self.init(
         .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",

@@ -66,7 +66,10 @@ enum LayerService: LayerHandlers {
     return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
       do {
         let store = try FeatureLoading.store(of: layer, worker)
-        return { world in result(world, try world.finishLoad(id, store: store)) }
+        return { world in
+          let layer = try world.finishLoad(id, store: store)
+          return result(world, layer)
+        }
       } catch FormatError.cancelled {
         throw CancellationError()
       } catch let error as FormatError {

@@ -255,7 +255,7 @@ struct CommandTests {
       try server.call("overlay/addGraphics", ["overlay": "o", "graphics": graphics])
     }
     #expect(try add([["geometry": .null]])["firstId"] == 2)
-    try server.call("overlay/removeGraphics", ["overlay": "o"])
+    try server.call("overlay/removeGraphics", ["overlay": "o", "all": true])
     #expect(try add([["geometry": .null]])["firstId"] == 3)
     _ = try add([["id": 5], ["geometry": .null], ["geometry": .null]])
     let ids = Set(try server.state("/overlays/o/graphics/*").keys)

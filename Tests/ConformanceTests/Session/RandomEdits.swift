@@ -137,7 +137,7 @@ struct RandomEdits {
       overlays[id] = []
     case 16:
       guard let id = overlay(), chance(0.3) else { return }
-      _ = try call("overlay/close", ["overlay": .string(id)])
+      _ = try call("overlay/close", ["overlay": .string(id), "all": true])
       overlays[id] = nil
     case 17:
       guard let id = overlay() else { return }
@@ -180,7 +180,7 @@ struct RandomEdits {
     case 23:
       guard let id = overlay(), let ids = overlays[id] else { return }
       if chance(0.15) {
-        _ = try call("overlay/removeGraphics", ["overlay": .string(id)])
+        _ = try call("overlay/removeGraphics", ["overlay": .string(id), "all": true])
         overlays[id] = []
       } else {
         let gone = some(of: ids)

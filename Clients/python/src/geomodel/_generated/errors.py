@@ -274,14 +274,14 @@ class ClockIsRealError(GeoModelError):
 
 
 class TooManyTicksError(GeoModelError):
-    """More than a million ticks would come due."""
+    """More than a million ticks would come due, or 100,000 while something moves, or time would end."""
 
     kind = "tooManyTicks"
     code = -31023
 
 
 class UnknownSpatialReferenceError(GeoModelError):
-    """No such spatial reference."""
+    """No such spatial reference, or none that a map can have."""
 
     kind = "unknownSpatialReference"
     code = -31030
@@ -294,6 +294,7 @@ class TransformFailedError(GeoModelError):
         index: Of the position.
         source: From.
         target: To.
+        feature: Whose position it is.
     """
 
     kind = "transformFailed"

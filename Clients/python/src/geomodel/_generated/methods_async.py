@@ -175,7 +175,8 @@ class ClockMethods(AsyncCaller):
 
         Raises:
             ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due.
+            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
+                or time would end.
 
         Example:
             await server.clock.advance(seconds=0.25)
@@ -232,7 +233,7 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -292,7 +293,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -343,7 +344,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -396,7 +397,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -652,7 +653,7 @@ class LocationMethods(AsyncCaller):
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
             InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -857,7 +858,7 @@ class MapMethods(AsyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1130,7 +1131,7 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1463,13 +1464,16 @@ class OverlayMethods(AsyncCaller):
         *,
         overlay: t.ObjectId,
         ids: t.Column | None = None,
+        all: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayRemoveGraphicsResult:
-        """Removes graphics by id; all of them when `ids` is absent.
+        """Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt
+        `ids` removes nothing.
 
         Args:
             overlay: The overlay.
             ids: Which.
+            all: All of them; without `ids`. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1490,6 +1494,7 @@ class OverlayMethods(AsyncCaller):
                 {
                     "overlay": overlay,
                     "ids": ids,
+                    "all": all,
                     "meta": meta,
                 }
             ),
@@ -1673,7 +1678,7 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -1736,7 +1741,7 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1784,7 +1789,7 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             OpenFailedError: The driver recognizes it and cannot open it.
 
@@ -2056,7 +2061,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2207,7 +2212,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2248,7 +2253,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2304,7 +2309,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2351,7 +2356,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2397,7 +2402,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2444,7 +2449,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.

@@ -175,7 +175,8 @@ class ClockMethods(SyncCaller):
 
         Raises:
             ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due.
+            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
+                or time would end.
 
         Example:
             server.clock.advance(seconds=0.25)
@@ -232,7 +233,7 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -292,7 +293,7 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -343,7 +344,7 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -396,7 +397,7 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -652,7 +653,7 @@ class LocationMethods(SyncCaller):
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
             InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -857,7 +858,7 @@ class MapMethods(SyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1110,7 +1111,7 @@ class OverlayMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1443,13 +1444,16 @@ class OverlayMethods(SyncCaller):
         *,
         overlay: t.ObjectId,
         ids: t.Column | None = None,
+        all: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayRemoveGraphicsResult:
-        """Removes graphics by id; all of them when `ids` is absent.
+        """Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt
+        `ids` removes nothing.
 
         Args:
             overlay: The overlay.
             ids: Which.
+            all: All of them; without `ids`. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1464,7 +1468,17 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.remove_graphics(overlay="o1", ids=[2])
         """
-        return self._call("overlay/removeGraphics", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+        return self._call(
+            "overlay/removeGraphics",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "all": all,
+                    "meta": meta,
+                }
+            ),
+        )
 
     def select(
         self,
@@ -1644,7 +1658,7 @@ class SceneMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -1707,7 +1721,7 @@ class SourceMethods(SyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1755,7 +1769,7 @@ class SourceMethods(SyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             OpenFailedError: The driver recognizes it and cannot open it.
 
@@ -2027,7 +2041,7 @@ class ViewMethods(SyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2178,7 +2192,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2219,7 +2233,7 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2266,7 +2280,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2313,7 +2327,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2355,7 +2369,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2399,7 +2413,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
