@@ -129,7 +129,7 @@ extension Session {
   private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?) {
     var id: RequestID?
     if let given = envelope.id {
-      guard let usable = usableID(given, nil) else { return }
+      guard let usable = usableID(given, batch) else { return }
       id = usable
     }
     batch?.remaining += 1
