@@ -543,7 +543,9 @@ class LayerMethods(AsyncCaller):
             extent: Around them; absent when there is no geometry.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -600,7 +602,9 @@ class LayerMethods(AsyncCaller):
             extent: Around them; absent when there is no geometry.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -741,6 +745,7 @@ class LocationMethods(AsyncCaller):
             status: Started.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
@@ -765,6 +770,7 @@ class LocationMethods(AsyncCaller):
             status: Stopped.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
@@ -1567,6 +1573,7 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -1677,7 +1684,9 @@ class SceneMethods(AsyncCaller):
             elevations: One for each point, in order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -1740,6 +1749,7 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -1788,6 +1798,7 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -1864,6 +1875,7 @@ class SourceMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
@@ -2308,6 +2320,7 @@ class ViewMethods(AsyncCaller):
             arrived: False when a newer viewpoint, auto-pan or closing ended it.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
