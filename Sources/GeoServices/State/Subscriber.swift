@@ -75,7 +75,8 @@ struct Subscribers {
           next = min(next ?? due, due)
           continue
         }
-        notBefore[subscriber.id] = now + UInt64(1e9 / rate)
+        // A rate may be as small as a number can be.
+        notBefore[subscriber.id] = now + UInt64(min(1e9 / rate, 1e18))
       }
       subscriber.flush(world, to: session)
     }
