@@ -199,7 +199,7 @@ struct ViewpointTests {
   mutating func `a new view shows all that its reference is made for`(reference: SpatialReference) throws {
     let id = try world.makeView(in: reference)
     let area = try #require(try proj.describe(reference).areaOfUse)
-    let extent = try proj.transform(area, from: .wgs84, to: reference)
+    let extent = try proj.bounds(of: area, from: .wgs84, to: reference)
     let view = try world.view(id)
     for point in [Point(x: extent.xMin, y: extent.yMin), Point(x: extent.xMax, y: extent.yMax)] {
       let place = view.place(of: point)
