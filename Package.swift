@@ -56,12 +56,11 @@ let package = Package(
     library(
       "GeoServices",
       [
-        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "Projection", "GeometryEngine",
-        "FeatureFormats", "Elevation", logging,
+        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "FeatureFormats", "Elevation", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "JSONRPC", "Projection", "GeometryEngine", "FeatureFormats", "Elevation", logging],
+      dependencies: ["GeoServices", "GeoModel", "JSONRPC", "Projection", logging],
       swiftSettings: strict),
     .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
 
@@ -75,6 +74,8 @@ let package = Package(
     tests("NativeTests", ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "TestSupport"]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests("ConformanceTests", ["GeoServices", "JSONRPC", "JSON", "TestSupport"]),
-    tests("HouseTests", ["TestSupport"]),
+    .testTarget(
+      name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],
+      swiftSettings: strict),
   ]
 )

@@ -1,1 +1,121 @@
+// Finds GDAL on first use: the versions this code was built against first, then whatever the machine has.
+#define _GNU_SOURCE
 #include "CGDAL.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const names[] = {
+#ifdef __APPLE__
+    "libgdal.dylib",
+    "/opt/homebrew/lib/libgdal.dylib",
+    "/usr/local/lib/libgdal.dylib",
+#else
+    "libgdal.so.32",
+    "libgdal.so.39",
+    "libgdal.so.38",
+    "libgdal.so.37",
+    "libgdal.so.36",
+    "libgdal.so.35",
+    "libgdal.so.34",
+    "libgdal.so.33",
+    "libgdal.so.31",
+    "libgdal.so.30",
+    "libgdal.so",
+#endif
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct cgdal_functions functions;
+static int loaded;
+static char failure[512];
+
+static void load(void) {
+  void *library = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
+    library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    // The first answer is the telling one: a library that is there but does not load, or the expected name.
+    if (!library && i == 0) {
+      const char *said = dlerror();
+      snprintf(failure, sizeof failure, "GDAL was not found: %s", said ? said : names[0]);
+    }
+  }
+  if (!library) return;
+
+#define CGDAL_FIND(name)                                                        \
+  functions.name = (__typeof__(functions.name))dlsym(library, #name);         \
+  if (!functions.name) {                                                      \
+    snprintf(failure, sizeof failure, "GDAL lacks " #name);                 \
+    return;                                                                   \
+  }
+  CGDAL_FUNCTIONS(CGDAL_FIND)
+#undef CGDAL_FIND
+  functions.GDALAllRegister();
+  functions.OSRSetPROJEnableNetwork(0);
+  loaded = 1;
+}
+
+const struct cgdal_functions *cgdal_load(const char **reason) {
+  pthread_once(&once, load);
+  *reason = loaded ? NULL : failure;
+  return loaded ? &functions : NULL;
+}
+
+// CPLPushErrorHandlerEx is per thread, and so is the data it keeps.
+static void collect(CPLErr class, CPLErrorNum number, const char *text) {
+  (void)number;
+  struct cgdal_call *call = functions.CPLGetErrorHandlerUserData();
+  if (class < CE_Failure || !call) return;
+  if (call->failures++ == 0) snprintf(call->text, sizeof call->text, "%s", text);
+}
+
+// NULL would mean "ask the next handler", so refusing takes an answer that is an error. GDAL frees it.
+static CPLHTTPResult *refuse(const char *url, CSLConstList options, GDALProgressFunc progress, void *progress_data,
+                             CPLHTTPFetchWriteFunc write, void *write_data, void *user) {
+  (void)url, (void)options, (void)progress, (void)progress_data, (void)write, (void)write_data, (void)user;
+  CPLHTTPResult *result = functions.VSICalloc(1, sizeof *result);
+  if (!result) return NULL;
+  result->nStatus = 1;
+  result->pszErrBuf = functions.CPLStrdup("the network is not allowed");
+  return result;
+}
+
+void cgdal_enter(struct cgdal_call *call, int allow_network) {
+  memset(call, 0, sizeof *call);
+  functions.CPLPushErrorHandlerEx(collect, call);
+  if (!allow_network) functions.CPLHTTPPushFetchCallback(refuse, NULL);
+}
+
+void cgdal_leave(int allow_network) {
+  if (!allow_network) functions.CPLHTTPPopFetchCallback();
+  functions.CPLPopErrorHandler();
+}
+
+void cgdal_set_status(VSIStatBufL *status, unsigned mode, long long size, long long modified) {
+  memset(status, 0, sizeof *status);
+  status->st_mode = (mode_t)mode;
+  status->st_size = size;
+  status->st_mtime = (time_t)modified;
+}
+
+char *cgdal_reference_text(OGRSpatialReferenceH reference) {
+  if (!reference) return NULL;
+  const char *authority = functions.OSRGetAuthorityName(reference, NULL);
+  const char *code = functions.OSRGetAuthorityCode(reference, NULL);
+  if (authority && code) {
+    char text[128];
+    snprintf(text, sizeof text, "%s:%s", authority, code);
+    return functions.CPLStrdup(text);
+  }
+  static const char *const options[] = {"FORMAT=WKT2_2019", NULL};
+  char *text = NULL;
+  // "Undefined" is how GeoPackage and others write that none is known.
+  if (functions.OSRExportToWktEx(reference, &text, options) == OGRERR_NONE && text && *text &&
+      !strstr(text, "\"Undefined"))
+    return text;
+  functions.VSIFree(text);
+  return NULL;
+}

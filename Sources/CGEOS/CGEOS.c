@@ -1,1 +1,53 @@
+// Finds GEOS on first use: the versions this code was built against first, then whatever the machine has.
+#define _GNU_SOURCE
 #include "CGEOS.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static const char *const names[] = {
+#ifdef __APPLE__
+    "libgeos_c.1.dylib",
+    "libgeos_c.dylib",
+    "/opt/homebrew/lib/libgeos_c.dylib",
+    "/usr/local/lib/libgeos_c.dylib",
+#else
+    "libgeos_c.so.1",
+    "libgeos_c.so",
+#endif
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct cgeos_functions functions;
+static int loaded;
+static char failure[512];
+
+static void load(void) {
+  void *library = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
+    library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    // The first answer is the telling one: a library that is there but does not load, or the expected name.
+    if (!library && i == 0) {
+      const char *said = dlerror();
+      snprintf(failure, sizeof failure, "GEOS was not found: %s", said ? said : names[0]);
+    }
+  }
+  if (!library) return;
+
+#define CGEOS_FIND(name)                                                        \
+  functions.name = (__typeof__(functions.name))dlsym(library, #name);         \
+  if (!functions.name) {                                                      \
+    snprintf(failure, sizeof failure, "GEOS lacks " #name);                 \
+    return;                                                                   \
+  }
+  CGEOS_FUNCTIONS(CGEOS_FIND)
+#undef CGEOS_FIND
+  loaded = 1;
+}
+
+const struct cgeos_functions *cgeos_load(const char **reason) {
+  pthread_once(&once, load);
+  *reason = loaded ? NULL : failure;
+  return loaded ? &functions : NULL;
+}

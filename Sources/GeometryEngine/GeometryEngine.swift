@@ -1,1 +1,81 @@
-// Placeholder.
+// What planar geometry GEOS answers for the model: values go in and come out, its handles stay inside.
+
+import CGEOS
+import Geometry
+
+/// Why GEOS did not answer.
+public enum EngineError: Error, Hashable, Sendable {
+  /// GEOS is not on this machine.
+  case unavailable(reason: String)
+  /// GEOS refused, mostly because a geometry is too broken to be built, such as a ring of three positions.
+  case failed(operation: String, reason: String)
+}
+
+/// Whether a geometry is valid by the Simple Features rules, and if not, why and where.
+public enum Validity: Hashable, Sendable {
+  case valid
+  /// `at` is nil when the fault has no one place, as when a ring has too few positions.
+  case invalid(reason: String, at: Point?)
+}
+
+/// Planar geometry on x and y; z and m play no part. Each call uses a GEOS context of its own.
+public enum GeometryEngine {
+  /// Whether `geometry` is valid, and the first fault if not.
+  public static func validity(of geometry: Geometry) throws(EngineError) -> Validity {
+    let context = try GEOSContext()
+    let shape: GEOSShape
+    do throws(EngineError) { shape = try GEOSShape(geometry, in: context) } catch {
+      guard case .failed(_, let reason) = error else { throw error }
+      return .invalid(reason: reason, at: nil)
+    }
+    return try context.validity(of: shape)
+  }
+
+  /// Whether the two share a position.
+  public static func intersects(_ first: Geometry, _ second: Geometry) throws(EngineError) -> Bool {
+    let context = try GEOSContext()
+    let first = try GEOSShape(first, in: context)
+    let second = try GEOSShape(second, in: context)
+    return try context.answer(
+      "intersects", context.geos.pointee.GEOSIntersects_r(context.handle, first.handle, second.handle))
+  }
+}
+
+/// A geometry that is asked many times: its edges are indexed once.
+///
+/// It holds a context of its own, so it may go to another task, but serves one at a time.
+public struct PreparedGeometry: ~Copyable {
+  private let context: GEOSContext
+  // GEOS's prepared geometry points into it.
+  private let shape: GEOSShape
+  private let handle: OpaquePointer
+
+  /// - Complexity: O(n log n) in the positions, at the first question.
+  public init(_ geometry: Geometry) throws(EngineError) {
+    let context = try GEOSContext()
+    let shape = try GEOSShape(geometry, in: context)
+    guard let handle = context.geos.pointee.GEOSPrepare_r(context.handle, shape.handle) else {
+      throw .failed(operation: "prepare", reason: context.reason)
+    }
+    self.context = context
+    self.shape = shape
+    self.handle = handle
+  }
+
+  deinit { context.geos.pointee.GEOSPreparedGeom_destroy_r(context.handle, handle) }
+
+  /// Whether they share a position. About O(log n) for small ones.
+  public func intersects(_ geometry: Geometry) throws(EngineError) -> Bool {
+    try intersects(try GEOSShape(geometry, in: context))
+  }
+
+  /// Whether they share a position. A box that crosses the antimeridian is to be split first.
+  public func intersects(_ envelope: Envelope) throws(EngineError) -> Bool {
+    try intersects(try GEOSShape(envelope, in: context))
+  }
+
+  private func intersects(_ shape: borrowing GEOSShape) throws(EngineError) -> Bool {
+    try context.answer(
+      "intersects", context.geos.pointee.GEOSPreparedIntersects_r(context.handle, handle, shape.handle))
+  }
+}

@@ -13,6 +13,16 @@ public struct JSONLimits: Sendable {
 // Safe: nothing writes to the tree after parsing, and this object alone owns its root.
 public final class JSONDocument: @unchecked Sendable {
   private let owned: UnsafeMutablePointer<json_t>
+  /// Holds the whole tree, and lets go of it.
+  private let arena: ParseArena?
+
+  /// `{}`: what stands for params that were left out. (Should memory be gone, null, which has no members either.)
+  public static let emptyObject = JSONDocument()
+
+  private init() {
+    arena = ParseArena(textSize: 2)
+    owned = arena?.withAllocation { json_object() } ?? json_null()
+  }
 
   /// Reads the document's value, keeping the document as long as `body` runs.
   @inline(__always)
@@ -28,36 +38,34 @@ public final class JSONDocument: @unchecked Sendable {
   ///
   /// - Complexity: linear; about ten times the text in memory.
   public init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
-    owned = try Self.parse(text, limits)
-  }
-
-  public init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
-    owned = try text.withUnsafeBytes { bytes in
-      Result { () throws(JSONSyntaxError) in try Self.parse(bytes, limits) }
-    }.get()
-  }
-
-  public convenience init(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
-    try self.init(Array(text.utf8), limits: limits)
-  }
-
-  deinit { json_decref(owned) }
-
-  private static func parse(
-    _ text: UnsafeRawBufferPointer, _ limits: JSONLimits
-  ) throws(JSONSyntaxError) -> UnsafeMutablePointer<json_t> {
     // Two bytes are the least that a value takes, so only long texts can have too many.
-    if text.count > 2 * limits.values, countValues(text) > limits.values {
+    if text.count > 2 * limits.values, Self.countValues(text) > limits.values {
       throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(limits.values) values", offset: 0)
+    }
+    guard let arena = ParseArena(textSize: text.count) else {
+      throw JSONSyntaxError(kind: .outOfMemory, reason: "out of memory", offset: 0)
     }
     var error = json_error_t()
     let flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY
     let empty: StaticString = ""
     let bytes = text.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
-    guard let root = json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error) else {
-      throw JSONSyntaxError(error)
+    let root = arena.withAllocation {
+      json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error)
     }
-    return root
+    guard let root else { throw JSONSyntaxError(error) }
+    owned = root
+    self.arena = consume arena
+  }
+
+  public convenience init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+    defer { copy.deallocate() }
+    copy.copyBytes(from: text)
+    try self.init(UnsafeRawBufferPointer(copy), limits: limits)
+  }
+
+  public convenience init(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+    try self.init(Array(text.utf8), limits: limits)
   }
 
   /// An upper bound of the number of values: every comma, and every opening bracket, outside strings.

@@ -86,7 +86,8 @@ struct JSONPlace: @unchecked Sendable {
   let step: JSONStep
 
   func path(from root: JSONValue) -> String {
-    guard let container else { return "" }
+    // A member looked up in what is absent: the path is from there.
+    guard let container else { return step.pointer }
     guard let start = root.node else { return step.pointer }
     return (Self.search(for: container, in: start) ?? "") + step.pointer
   }

@@ -72,6 +72,9 @@ extension JSONValue {
     }
   }
 
+  /// Whether it is true; false for anything else.
+  public var isTrue: Bool { node?.pointee.type == JSON_TRUE }
+
   /// A number, integer or not.
   public func double() throws(JSONError) -> Double {
     guard let node else { throw typeError(expected: "number") }
@@ -93,6 +96,10 @@ extension JSONValue {
     default: throw typeError(expected: "integer")
     }
   }
+
+  /// The integer, or 0 where there is none: for those who have looked at ``kind``.
+  @inline(__always)
+  public var int64: Int64 { Int64(json_integer_value(node)) }
 
   public func string() throws(JSONError) -> String {
     guard let node, node.pointee.type == JSON_STRING else { throw typeError(expected: "string") }
@@ -124,6 +131,17 @@ extension JSONValue {
     }
     return JSONValue(
       node: child, place: JSONPlace(container: node, step: .member(name.utf8Start, count: name.utf8CodeUnitCount)))
+  }
+
+  /// The member of a name that is known only at run time. Errors about it name the object.
+  public func member(_ name: String) -> JSONValue {
+    var name = name
+    let child = name.withUTF8 { utf8 in
+      utf8.baseAddress.flatMap { start in
+        start.withMemoryRebound(to: CChar.self, capacity: utf8.count) { json_object_getn(node, $0, utf8.count) }
+      }
+    }
+    return JSONValue(node: child, place: JSONPlace(container: node, step: .root))
   }
 
   /// The element at `index`; absent when there is none or this is no array.

@@ -85,6 +85,16 @@ public struct JSONWriter: ~Copyable {
     count -= from - to
   }
 
+  /// Puts one byte in place of another wherever it stands at `offset` or behind.
+  public mutating func replace(_ old: UInt8, by new: UInt8, from offset: Int) {
+    var place = offset
+    while place < count, let found = memchr(start + place, CInt(old), count - place) {
+      place = UnsafeMutablePointer(found.assumingMemoryBound(to: UInt8.self)) - start
+      start[place] = new
+      place += 1
+    }
+  }
+
   /// Overwrites bytes that were written before.
   public mutating func overwrite(at offset: Int, with bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress, offset >= 0, offset + bytes.count <= count else { return }

@@ -54,7 +54,7 @@ import Testing
   @Test func `minted ids follow one another and never come back`() throws {
     var store = FeatureStore(), batch = FeatureBatch()
     for _ in 0..<3 { batch.begin() }
-    #expect(try store.append(batch) == AddedFeatures(firstID: 0, count: 3))
+    #expect(try store.append(batch) == AddedFeatures(firstID: 0, named: [], count: 3))
     try store.remove([0, 1, 2])
     #expect(store.isEmpty && store.slots.isEmpty)
     #expect(try store.append(batch).firstID == 3)

@@ -1,1 +1,80 @@
-// Placeholder.
+// The functions of GDAL that this server calls, found on first use: linked, the library would cost every start.
+#ifndef CGDAL_H
+#define CGDAL_H
+
+#if __has_include(<gdal/gdal.h>)
+#include <gdal/gdal.h>
+#include <gdal/ogr_api.h>
+#include <gdal/ogr_srs_api.h>
+#include <gdal/cpl_conv.h>
+#include <gdal/cpl_error.h>
+#include <gdal/cpl_http.h>
+#include <gdal/cpl_string.h>
+#include <gdal/cpl_vsi.h>
+#else
+#include <gdal.h>
+#include <ogr_api.h>
+#include <ogr_srs_api.h>
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_http.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#endif
+
+
+/// Every function called, once. Adding one here is all it takes.
+#define CGDAL_FUNCTIONS(X) \
+  X(GDALAllRegister) X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
+  X(GDALIdentifyDriverEx) X(GDALOpenEx) X(GDALClose) X(GDALVersionInfo) X(GDALGetFileList) \
+  X(GDALDatasetGetLayerCount) X(GDALDatasetGetLayer) X(GDALDatasetGetLayerByName) X(GDALGetRasterXSize) \
+  X(GDALGetRasterYSize) X(GDALGetRasterCount) X(GDALGetGeoTransform) X(GDALGetSpatialRef) X(GDALGetRasterBand) \
+  X(GDALGetRasterDataType) X(GDALGetRasterNoDataValue) X(GDALGetRasterScale) X(GDALGetRasterOffset) \
+  X(GDALGetRasterUnitType) X(GDALGetMaskFlags) X(GDALGetMaskBand) X(GDALGetBlockSize) X(GDALRasterIO) \
+  X(OGR_L_GetName) X(OGR_L_GetGeomType) X(OGR_L_GetSpatialRef) X(OGR_L_GetFeatureCount) X(OGR_L_GetExtent) \
+  X(OGR_L_GetLayerDefn) X(OGR_L_GetFIDColumn) X(OGR_L_ResetReading) X(OGR_L_GetNextFeature) \
+  X(OGR_FD_GetFieldCount) X(OGR_FD_GetFieldDefn) X(OGR_Fld_GetNameRef) X(OGR_Fld_GetType) X(OGR_Fld_GetSubType) \
+  X(OGR_F_Destroy) X(OGR_F_GetFID) X(OGR_F_GetGeometryRef) X(OGR_F_IsFieldSetAndNotNull) \
+  X(OGR_F_GetFieldAsInteger) X(OGR_F_GetFieldAsInteger64) X(OGR_F_GetFieldAsDouble) X(OGR_F_GetFieldAsString) \
+  X(OGR_F_GetFieldAsIntegerList) X(OGR_F_GetFieldAsInteger64List) X(OGR_F_GetFieldAsDoubleList) \
+  X(OGR_F_GetFieldAsStringList) X(OGR_F_GetFieldAsBinary) X(OGR_F_GetFieldAsDateTimeEx) \
+  X(OGR_G_GetGeometryType) X(OGR_G_IsEmpty) X(OGR_G_GetX) X(OGR_G_GetY) X(OGR_G_GetZ) X(OGR_G_GetM) \
+  X(OGR_G_WkbSize) X(OGR_G_ExportToIsoWkb) X(OGR_G_GetLinearGeometry) X(OGR_G_Clone) X(OGR_G_ForceTo) \
+  X(OGR_G_DestroyGeometry) X(OGR_GT_Flatten) X(OGR_GT_HasZ) X(OGR_GT_HasM) X(OGR_GT_IsNonLinear) \
+  X(OGRGeometryTypeToName) X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) X(OSRFindMatches) \
+  X(OSRFreeSRSArray) X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
+  X(CPLGetErrorHandlerUserData) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
+  X(CPLSetThreadLocalConfigOption) X(CSLAddString) X(CSLDestroy) X(CSLCount) X(VSIFree) X(VSICalloc) \
+  X(CPLStrdup) X(VSIAllocFilesystemPluginCallbacksStruct) X(VSIFreeFilesystemPluginCallbacksStruct) \
+  X(VSIInstallPluginHandler)
+
+/// The library's functions, each of the type that its header declares.
+struct cgdal_functions {
+#define CGDAL_FIELD(name) __typeof__(&name) _Nonnull name;
+  CGDAL_FUNCTIONS(CGDAL_FIELD)
+#undef CGDAL_FIELD
+};
+
+/// Opens the library and registers its drivers the first time; later calls give the same answer. Safe from any thread.
+///
+/// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
+const struct cgdal_functions *_Nullable cgdal_load(const char *_Nullable *_Nonnull reason);
+
+/// What GDAL said on this thread between cgdal_enter and cgdal_leave: the first failure, and how many there were.
+struct cgdal_call {
+  int failures;
+  char text[1024];
+};
+
+/// Keeps GDAL's messages of this thread off standard error and, unless allowed, this thread off the network.
+void cgdal_enter(struct cgdal_call *_Nonnull call, int allow_network);
+/// Ends what cgdal_enter began on the same thread; in pairs, nested.
+void cgdal_leave(int allow_network);
+
+/// Sets what GDAL asks of a file, in a struct that Swift does not see. Bytes; seconds since 1970.
+void cgdal_set_status(VSIStatBufL *_Nonnull status, unsigned mode, long long size, long long modified);
+
+/// `AUTHORITY:CODE` where the reference has one, else WKT2; NULL where it says nothing. Give it back with VSIFree.
+char *_Nullable cgdal_reference_text(OGRSpatialReferenceH _Nullable reference);
+
+#endif

@@ -1,1 +1,27 @@
-// Placeholder.
+// The functions of GEOS that this server calls, found on first use: linked, the library would cost every start.
+#ifndef CGEOS_H
+#define CGEOS_H
+
+#include <geos_c.h>
+
+/// Every function called, once. Adding one here is all it takes.
+#define CGEOS_FUNCTIONS(X) \
+  X(GEOS_init_r) X(GEOS_finish_r) X(GEOSContext_setErrorMessageHandler_r) \
+  X(GEOSContext_setNoticeMessageHandler_r) X(GEOSWKBReader_create_r) X(GEOSWKBReader_destroy_r) \
+  X(GEOSWKBReader_read_r) X(GEOSGeom_destroy_r) X(GEOSGeom_createRectangle_r) X(GEOSisValidDetail_r) \
+  X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSPrepare_r) \
+  X(GEOSPreparedGeom_destroy_r) X(GEOSPreparedIntersects_r)
+
+/// The library's functions, each of the type that its header declares.
+struct cgeos_functions {
+#define CGEOS_FIELD(name) __typeof__(&name) _Nonnull name;
+  CGEOS_FUNCTIONS(CGEOS_FIELD)
+#undef CGEOS_FIELD
+};
+
+/// Opens the library the first time; later calls give the same answer. Safe from any thread.
+///
+/// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
+const struct cgeos_functions *_Nullable cgeos_load(const char *_Nullable *_Nonnull reason);
+
+#endif

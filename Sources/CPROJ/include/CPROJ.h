@@ -1,1 +1,30 @@
-// Placeholder.
+// The functions of PROJ that this server calls, found on first use: linked, the library would cost every start.
+#ifndef CPROJ_H
+#define CPROJ_H
+
+#include <geodesic.h>
+#include <proj.h>
+
+/// Every function called, once. Adding one here is all it takes.
+#define CPROJ_FUNCTIONS(X) \
+  X(proj_context_create) X(proj_context_destroy) X(proj_context_errno) X(proj_context_errno_string) \
+  X(proj_context_set_enable_network) X(proj_log_func) X(proj_log_level) X(proj_create) X(proj_destroy) \
+  X(proj_get_type) X(proj_get_name) X(proj_get_id_auth_name) X(proj_get_id_code) X(proj_get_area_of_use) \
+  X(proj_get_source_crs) X(proj_crs_get_sub_crs) X(proj_identify) X(proj_list_get_count) X(proj_list_get) \
+  X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) \
+  X(proj_create_crs_to_crs_from_pj) X(proj_normalize_for_visualization) X(proj_trans_generic) \
+  X(proj_errno_reset) X(geod_init) X(geod_inverse) X(geod_direct)
+
+/// The library's functions, each of the type that its header declares.
+struct cproj_functions {
+#define CPROJ_FIELD(name) __typeof__(&name) _Nonnull name;
+  CPROJ_FUNCTIONS(CPROJ_FIELD)
+#undef CPROJ_FIELD
+};
+
+/// Opens the library the first time; later calls give the same answer. Safe from any thread.
+///
+/// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
+const struct cproj_functions *_Nullable cproj_load(const char *_Nullable *_Nonnull reason);
+
+#endif

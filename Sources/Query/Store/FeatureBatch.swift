@@ -174,6 +174,27 @@ public struct FeatureBatch: Sendable {
     for (row, value) in values.enumerated() where value != .null { columns[column].set(value, at: row) }
   }
 
+  /// A column of `rows` values of any type, to be set by ``set(column:row:_:)`` and its like, rows ascending; null elsewhere.
+  public mutating func beginColumn(_ name: String, rows: Int) throws(StoreError) -> Int {
+    try adopt(rows)
+    let column = column(named: name)
+    columns[column] = BatchColumn(name: name)
+    return column
+  }
+
+  @inline(__always)
+  public mutating func set(column: Int, row: Int, utf8 text: UnsafeRawBufferPointer) {
+    columns[column].set(text, tag: .string, at: row)
+  }
+
+  public mutating func set(column: Int, row: Int, integer: Int64) {
+    columns[column].set(UInt64(bitPattern: integer), tag: .integer, at: row)
+  }
+
+  public mutating func set(column: Int, row: Int, _ value: AttributeValue) {
+    if value != .null { columns[column].set(value, at: row) }
+  }
+
   private mutating func setColumn(
     _ name: String, _ cells: [UInt64], _ tag: CellTag, _ nulls: [Bool]
   ) throws(StoreError) {

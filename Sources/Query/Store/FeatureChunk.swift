@@ -140,6 +140,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   func remove(_ row: Int) {
     removed[row] = true
+    selected[row] = false
     live -= 1
   }
 
@@ -157,6 +158,13 @@ enum IDSlice {
   var isAscending: Bool {
     guard case .list(let ids) = self else { return true }
     return zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
+  subscript(index: Int) -> Int {
+    switch self {
+    case .run(let first, _): first + index
+    case .list(let ids): ids[ids.startIndex + index]
+    }
   }
 
   var first: Int? {

@@ -4,8 +4,10 @@ import Geometry
 
 /// The ids that a bulk add gave.
 public struct AddedFeatures: Hashable, Sendable {
-  /// The first of `count` minted ids that follow one another; nil when the batch named ids of its own.
+  /// The first of the minted ids, which follow one another; nil when none was minted.
   public let firstID: Int?
+  /// The ids that the batch named itself.
+  public let named: [Int]
   public let count: Int
 }
 
@@ -16,7 +18,7 @@ extension FeatureStore {
   /// - Complexity: O(k) plus O(k log n) for the index; about 0.5 microseconds a point with three attributes.
   @discardableResult
   public mutating func append(_ batch: FeatureBatch) throws(StoreFailure) -> AddedFeatures {
-    guard batch.count > 0 else { return AddedFeatures(firstID: nil, count: 0) }
+    guard batch.count > 0 else { return AddedFeatures(firstID: nil, named: [], count: 0) }
     guard Int(nextRow) + batch.count < Int(UInt32.max) - FeatureChunk.capacity else { throw StoreFailure(.tooManyRows) }
     if let column = (batch.columns + [batch.symbols]).first(where: \.isOverfull) {
       throw StoreFailure(.textTooLarge(column: column.name))
@@ -40,7 +42,10 @@ extension FeatureStore {
     for row in batch.selected { withChunk(of: firstRow + UInt32(row)) { $0.selected[$1] = true } }
     insertIntoIndex(batch, from: firstRow)
     count += batch.count
-    return AddedFeatures(firstID: batch.ids.isEmpty ? ids.first : nil, count: batch.count)
+    let named = batch.ids.filter { $0 != -1 }
+    return AddedFeatures(
+      firstID: batch.ids.isEmpty ? ids.first : batch.ids.firstIndex(of: -1).map { ids[$0] }, named: named,
+      count: batch.count)
   }
 
   private mutating func appendRows(_ batch: FeatureBatch, ids: IDSlice, numbers: [Int]) -> UInt32 {

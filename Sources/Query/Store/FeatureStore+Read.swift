@@ -89,6 +89,9 @@ extension FeatureStore {
     boxes.count == 1 ? index.count(in: boxes[0]) : rows(in: boxes).count
   }
 
+  /// How many features are selected. O(chunks).
+  public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }
+
   /// Ids of the selected features, in the order of insertion.
   public var selectedIDs: [Int] {
     slots.flatMap { slot in

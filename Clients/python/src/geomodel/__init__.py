@@ -1,0 +1,61 @@
+"""Drives a geomodel-server: maps, scenes, views, overlays and layers, from scripts, notebooks and agents.
+
+    async with geomodel.launch() as server:
+        await server.map.create(id="m1", title="World")
+
+    with geomodel.launch_sync() as server:
+        server.map.create(id="m1", title="World")
+"""
+
+from ._client import Client, Launch, Server, launch
+from ._find import find_server
+from ._streams import Stream
+from ._subscriptions import StateChange, StateSubscription, Subscription
+from ._sync import (
+    SyncClient,
+    SyncServer,
+    SyncStateSubscription,
+    SyncStream,
+    SyncSubscription,
+    launch_sync,
+)
+from .errors import (
+    CallTimeoutError,
+    ClosedError,
+    EncodeError,
+    Error,
+    GeoModelError,
+    NotificationsLostError,
+    ProtocolError,
+    ServerDiedError,
+    ServerNotFoundError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CallTimeoutError",
+    "Client",
+    "ClosedError",
+    "EncodeError",
+    "Error",
+    "GeoModelError",
+    "Launch",
+    "NotificationsLostError",
+    "ProtocolError",
+    "Server",
+    "ServerDiedError",
+    "ServerNotFoundError",
+    "StateChange",
+    "StateSubscription",
+    "Stream",
+    "Subscription",
+    "SyncClient",
+    "SyncServer",
+    "SyncStateSubscription",
+    "SyncStream",
+    "SyncSubscription",
+    "find_server",
+    "launch",
+    "launch_sync",
+]

@@ -1,0 +1,268 @@
+"""The asynchronous client: launching a server, calling it, following it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from typing import Any, Callable, Generator, Iterable, Mapping, Sequence
+
+from . import _wire
+from ._connection import Connection
+from ._domains import AsyncDomains
+from ._find import find_server
+from ._framing import Framing
+from ._options import CallOptions
+from ._streams import Stream
+from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
+from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedError
+
+PROTOCOL_VERSIONS = ("0.1",)
+CLIENT_VERSION = "0.1.0"
+
+
+class Client(AsyncDomains):
+    """Calls to one server. `options` makes another one of these whose calls carry more."""
+
+    def __init__(self, connection: Connection, options: CallOptions) -> None:
+        self._connection = connection
+        self._options = options
+
+    def options(
+        self,
+        *,
+        origin: str | None = None,
+        if_revision: int | None = None,
+        scope: str | None = None,
+        key: str | None = None,
+        task: str | None = None,
+        task_timeout: float | None = None,
+        progress: Callable[[dict[str, Any]], object] | None = None,
+        timeout: float | None = None,
+    ) -> Client:
+        """The same server, with calls that carry these besides:
+
+        - `origin`: names the writer in every change, and so in what observers hear.
+        - `if_revision`: refuse with `contentModified` when the object has changed since.
+        - `scope`, `key`: the object that a task ends with; tasks of one scope and key replace one another.
+        - `task`: the task's handle for `task.cancel`; `task_timeout`: the server ends it after so many seconds.
+        - `progress`: is called with each report (`{"kind", "percentage"?, ...}`); what it raises, the call raises.
+        - `timeout`: seconds until the call is cancelled and raises `CallTimeoutError`.
+        """
+        changed = self._options.merged(
+            origin=origin, if_revision=if_revision, scope=scope, key=key, task=task, task_timeout=task_timeout,
+            progress=progress, timeout=timeout,
+        )
+        return Client(self._connection, changed)
+
+    async def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """The result of any method by its name on the wire.
+
+        Cancelling the task that waits here cancels the request on the server; its answer, should it still come, is dropped.
+        """
+        return await self._request(method, params)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Sends a notification: nothing comes back."""
+        await self._connection.notify(method, params or {})
+
+    def notifications(self, *methods: str, limit: int = DEFAULT_LIMIT) -> Stream[Any]:
+        """An async iterator over the params of a method's notifications from now on.
+
+        Of several methods, too; with none named, over all of them, as `{"method", "params"}`.
+        """
+        return self._connection.listen(methods, limit)
+
+    def observe(
+        self,
+        paths: str | Iterable[str],
+        *,
+        except_origin: str | None = None,
+        max_rate: float | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> Opening[StateSubscription]:
+        """Follows paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`"""
+        params = _present(
+            paths=[paths] if isinstance(paths, str) else list(paths), exceptOrigin=except_origin, maxRate=max_rate
+        )
+        return Opening(self, "state/observe", params, lambda: StateSubscription(self, limit))
+
+    def observe_viewpoint(
+        self,
+        view: str,
+        *,
+        kinds: Sequence[str] | None = None,
+        except_origin: str | None = None,
+        max_rate: float | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> Opening[Subscription]:
+        """Follows a view's viewpoint, as `view/viewpointChanged` tells it."""
+        params = _present(view=view, kinds=kinds, exceptOrigin=except_origin, maxRate=max_rate)
+        return Opening(self, "view/observeViewpoint", params, lambda: Subscription(self, limit))
+
+    def observe_location(
+        self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
+    ) -> Opening[Subscription]:
+        """Follows a location source; each item's `method` tells `location/changed` from `location/statusChanged`."""
+        params = _present(locationSource=location_source, maxRate=max_rate)
+        return Opening(self, "location/observe", params, lambda: Subscription(self, limit))
+
+    async def _request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        on_result: Callable[[Any], None] | None = None,
+        on_orphan: Callable[[Any], None] | None = None,
+    ) -> Any:
+        options, connection = self._options, self._connection
+        token = connection.new_token() if options.progress is not None else None
+        wire = _wire.prepare(method, options.with_meta(params or {}, token))
+        token = str(wire["meta"]["progressToken"]) if token is not None else None
+        request = connection.request(
+            method, wire, token=token, on_progress=options.progress, on_result=on_result, on_orphan=on_orphan
+        )
+        if options.timeout is None:
+            return await request
+        # Not wait_for: that would turn a TimeoutError out of a progress callback into ours.
+        task = asyncio.ensure_future(request)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=options.timeout)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if done:
+            return task.result()
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled() and task.exception() is None:
+            return task.result()
+        raise CallTimeoutError(f"{method} was not answered within {options.timeout} s")
+
+    def _give_back_subscription(self, result: Any) -> None:
+        """Ends a subscription that nobody is there to have."""
+        if not self._connection.is_closed:
+            params = {"subscription": result["subscription"]}
+            task = asyncio.ensure_future(self._connection.request("state/unobserve", params))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+class Server(Client):
+    """A server process of one's own, started and initialized; ends with `close` or with the `async with` block."""
+
+    def __init__(self, connection: Connection, initialized: Mapping[str, Any]) -> None:
+        super().__init__(connection, CallOptions())
+        self.initialized = initialized
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """The server's name and version."""
+        return self.initialized["serverInfo"]
+
+    @property
+    def protocol_version(self) -> str:
+        return self.initialized["protocolVersion"]
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The domains it has and the largest messages it takes."""
+        return self.initialized["capabilities"]
+
+    @property
+    def pid(self) -> int:
+        return self._connection.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """What the process ended with; None while it runs."""
+        return self._connection.exit_status
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines that it wrote to standard error."""
+        return self._connection.stderr_tail
+
+    async def close(self) -> None:
+        """Shuts the server down: `shutdown`, `exit`, and after a grace a kill. Twice is harmless."""
+        await self._connection.close()
+
+
+class Launch:
+    """A server about to be started: `await` it, or `async with` it, which also ends it."""
+
+    def __init__(self, start: Callable[[], Any]) -> None:
+        self._start = start
+        self._server: Server | None = None
+
+    def __await__(self) -> Generator[Any, None, Server]:
+        return self._start().__await__()
+
+    async def __aenter__(self) -> Server:
+        self._server = await self._start()
+        return self._server
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        await self._server.close()
+
+
+def launch(
+    server: str | os.PathLike[str] | Sequence[str] | None = None,
+    *,
+    allow_dir: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    trace_file: str | os.PathLike[str] | None = None,
+    args: Iterable[str] = (),
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    root_path: str | os.PathLike[str] | None = None,
+    framing: Framing = "headers",
+    client_name: str = "geomodel-python",
+    start_timeout: float = 30.0,
+    grace: float = 5.0,
+) -> Launch:
+    """Starts a server of one's own: `async with geomodel.launch() as server:`
+
+    - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, PATH, the checkout's build, in this order.
+    - `allow_dir`: confines the files it may open to these folders. `trace_file`: it writes its traffic there.
+    - `args`: more arguments for it. `cwd`: its working directory. `env`: variables besides those of this process.
+    - `root_path`: where relative paths start; its working directory when absent.
+    - `framing`: "headers" (as LSP has it) or "lines" (one message a line).
+    - `start_timeout`, `grace`: seconds that it is given to start, and to end when asked to.
+    """
+    folders = [allow_dir] if isinstance(allow_dir, (str, os.PathLike)) else list(allow_dir)
+    flags = [word for folder in folders for word in ("--allow-dir", os.fspath(folder))]
+    if trace_file is not None:
+        flags += ["--trace-file", os.fspath(trace_file)]
+    params = _present(
+        processId=os.getpid(),
+        clientInfo={"name": client_name, "version": CLIENT_VERSION},
+        protocolVersions=list(PROTOCOL_VERSIONS),
+        rootPath=None if root_path is None else os.path.abspath(root_path),
+    )
+
+    async def start() -> Server:
+        command = [*find_server(server), *flags, *args]
+        connection = Connection(command, cwd=cwd, env=env, framing=framing, grace=grace)
+        await connection.start()
+        try:
+            result = await asyncio.wait_for(connection.request("initialize", params), start_timeout)
+            if not isinstance(result, Mapping) or result.get("protocolVersion") not in PROTOCOL_VERSIONS:
+                raise ProtocolError(f"the server speaks another protocol: {result!r:.200}")
+            await connection.notify("initialized", {})
+        except (asyncio.TimeoutError, TimeoutError) as error:
+            connection.kill()
+            await connection.close()
+            raise ServerDiedError(
+                f"the server did not answer initialize within {start_timeout} s", None, connection.stderr_tail
+            ) from error
+        except BaseException:
+            connection.kill()
+            with contextlib.suppress(ClosedError):
+                await connection.close()
+            raise
+        return Server(connection, result)
+
+    return Launch(start)
+
+
+def _present(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,0 +1,402 @@
+"""One server process and the JSON-RPC with it: a reader, ids, waiters, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import logging
+import os
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, Protocol, Sequence
+
+from . import _wire
+from ._framing import Framing, make_decoder
+from ._streams import Stream
+from .errors import ClosedError, Error, ProtocolError, ServerDiedError, error_from_wire
+
+_log = logging.getLogger("geomodel")
+_server_log = logging.getLogger("geomodel.server")
+_READ = 1 << 18
+_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+
+Progress = Callable[[dict[str, Any]], object]
+
+
+class Receiver(Protocol):
+    """What a subscription's notifications go to."""
+
+    def receive(self, method: str, params: Mapping[str, Any]) -> None: ...
+    def end(self, failure: BaseException | None) -> None: ...
+
+
+@dataclass(eq=False)
+class _Pending:
+    method: str
+    future: asyncio.Future[Any]
+    token: str | None
+    on_result: Callable[[Any], None] | None
+    on_orphan: Callable[[Any], None] | None
+
+
+class Connection:
+    """Writes requests and hands what comes back to who waits for it.
+
+    The reader handles messages in the order of arrival and never waits for anybody: what a reply makes known (a
+    subscription's handle) is known before the next message is looked at.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        framing: Framing = "headers",
+        grace: float = 5.0,
+    ) -> None:
+        self._command = list(command)
+        self._cwd, self._env = cwd, env
+        self._decoder = make_decoder(framing)
+        self._grace = grace
+        self._ids = itertools.count(1)
+        self._tokens = itertools.count(1)
+        self._pending: dict[int, _Pending] = {}
+        self._orphans: dict[int, Callable[[Any], None] | None] = {}
+        self._progress: dict[str, tuple[int, Progress]] = {}
+        self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
+        self._stream_methods: weakref.WeakKeyDictionary[Stream[Any], frozenset[str]] = weakref.WeakKeyDictionary()
+        self._receivers: dict[str, Receiver] = {}
+        self._stderr: deque[str] = deque(maxlen=50)
+        self._failure: Error | None = None
+        self._closing = False
+        self._close_task: asyncio.Task[None] | None = None
+        self._drain_lock = asyncio.Lock()
+
+    # Start and end
+
+    async def start(self) -> None:
+        env = None if self._env is None else {**os.environ, **self._env}
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, cwd=self._cwd, env=env, limit=_READ,
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                # Control-C in a terminal is for the client, which cancels; the server goes when its client does.
+                start_new_session=os.name == "posix",
+            )
+        except OSError as error:
+            raise ServerDiedError(f"the server could not be started: {' '.join(self._command)}: {error}") from error
+        self._reader_task = asyncio.create_task(self._read(), name="geomodel reader")
+        self._stderr_task = asyncio.create_task(self._read_stderr(), name="geomodel stderr")
+        self._watch_task = asyncio.create_task(self._watch(), name="geomodel watch")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        return self._process.returncode
+
+    @property
+    def stderr_tail(self) -> str:
+        return "\n".join(self._stderr)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closing or self._failure is not None
+
+    async def close(self) -> None:
+        """`shutdown`, `exit`, and when the process is not gone after the grace, a kill. Twice is harmless."""
+        if self._close_task is None:
+            self._closing = True
+            self._close_task = asyncio.create_task(self._close(), name="geomodel close")
+        try:
+            await asyncio.shield(self._close_task)
+        except asyncio.CancelledError:
+            # Whoever cancels the closing does not want to wait for it, and wants no process left.
+            if not self._close_task.done():
+                self.kill()
+            raise
+
+    def kill(self) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def _close(self) -> None:
+        if self._failure is None and self._process.returncode is None:
+            with contextlib.suppress(Error, asyncio.TimeoutError, TimeoutError):
+                await asyncio.wait_for(self._request("shutdown", {}), self._grace)
+            self._send({"jsonrpc": "2.0", "method": "exit"})
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.close()
+        for end in (None, self._process.terminate, self._process.kill):
+            if end is not None and self._process.returncode is None:
+                _log.warning("the server did not end within %s s of being asked to", self._grace)
+                with contextlib.suppress(ProcessLookupError):
+                    end()
+            done, _ = await asyncio.wait({self._watch_task}, timeout=self._grace if end is None else 1.0)
+            if done:
+                break
+        self._fail(ClosedError("the client is closed"))
+        for task in (self._reader_task, self._stderr_task, self._watch_task):
+            task.cancel()
+        await asyncio.gather(self._reader_task, self._stderr_task, self._watch_task, return_exceptions=True)
+        # The subprocess transport closes its pipes a turn of the loop later; a loop that ends now would complain.
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
+        await asyncio.sleep(0)
+
+    # Requests
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        token: str | None = None,
+        on_progress: Progress | None = None,
+        on_result: Callable[[Any], None] | None = None,
+        on_orphan: Callable[[Any], None] | None = None,
+    ) -> Any:
+        """The result of a request; cancelling this cancels the request on the server.
+
+        `on_result` sees the result before the next message is handled. `on_orphan` sees the result of a request that was
+        cancelled too late, so that what it made can be given back.
+        """
+        self._check_open()
+        return await self._request(method, params, token, on_progress, on_result, on_orphan)
+
+    async def _request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        token: str | None = None,
+        on_progress: Progress | None = None,
+        on_result: Callable[[Any], None] | None = None,
+        on_orphan: Callable[[Any], None] | None = None,
+    ) -> Any:
+        request_id = next(self._ids)
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        data = self._decoder.encode(_wire.dumps(message))
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = _Pending(method, future, token, on_result, on_orphan)
+        if token is not None and on_progress is not None:
+            self._progress[token] = (request_id, on_progress)
+        try:
+            self._write(data)
+            await self._drain()
+            return await future
+        except asyncio.CancelledError:
+            self._abandon(request_id)
+            raise
+
+    async def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        self._check_open()
+        self._write(self._decoder.encode(_wire.dumps({"jsonrpc": "2.0", "method": method, "params": params})))
+        await self._drain()
+
+    def new_token(self) -> str:
+        return f"progress-{next(self._tokens)}"
+
+    def _check_open(self) -> None:
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+        if self._closing:
+            raise ClosedError("the client is closed")
+
+    def _abandon(self, request_id: int) -> None:
+        pending = self._pending.pop(request_id, None)
+        if pending is None:
+            return
+        if pending.token is not None:
+            self._progress.pop(pending.token, None)
+        self._orphans[request_id] = pending.on_orphan
+        if self._failure is None:
+            self._send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}})
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._write(self._decoder.encode(_wire.dumps(message)))
+
+    def _write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        # A dead process's pipe is no news here: the watcher tells everybody what happened.
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(data)
+
+    async def _drain(self) -> None:
+        assert self._process.stdin is not None
+        if not self._process.stdin.transport.get_write_buffer_size():
+            return
+        # Python before 3.12 allows one waiter in drain().
+        async with self._drain_lock:
+            with contextlib.suppress(OSError, RuntimeError):
+                await self._process.stdin.drain()
+
+    # Notifications
+
+    def listen(self, methods: Sequence[str], limit: int) -> Stream[Any]:
+        """A stream of the notifications of these methods, of all when there are none named."""
+        self._check_open()
+        stream: Stream[Any] = Stream(limit, self._streams.discard)
+        self._streams.add(stream)
+        self._stream_methods[stream] = frozenset(methods)
+        return stream
+
+    def subscribe(self, handle: str, receiver: Receiver) -> None:
+        self._receivers[handle] = receiver
+
+    def unsubscribe(self, handle: str) -> None:
+        self._receivers.pop(handle, None)
+
+    # Reading
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while data := await self._process.stdout.read(_READ):
+                for body in self._decoder.feed(data):
+                    self._receive(body)
+        except ProtocolError as error:
+            self._fail(error)
+            self.kill()
+        except Exception as error:
+            _log.exception("the reader failed")
+            self._fail(ProtocolError(f"the reader failed: {error!r}"))
+            self.kill()
+
+    def _receive(self, body: bytes) -> None:
+        try:
+            message = json.loads(body)
+        except ValueError as error:
+            raise ProtocolError(f"the server wrote what is no JSON ({error}): {body[:200]!r}") from error
+        for one in message if isinstance(message, list) else [message]:
+            if not isinstance(one, dict):
+                raise ProtocolError(f"the server wrote what is no message: {body[:200]!r}")
+            if "method" not in one:
+                self._receive_reply(one)
+            elif "id" in one:
+                refusal = {"code": -32601, "message": f"the client has no method {one['method']}"}
+                self._send({"jsonrpc": "2.0", "id": one["id"], "error": refusal})
+            else:
+                self._receive_notification(str(one["method"]), one.get("params") or {})
+
+    def _receive_reply(self, message: dict[str, Any]) -> None:
+        request_id = message.get("id")
+        if request_id in self._orphans:
+            on_orphan = self._orphans.pop(request_id)
+            if on_orphan is not None and "error" not in message:
+                on_orphan(message.get("result"))
+            return
+        pending = self._pending.pop(request_id, None) if isinstance(request_id, int) else None
+        if pending is None:
+            if "error" in message:
+                # An answer to a message that the server could not read: no one waits for it by id.
+                _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
+                return
+            raise ProtocolError(f"the server answered what was not asked: id {request_id!r}")
+        if pending.token is not None:
+            self._progress.pop(pending.token, None)
+        if "error" in message:
+            if not pending.future.done():
+                pending.future.set_exception(error_from_wire(message["error"], pending.method))
+            return
+        result = message.get("result")
+        if pending.on_result is not None:
+            try:
+                pending.on_result(result)
+            except Error as error:
+                if not pending.future.done():
+                    pending.future.set_exception(error)
+                return
+        if not pending.future.done():
+            pending.future.set_result(result)
+
+    def _receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "$/progress":
+            self._receive_progress(params)
+        elif method == "$/logMessage":
+            _server_log.log(_LEVELS.get(str(params.get("level")), logging.INFO), "%s", params.get("message"))
+        handle = params.get("subscription")
+        receiver = self._receivers.get(handle) if isinstance(handle, str) else None
+        if receiver is not None:
+            receiver.receive(method, params)
+        for stream in list(self._streams):
+            methods = self._stream_methods.get(stream, frozenset())
+            if not methods:
+                stream._push({"method": method, "params": params})
+            elif method in methods:
+                stream._push(params)
+
+    def _receive_progress(self, params: Mapping[str, Any]) -> None:
+        request_id, callback = self._progress.get(str(params.get("token")), (0, None))
+        if callback is None:
+            return
+        try:
+            callback(params.get("value") or {})
+        except Exception as error:
+            # What the callback raises is what its call raises; the work it watched is not wanted any more.
+            future = self._pending[request_id].future
+            self._abandon(request_id)
+            if not future.done():
+                future.set_exception(error)
+
+    async def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        rest = b""
+        while data := await self._process.stderr.read(_READ):
+            *lines, rest = (rest + data).split(b"\n")
+            rest = rest[-65536:]
+            for line in lines:
+                self._keep_stderr(line)
+        if rest:
+            self._keep_stderr(rest)
+
+    def _keep_stderr(self, line: bytes) -> None:
+        text = line[:2000].decode("utf-8", "replace").rstrip()
+        self._stderr.append(text)
+        _server_log.debug("%s", text)
+
+    async def _watch(self) -> None:
+        """Tells everybody when the process is gone, or has closed its output and so is as good as gone."""
+        gone = asyncio.ensure_future(self._process.wait())
+        try:
+            await asyncio.wait({gone, self._reader_task}, return_when=asyncio.FIRST_COMPLETED)
+            if not gone.done():
+                await asyncio.wait({gone}, timeout=self._grace if self._closing else 2.0)
+                if not gone.done():
+                    self.kill()
+            await gone
+            # What it wrote last is still in the pipes; a grandchild may hold them open for ever.
+            await asyncio.wait({self._reader_task, self._stderr_task}, timeout=1.0)
+        finally:
+            gone.cancel()
+        if self._closing:
+            self._fail(ClosedError("the client is closed"))
+        else:
+            status = self._process.returncode
+            how = f"by signal {-status}" if status is not None and status < 0 else f"with exit status {status}"
+            self._fail(ServerDiedError(f"the server ended {how}", status, self.stderr_tail))
+
+    def _fail(self, failure: Error) -> None:
+        if self._failure is not None:
+            return
+        self._failure = failure
+        for pending in list(self._pending.values()):
+            if not pending.future.done():
+                pending.future.set_exception(failure)
+                pending.future.exception()  # Seen: a waiter that was cancelled meanwhile is no bug.
+        self._pending.clear()
+        self._progress.clear()
+        end = None if isinstance(failure, ClosedError) else failure
+        for stream in list(self._streams):
+            stream._end(end)
+        for receiver in list(self._receivers.values()):
+            receiver.end(end)
+        self._receivers.clear()

@@ -1,0 +1,62 @@
+"""Finds the server: argument, GEOMODEL_SERVER, PATH, the checkout's build, in this order."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Sequence
+
+from .errors import ServerNotFoundError
+
+NAME = "geomodel-server"
+
+
+def find_server(server: str | os.PathLike[str] | Sequence[str] | None = None) -> list[str]:
+    """The command that starts the server, as a list of words."""
+    if server is not None:
+        if not isinstance(server, (str, os.PathLike)):
+            return [os.fspath(word) for word in server]
+        return [_given(os.fspath(server), "the argument `server`")]
+    variable = os.environ.get("GEOMODEL_SERVER")
+    if variable:
+        return [_given(variable, "the variable GEOMODEL_SERVER")]
+    on_path = shutil.which(NAME)
+    if on_path:
+        return [on_path]
+    checkout = find_checkout()
+    if checkout is None:
+        builds = "this package was not installed from a checkout, so there is no build beside it"
+    else:
+        for configuration in ("release", "debug"):
+            candidate = checkout / ".build" / configuration / NAME
+            if _is_executable(candidate):
+                return [str(candidate)]
+        builds = f"no build in {checkout / '.build'} (`make build` there makes one)"
+    raise ServerNotFoundError(
+        f"{NAME} was not found: not given as `server`, GEOMODEL_SERVER is not set, not on PATH, {builds}"
+    )
+
+
+def find_checkout() -> Path | None:
+    """The repository that this package's source lies in, if it does."""
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "Package.swift").is_file() and (folder / "Protocol").is_dir():
+            return folder
+    return None
+
+
+def _given(path: str, by: str) -> str:
+    found = shutil.which(path)
+    if found:
+        return os.path.abspath(found) if os.sep in found else found
+    expanded = os.path.abspath(os.path.expanduser(path))
+    if not os.path.exists(expanded):
+        raise ServerNotFoundError(f"{by} names {path!r}, which does not exist")
+    if not _is_executable(Path(expanded)):
+        raise ServerNotFoundError(f"{by} names {path!r}, which is no executable file")
+    return expanded
+
+
+def _is_executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

@@ -1,0 +1,203 @@
+"""Subscriptions: the state tree with its replica, a view's viewpoint, a source's locations."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Callable, Generator, Generic, Mapping, TypeVar
+
+from ._replica import Replica
+from ._streams import Stream
+from .errors import ClosedError, Error, ProtocolError
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+DEFAULT_LIMIT = 10_000
+
+
+@dataclass(frozen=True)
+class StateChange:
+    """What changed between two revisions.
+
+    `resynced` says that deltas were given up, by the server or here because nobody read them: `changes` is empty then, and the
+    subscription's `state` has what came out of them.
+    """
+
+    base: int
+    revision: int
+    origins: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    resynced: bool = False
+
+
+class Subscription(Stream[Any]):
+    """Notifications of one handle, from its reply on; an async iterator. `first` is what the reply told."""
+
+    def __init__(self, client: Client, limit: int) -> None:
+        super().__init__(limit)
+        self._client = client
+        self.handle = ""
+        self.first: dict[str, Any] = {}
+
+    async def close(self) -> None:  # type: ignore[override]
+        """Ends it here and on the server. Twice is harmless."""
+        if self.handle and not self._ended:
+            self._detach()
+            try:
+                await self._client.call("state/unobserve", {"subscription": self.handle})
+            except (ClosedError, ConnectionError):
+                pass  # Gone with the session.
+        self._detach()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def receive(self, method: str, params: Mapping[str, Any]) -> None:
+        self._push({"method": method, **params})
+
+    def end(self, failure: BaseException | None) -> None:
+        self._end(failure)
+
+    def _detach(self) -> None:
+        self._client._connection.unsubscribe(self.handle)
+        super().close()
+
+    def _opened(self, result: Any) -> None:
+        self.first = result
+        self.handle = result["subscription"]
+        self._client._connection.subscribe(self.handle, self)
+
+    async def _ready(self) -> None:
+        """Waits for what has to be here before it can be used."""
+
+
+class StateSubscription(Subscription):
+    """Follows paths of the state tree; iterating gives `StateChange`s.
+
+    `state` is a tree with just the observed places. It is brought up to date when deltas arrive, not when they are read: when
+    a command has returned, its changes are in it.
+    """
+
+    def __init__(self, client: Client, limit: int) -> None:
+        super().__init__(client, limit)
+        self._replica = Replica()
+        self._complete = asyncio.Event()
+        self._revision = 0
+        self._parts: list[dict[str, Any]] = []
+        self._resyncing = False
+        self.snapshot: list[dict[str, Any]] = []
+
+    @property
+    def state(self) -> Any:
+        """The observed places as a tree: `sub.state["views"]["v1"]["viewpoint"]`. Read it, do not change it."""
+        return self._replica.root
+
+    @property
+    def revision(self) -> int:
+        """The revision that `state` is of."""
+        return self._revision
+
+    def at(self, path: str, default: Any = None) -> Any:
+        """The value at a JSON Pointer; `default` when nothing stands there."""
+        return self._replica.get(path, default)
+
+    def receive(self, method: str, params: Mapping[str, Any]) -> None:
+        try:
+            if method == "state/changed":
+                self._changed(params)
+            elif method == "state/resynced":
+                self._resyncing = True
+                self._replica.clear()
+                self._parts = []
+                self._snapshot_came(params["revision"], params.get("snapshot"))
+            elif method == "state/snapshotPart":
+                self._replica.place(params["values"])
+                if params["isLast"]:
+                    self._snapshot_complete(params["revision"])
+        except (ProtocolError, KeyError, IndexError, TypeError, ValueError) as error:
+            failure = error if isinstance(error, Error) else ProtocolError(f"{method} does not fit: {error!r}")
+            self._end(failure)
+            self._complete.set()
+
+    def end(self, failure: BaseException | None) -> None:
+        super().end(failure)
+        self._complete.set()
+
+    def _opened(self, result: Any) -> None:
+        super()._opened(result)
+        self._snapshot_came(result["revision"], result.get("snapshot"))
+
+    async def _ready(self) -> None:
+        await self._complete.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def _snapshot_came(self, revision: int, snapshot: list[dict[str, Any]] | None) -> None:
+        self._revision = revision
+        if snapshot is not None:
+            self._replica.place(snapshot)
+            if not self._resyncing:
+                self.snapshot = snapshot
+            self._snapshot_complete(revision)
+
+    def _snapshot_complete(self, revision: int) -> None:
+        self._revision = revision
+        self._complete.set()
+        if self._resyncing:
+            self._resyncing = False
+            self._push(StateChange(base=revision, revision=revision, resynced=True))
+
+    def _changed(self, params: Mapping[str, Any]) -> None:
+        if params["base"] != self._revision:
+            raise ProtocolError(f"a delta from revision {params['base']} came after revision {self._revision}")
+        self._parts += params["changes"]
+        if params.get("isLast") is False:
+            return
+        changes, self._parts = self._parts, []
+        self._replica.apply(changes)
+        self._revision = params["revision"]
+        self._push(StateChange(params["base"], params["revision"], params.get("origins") or [], changes))
+
+    def _push(self, item: StateChange) -> None:
+        if len(self._items) >= self._limit:
+            # The replica has it all: one word that deltas were left out is as good as a resync by the server.
+            self._items.clear()
+            item = StateChange(base=self._revision, revision=self._revision, resynced=True)
+        super()._push(item)
+
+
+S = TypeVar("S", bound=Subscription)
+
+
+class Opening(Generic[S]):
+    """A subscription about to be made: `await` it, or `async with` it, which also ends it."""
+
+    def __init__(self, client: Client, method: str, params: Mapping[str, Any], make: Callable[[], S]) -> None:
+        self._client, self._method, self._params, self._make = client, method, params, make
+        self._made: S | None = None
+
+    def __await__(self) -> Generator[Any, None, S]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> S:
+        self._made = await self._open()
+        return self._made
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._made is not None
+        await self._made.close()
+
+    async def _open(self) -> S:
+        subscription, client = self._make(), self._client
+        try:
+            await client._request(
+                self._method, self._params, on_result=subscription._opened, on_orphan=client._give_back_subscription
+            )
+            await subscription._ready()
+        except BaseException:
+            if subscription.handle:
+                subscription._detach()
+                client._give_back_subscription({"subscription": subscription.handle})
+            raise
+        return subscription

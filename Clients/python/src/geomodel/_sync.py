@@ -1,0 +1,346 @@
+"""The blocking client: the asynchronous one on a thread of its own, so that it works inside a running loop as well."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import copy
+import os
+import queue
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequence, TypeVar
+
+from ._client import Client, Server, launch
+from ._domains import SyncDomains
+from ._framing import Framing
+from ._streams import Stream
+from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
+from .errors import ClosedError
+
+T = TypeVar("T")
+Self = TypeVar("Self", bound="SyncStream[Any]")
+
+
+class _Portal:
+    """An event loop on a thread; coroutines go in, results come out."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="geomodel", daemon=True)
+        self._thread.start()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise RuntimeError("a blocking call from the client's own thread would wait for itself")
+        if not self._thread.is_alive():
+            coroutine.close()
+            raise ClosedError("the client is closed")
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        future = self.submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:
+            # KeyboardInterrupt: the request is cancelled, and the server told so.
+            future.cancel()
+            raise
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+
+class SyncStream(Generic[T]):
+    """A blocking iterator over what arrives; see `Stream`."""
+
+    def __init__(self, portal: _Portal, stream: Stream[T]) -> None:
+        self._portal, self._stream = portal, stream
+
+    def get(self, timeout: float | None = None) -> T:
+        """The next item; waits for it, at most `timeout` seconds. Raises `StopIteration` at the end."""
+        # A coroutine must not raise StopIteration, and a future does not carry StopAsyncIteration through.
+        found, item = self._portal.run(_next(self._stream, timeout))
+        if not found:
+            raise StopIteration
+        return item
+
+    def take_all(self) -> list[T]:
+        """All that has arrived and was not read, without waiting."""
+        return self._portal.run(_do(self._stream.take_all))
+
+    def close(self) -> None:
+        """Ends it: nothing more is kept."""
+        with contextlib.suppress(ClosedError):
+            self._portal.run(_do(self._stream.close))
+
+    def __iter__(self) -> SyncStream[T]:
+        return self
+
+    def __next__(self) -> T:
+        return self.get()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class SyncSubscription(SyncStream[Any]):
+    """Notifications of one handle; `first` is what the reply told."""
+
+    _stream: Subscription
+
+    @property
+    def handle(self) -> str:
+        return self._stream.handle
+
+    @property
+    def first(self) -> dict[str, Any]:
+        return self._stream.first
+
+    def close(self) -> None:
+        """Ends it here and on the server. Twice is harmless."""
+        with contextlib.suppress(ClosedError):
+            self._portal.run(self._stream.close())
+
+
+class SyncStateSubscription(SyncSubscription):
+    """Follows paths of the state tree; see `StateSubscription`."""
+
+    _stream: StateSubscription
+
+    @property
+    def snapshot(self) -> list[dict[str, Any]]:
+        return self._stream.snapshot
+
+    @property
+    def revision(self) -> int:
+        return self._stream.revision
+
+    @property
+    def state(self) -> Any:
+        """A copy of the observed places as they are now."""
+        return self._portal.run(_do(lambda: copy.deepcopy(self._stream.state)))
+
+    def at(self, path: str, default: Any = None) -> Any:
+        """A copy of the value at a JSON Pointer; `default` when nothing stands there."""
+        return self._portal.run(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
+
+    def get(self, timeout: float | None = None) -> StateChange:
+        return super().get(timeout)
+
+
+class SyncClient(SyncDomains):
+    """Calls that block; see `Client`."""
+
+    def __init__(self, portal: _Portal, client: Client) -> None:
+        self._portal = portal
+        self._async = client
+        self._progress: Callable[[dict[str, Any]], object] | None = None
+
+    def options(
+        self,
+        *,
+        origin: str | None = None,
+        if_revision: int | None = None,
+        scope: str | None = None,
+        key: str | None = None,
+        task: str | None = None,
+        task_timeout: float | None = None,
+        progress: Callable[[dict[str, Any]], object] | None = None,
+        timeout: float | None = None,
+    ) -> SyncClient:
+        """The same server, with calls that carry these besides; see `Client.options`.
+
+        `progress` is called on the thread that waits for the call, and may call the server itself.
+        """
+        made = SyncClient(
+            self._portal,
+            self._async.options(
+                origin=origin, if_revision=if_revision, scope=scope, key=key, task=task, task_timeout=task_timeout,
+                timeout=timeout,
+            ),
+        )
+        made._progress = progress or self._progress
+        return made
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """The result of any method by its name on the wire. Control-C cancels the request."""
+        if self._progress is None:
+            return self._portal.run(self._async.call(method, params))
+        events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        future = self._portal.submit(self._async.options(progress=events.put).call(method, params))
+        future.add_done_callback(lambda _: events.put(None))
+        try:
+            while (event := events.get()) is not None:
+                self._progress(event)
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Sends a notification: nothing comes back."""
+        self._portal.run(self._async.notify(method, params))
+
+    def notifications(self, *methods: str, limit: int = DEFAULT_LIMIT) -> SyncStream[Any]:
+        """An iterator over the params of a method's notifications from now on; see `Client.notifications`."""
+        return SyncStream(self._portal, self._portal.run(_do(lambda: self._async.notifications(*methods, limit=limit))))
+
+    def observe(
+        self,
+        paths: str | Iterable[str],
+        *,
+        except_origin: str | None = None,
+        max_rate: float | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> SyncStateSubscription:
+        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`"""
+        opening = self._async.observe(paths, except_origin=except_origin, max_rate=max_rate, limit=limit)
+        return SyncStateSubscription(self._portal, self._portal.run(_opened(opening)))
+
+    def observe_viewpoint(
+        self,
+        view: str,
+        *,
+        kinds: Sequence[str] | None = None,
+        except_origin: str | None = None,
+        max_rate: float | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> SyncSubscription:
+        """Follows a view's viewpoint, as `view/viewpointChanged` tells it."""
+        opening = self._async.observe_viewpoint(
+            view, kinds=kinds, except_origin=except_origin, max_rate=max_rate, limit=limit
+        )
+        return SyncSubscription(self._portal, self._portal.run(_opened(opening)))
+
+    def observe_location(
+        self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
+    ) -> SyncSubscription:
+        """Follows a location source; each item's `method` tells `location/changed` from `location/statusChanged`."""
+        opening = self._async.observe_location(location_source, max_rate=max_rate, limit=limit)
+        return SyncSubscription(self._portal, self._portal.run(_opened(opening)))
+
+
+class SyncServer(SyncClient):
+    """A server process of one's own; ends with `close`, with the `with` block, or with the interpreter."""
+
+    _async: Server
+
+    def __init__(self, portal: _Portal, server: Server) -> None:
+        super().__init__(portal, server)
+        self._closed = False
+        _open_servers.add(self)
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """The server's name and version."""
+        return self._async.server_info
+
+    @property
+    def protocol_version(self) -> str:
+        return self._async.protocol_version
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The domains it has and the largest messages it takes."""
+        return self._async.capabilities
+
+    @property
+    def pid(self) -> int:
+        return self._async.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """What the process ended with; None while it runs."""
+        return self._async.exit_status
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines that it wrote to standard error."""
+        return self._async.stderr_tail
+
+    def close(self) -> None:
+        """Shuts the server down. Twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._portal.run(self._async.close())
+        finally:
+            self._portal.stop()
+
+    def __enter__(self) -> SyncServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def launch_sync(
+    server: str | os.PathLike[str] | Sequence[str] | None = None,
+    *,
+    allow_dir: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    trace_file: str | os.PathLike[str] | None = None,
+    args: Iterable[str] = (),
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    root_path: str | os.PathLike[str] | None = None,
+    framing: Framing = "headers",
+    client_name: str = "geomodel-python",
+    start_timeout: float = 30.0,
+    grace: float = 5.0,
+) -> SyncServer:
+    """Starts a server of one's own: `with geomodel.launch_sync() as server:`; see `launch` for the options.
+
+    Works inside a running event loop, as in Jupyter, where `server = geomodel.launch_sync()` lasts until `server.close()`.
+    """
+    starting = launch(
+        server, allow_dir=allow_dir, trace_file=trace_file, args=args, cwd=cwd, env=env, root_path=root_path,
+        framing=framing, client_name=client_name, start_timeout=start_timeout, grace=grace,
+    )
+    portal = _Portal()
+    try:
+        return SyncServer(portal, portal.run(_opened(starting)))
+    except BaseException:
+        portal.stop()
+        raise
+
+
+_open_servers: weakref.WeakSet[SyncServer] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for server in list(_open_servers):
+        server.close()
+
+
+async def _opened(opening: Any) -> Any:
+    return await opening
+
+
+async def _do(action: Callable[[], T]) -> T:
+    return action()
+
+
+async def _next(stream: Stream[T], timeout: float | None) -> tuple[bool, Any]:
+    try:
+        return True, await stream.get(timeout)
+    except StopAsyncIteration:
+        return False, None

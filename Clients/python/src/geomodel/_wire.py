@@ -1,0 +1,153 @@
+"""Turns Python values into message bodies: paths, `__geo_interface__`, numpy and pandas, times."""
+
+from __future__ import annotations
+
+import array
+import base64
+import datetime
+import json
+import math
+import os
+import sys
+from typing import Any, Mapping
+
+from .errors import EncodeError
+
+# Which params are columns, by method; a test holds it against the definition.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "overlay/addColumns": ("x", "y", "z", "ids"),
+    "overlay/updateColumns": ("x", "y", "z", "ids"),
+    "overlay/removeGraphics": ("ids",),
+    "overlay/select": ("ids",),
+}
+COLUMN_MAPS: dict[str, tuple[str, ...]] = {
+    "overlay/addColumns": ("attributes",),
+    "overlay/updateColumns": ("attributes",),
+}
+_GEOMETRY_TYPES = frozenset(
+    ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection", "WKT", "WKB",
+     "Envelope")
+)
+
+
+def dumps(message: Any) -> bytes:
+    """A message's body in UTF-8."""
+    try:
+        return json.dumps(
+            message, default=_to_json, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode("utf-8")
+    except EncodeError:
+        raise
+    except (ValueError, TypeError, RecursionError) as error:
+        raise EncodeError(f"cannot be put into a message: {error}") from error
+
+
+def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The params with columns packed and graphics made of whatever has a `__geo_interface__`."""
+    out = dict(params)
+    for name in COLUMNS.get(method, ()):
+        if out.get(name) is not None:
+            out[name] = column(out[name])
+    for name in COLUMN_MAPS.get(method, ()):
+        if out.get(name) is not None:
+            out[name] = {str(key): column(values) for key, values in dict(out[name]).items()}
+    if method == "overlay/addGraphics" and out.get("graphics") is not None:
+        out["graphics"] = graphics(out["graphics"])
+    return out
+
+
+def column(values: Any) -> Any:
+    """One value for each row, as the protocol's `Column`.
+
+    Arrays of numbers (numpy, pandas, `array.array`) are packed: they read ten times faster than digits. Lists stay lists,
+    with NaN as null.
+    """
+    if isinstance(values, Mapping):
+        return values
+    if isinstance(values, array.array):
+        code = "d" if values.typecode in "fd" else "q"
+        if values.typecode == "u":
+            return list(values)
+        try:
+            packed = values if values.typecode == code else array.array(code, values)
+        except OverflowError as error:
+            raise EncodeError("a column holds integers beyond 64 bits") from error
+        if sys.byteorder == "big":
+            packed = array.array(code, packed)
+            packed.byteswap()
+        return _packed(code == "d", packed.tobytes())
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if hasattr(values, "dtype") and hasattr(values, "astype"):
+        if getattr(values, "ndim", 1) != 1:
+            raise EncodeError(f"a column has one dimension, not {values.ndim}")
+        kind = values.dtype.kind
+        if kind == "f":
+            return _packed(True, values.astype("<f8").tobytes())
+        if kind == "i" or (kind == "u" and (not len(values) or int(values.max()) < 2**63)):
+            return _packed(False, values.astype("<i8").tobytes())
+        if kind == "u":
+            raise EncodeError("a column holds integers beyond 64 bits")
+        if kind == "M":
+            return [None if text == "NaT" else text + "Z" for text in values.astype("datetime64[ms]").astype(str).tolist()]
+        values = values.tolist()
+    return [None if value is None or _is_missing(value) else value for value in values]
+
+
+def graphics(values: Any) -> list[Any]:
+    """Graphics out of a FeatureCollection, a feature, a geometry, or a list of such things."""
+    values = _geo(values)
+    if isinstance(values, Mapping):
+        values = values["features"] if values.get("type") == "FeatureCollection" else [values]
+    return [_graphic(_geo(value)) for value in values]
+
+
+def _graphic(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if value.get("type") in _GEOMETRY_TYPES:
+        return {"geometry": value}
+    # GeoPandas names rows by strings; a graphic's id is an integer, and is minted where there is none.
+    if value.get("type") == "Feature" and isinstance(value.get("id"), str):
+        return {key: member for key, member in value.items() if key != "id"}
+    return value
+
+
+def _geo(value: Any) -> Any:
+    return value if isinstance(value, (Mapping, list, tuple)) else getattr(value, "__geo_interface__", value)
+
+
+def _packed(is_float: bool, data: bytes) -> dict[str, str]:
+    return {"type": "float64" if is_float else "int64", "data": base64.b64encode(data).decode("ascii")}
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)
+
+
+def _to_json(value: Any) -> Any:
+    """What `json` does not know by itself."""
+    geo = getattr(value, "__geo_interface__", None)
+    if geo is not None:
+        return geo
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if _is_missing(value):
+        return None
+    if isinstance(value, datetime.datetime):
+        text = value.isoformat()
+        return text[:-6] + "Z" if text.endswith("+00:00") else text
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (set, frozenset)) or hasattr(value, "__iter__"):
+        return list(value)
+    raise EncodeError(f"{type(value).__name__} cannot be put into a message: {value!r:.80}")

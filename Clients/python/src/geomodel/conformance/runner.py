@@ -1,0 +1,240 @@
+"""Plays one transcript against a fresh server process."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import queue
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any, Sequence
+
+from .._framing import Framing, make_decoder
+from .patterns import Mismatch, fill, match, match_unordered, raw, show
+
+_QUIET = ("$/logMessage", "$/logTrace")
+_ENVELOPE = {"jsonrpc", "id", "method", "params", "result", "error"}
+_END = object()
+
+
+class CaseFailure(Exception):
+    """What was not as the transcript says, in lines for people."""
+
+
+class Case:
+    """A transcript that has been read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.steps: list[tuple[int, dict[str, Any]]] = []
+        for number, line in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
+            if line.strip():
+                try:
+                    self.steps.append((number, json.loads(line)))
+                except ValueError as error:
+                    raise CaseFailure(f"line {number} is no JSON: {error}") from error
+        if not self.steps or "case" not in self.steps[0][1]:
+            raise CaseFailure('the first line has no "case"')
+        self.head = self.steps.pop(0)[1]
+        self.name: str = self.head["case"]
+
+    def framing(self, wanted: Framing) -> Framing:
+        has_raw = any("sendRaw" in step for _, step in self.steps)
+        return self.head.get("framing") or ("lines" if has_raw else wanted)
+
+
+class Runner:
+    """One case, one process. Reading and writing have threads of their own, so that neither side can block the other."""
+
+    def __init__(self, case: Case, command: Sequence[str], framing: Framing, fixtures: Path, tmp: Path, patience: float):
+        self._case, self._patience = case, max(patience, case.head.get("patience", 0.0))
+        self._bindings: dict[str, Any] = {"tmp": str(tmp), "fixtures": str(fixtures)}
+        self._decoder = make_decoder(case.framing(framing))
+        self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._held: list[Any] = []
+        self._command = [*command, *fill(case.head.get("args", []), self._bindings)]
+
+    def run(self) -> None:
+        """Plays all lines; raises `CaseFailure` at the first that does not fit."""
+        number, steps = 1, self._case.steps
+        files = list(itertools.takewhile(lambda step: "file" in step[1], steps))
+        for number, step in files:
+            self._play(step)
+        self._start()
+        try:
+            if self._case.head.get("initialize", False):
+                self._initialize()
+            for number, step in steps[len(files) :]:
+                self._play(step)
+            number += 1
+            self._outgoing.put(None)
+            self._expect_end(None)
+        except Mismatch as mismatch:
+            raise CaseFailure(f"line {number}: {self._story(mismatch)}") from None
+        except (KeyError, OSError) as error:
+            raise CaseFailure(f"line {number}: {error}") from error
+        finally:
+            self._stop()
+
+    def _start(self) -> None:
+        self._stderr = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+        )
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._write)]
+        for thread in self._threads:
+            thread.start()
+
+    def _initialize(self) -> None:
+        params = {"protocolVersions": ["0.1"], "rootPath": "${tmp}"}
+        self._play({"send": {"id": "init", "method": "initialize", "params": params}})
+        self._play({"expect": {"id": "init", "result": {"$type": "object"}}})
+        self._play({"send": {"method": "initialized", "params": {}}})
+
+    def _play(self, step: dict[str, Any]) -> None:
+        if "send" in step:
+            message = _with_version(fill(step["send"], self._bindings))
+            body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+            self._outgoing.put(self._decoder.encode(body))
+        elif "sendText" in step:
+            self._outgoing.put(self._decoder.encode(raw(step["sendText"], self._bindings)))
+        elif "sendRaw" in step:
+            self._outgoing.put(raw(step["sendRaw"], self._bindings))
+        elif "expect" in step:
+            self._message = self._next([step["expect"]], step.get("skip", []))
+            self._bindings = match(step["expect"], self._message, self._bindings)
+        elif "expectUnordered" in step:
+            patterns = step["expectUnordered"]
+            messages: list[Any] = []
+            for _ in patterns:
+                try:
+                    messages.append(self._next(patterns, step.get("skip", [])))
+                except Mismatch as mismatch:
+                    wanted = f"{len(patterns)} messages, of which {len(messages)} came: {show(messages)}"
+                    raise Mismatch("", wanted, mismatch.found) from None
+            self._message = messages
+            self._bindings = match_unordered(patterns, self._message, self._bindings)
+        elif "closeInput" in step:
+            self._outgoing.put(None)
+        elif "expectExit" in step:
+            self._expect_end(step["expectExit"])
+        elif "file" in step:
+            path = Path(fill(step["file"], self._bindings))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw(step["text"], self._bindings))
+        else:
+            raise CaseFailure(f"no such step: {show(step)}")
+
+    def _next(self, patterns: list[Any], skip: list[Any]) -> Any:
+        methods = [pattern.get("method") for pattern in patterns if isinstance(pattern, dict)]
+        deadline = time.monotonic() + self._patience
+        while True:
+            self._message = None
+            try:
+                message = self._incoming.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise Mismatch("", show(patterns[0]), f"nothing within {self._patience:g} s") from None
+            if message is _END:
+                self._incoming.put(_END)
+                raise Mismatch("", show(patterns[0]), "nothing: the server ended its output")
+            self._message = message
+            if isinstance(message, Exception):
+                raise Mismatch("", "a message", f"nothing that can be read: {message}")
+            _check_envelope(message)
+            method = message.get("method") if isinstance(message, dict) else None
+            if method in _QUIET and method not in methods:
+                continue
+            if any(self._matches(pattern, message) for pattern in skip):
+                continue
+            return message
+
+    def _matches(self, pattern: Any, message: Any) -> bool:
+        try:
+            match(pattern, message, self._bindings)
+        except Mismatch:
+            return False
+        return True
+
+    def _expect_end(self, status: int | None) -> None:
+        try:
+            message = self._next([{}], [])
+        except Mismatch as mismatch:
+            if mismatch.found != "nothing: the server ended its output":
+                raise Mismatch("", "the end of the output", mismatch.found) from None
+        else:
+            raise Mismatch("", "no more messages", message)
+        try:
+            found = self._process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            raise Mismatch("", "the server's end", f"nothing: it still runs after {self._patience:g} s") from None
+        if status is not None and found != status:
+            raise Mismatch("", f"exit status {status}", found)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while data := self._process.stdout.read1(1 << 18):  # type: ignore[attr-defined]
+                for body in self._decoder.feed(data):
+                    self._incoming.put(json.loads(body))
+        except Exception as error:
+            self._incoming.put(error)
+        self._incoming.put(_END)
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        try:
+            while (data := self._outgoing.get()) is not None:
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+        except OSError:
+            pass  # The server is gone or reads no more; what is expected next says whether it may be.
+        try:
+            self._process.stdin.close()
+        except OSError:
+            pass
+
+    def _stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._outgoing.put(None)
+        for thread in self._threads:
+            thread.join(1.0)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._stderr.seek(0)
+        self.stderr = self._stderr.read()[-2000:].decode("utf-8", "replace").strip()
+        self._stderr.close()
+
+    def _story(self, mismatch: Mismatch) -> str:
+        found = mismatch.found if str(mismatch.found).startswith("nothing") else show(mismatch.found)
+        lines = [f"at {mismatch.path or 'the message'}: expected {mismatch.expected}, found {found}"]
+        if self._message is not None and mismatch.path:
+            lines.append(f"message: {show(self._message, 1500)}")
+        return "\n    ".join(lines)
+
+    _message: Any = None
+    stderr = ""
+
+
+def _with_version(message: Any) -> Any:
+    if isinstance(message, list):
+        return [_with_version(one) for one in message]
+    if isinstance(message, dict) and "method" in message and "jsonrpc" not in message:
+        return {"jsonrpc": "2.0", **message}
+    return message
+
+
+def _check_envelope(message: Any) -> None:
+    for one in message if isinstance(message, list) else [message]:
+        if not isinstance(one, dict):
+            raise Mismatch("", "a message", one)
+        if one.get("jsonrpc") != "2.0":
+            raise Mismatch("/jsonrpc", '"2.0"', one.get("jsonrpc", "nothing"))
+        extra = sorted(set(one) - _ENVELOPE)
+        if extra:
+            raise Mismatch(f"/{extra[0]}", "nothing", one[extra[0]])

@@ -1,0 +1,188 @@
+"""A server for the client's own tests: the framing, the lifecycle, and misbehaviour on demand."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+write_lock = threading.Lock()
+framing = "headers"
+cancelled: set[Any] = set()
+wake = threading.Condition()
+subscriptions = 0
+log: list[Any] = []  # What came: tests ask for it.
+
+
+def read() -> Any:
+    global framing
+    line = stdin.readline()
+    while line in (b"\n", b"\r\n"):
+        line = stdin.readline()
+    if not line:
+        return None
+    if line[:1] in b"{[":
+        framing = "lines"
+        return json.loads(line)
+    length = 0
+    while line.strip():
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+        line = stdin.readline()
+    return json.loads(stdin.read(length))
+
+
+def frame(message: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode()
+    return body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def write(*messages: Any) -> None:
+    with write_lock:
+        stdout.write(b"".join(map(frame, messages)))  # In one write, so that they are read together.
+        stdout.flush()
+
+
+def reply(request: Any, result: Any) -> Any:
+    return {"id": request["id"], "result": result}
+
+
+def fail(request: Any, code: int, kind: str, **data: Any) -> Any:
+    return {"id": request["id"], "error": {"code": code, "message": f"it is {kind}", "data": {"kind": kind, **data}}}
+
+
+def changed(handle: str, base: int, value: Any, path: str = "/views/v1/n", **more: Any) -> Any:
+    changes = [{"op": "replace", "path": path, "value": value}]
+    return {
+        "method": "state/changed",
+        "params": {"subscription": handle, "base": base, "revision": base + 1, "origins": [], "changes": changes, **more},
+    }
+
+
+def slow(request: Any) -> None:
+    """Works until it is cancelled or its seconds are over."""
+    params = request["params"]
+    token = params.get("meta", {}).get("progressToken")
+    deadline = time.monotonic() + params.get("seconds", 10)
+    percent = 0
+    with wake:
+        while request["id"] not in cancelled and time.monotonic() < deadline:
+            if token is not None and percent <= 100:
+                write({"method": "$/progress", "params": {"token": token, "value": {"kind": "report", "percentage": percent}}})
+                percent += 50
+            wake.wait(0.02)
+        done = request["id"] not in cancelled
+    if not done and params.get("answersAnyway"):
+        time.sleep(0.05)
+        done = True
+    if done and params.get("makes"):
+        write(reply(request, {"subscription": "late", "revision": 0, "snapshot": []}))
+    else:
+        write(reply(request, {"slept": True}) if done else fail(request, -32800, "cancelled"))
+
+
+def observe(request: Any) -> None:
+    global subscriptions
+    subscriptions += 1
+    handle = f"sub{subscriptions}"
+    path = request["params"]["paths"][0]
+    answer = {"subscription": handle, "revision": 7, "snapshot": [{"path": "/views/v1/n", "value": 0}]}
+    if path == "/early":  # Deltas in the same read as the reply.
+        write(reply(request, answer), changed(handle, 7, 1), changed(handle, 8, 2))
+    elif path == "/parts":
+        del answer["snapshot"]
+        part = {"subscription": handle, "revision": 7, "isLast": False, "values": [{"path": "/views/v1", "value": {"n": 0}}]}
+        last = {**part, "isLast": True, "values": [{"path": "/views/v1", "value": {"m": [1]}}]}
+        write(
+            reply(request, answer),
+            {"method": "state/snapshotPart", "params": part}, {"method": "state/snapshotPart", "params": last},
+            {"method": "state/changed", "params": {**changed(handle, 7, 5)["params"], "isLast": False}},
+            {"method": "state/changed", "params": {**changed(handle, 7, 2, "/views/v1/m/0")["params"], "isLast": True}},
+        )
+    elif path == "/resync":
+        resynced = {"subscription": handle, "revision": 99, "snapshot": [{"path": "/views/v1/n", "value": 42}]}
+        write(reply(request, answer), {"method": "state/resynced", "params": resynced}, changed(handle, 99, 43))
+    elif path == "/gap":
+        write(reply(request, answer), changed(handle, 9, 1))
+    elif path == "/many":
+        write(reply(request, answer), *(changed(handle, 7 + n, n) for n in range(request["params"]["maxRate"])))
+    else:
+        write(reply(request, answer))
+
+
+def handle(request: Any) -> None:
+    method, params = request["method"], request.get("params", {})
+    if method == "initialize":
+        if "--refuse" in sys.argv:
+            write(fail(request, -31000, "versionMismatch", supported=["9"]))
+            return
+        if "--mute" in sys.argv:
+            return
+        info = {"name": "fake", "version": "0"}
+        write(reply(request, {"protocolVersion": "0.1", "serverInfo": info, "capabilities": {"cwd": os.getcwd()}}))
+    elif method == "session/echo":
+        write(reply(request, params))
+    elif method == "test/notify":
+        count = params["count"]
+        write(*({"method": "test/told", "params": {"n": n}} for n in range(count)), reply(request, {"count": count}))
+    elif method in ("test/slow", "view/observeViewpoint"):
+        threading.Thread(target=slow, args=(request,), daemon=True).start()
+    elif method == "state/observe":
+        observe(request)
+    elif method == "state/unobserve":
+        write(reply(request, {"revision": 7}))
+    elif method == "test/ask":  # A request of the server's, which the client has to refuse.
+        write({"id": "mine", "method": "client/do", "params": {}}, reply(request, {}))
+    elif method == "test/log":
+        write(reply(request, {"log": log}))
+    elif method == "test/die":
+        sys.stderr.write("first line\nlast words\n")
+        sys.stderr.flush()
+        os._exit(params.get("status", 3))
+    elif method == "test/closeOutput":
+        os.close(1)
+        time.sleep(60)
+    elif method == "test/garbage":
+        with write_lock:
+            stdout.write(frame({"id": 1})[:-3] + b"}}}")
+            stdout.flush()
+    elif method == "shutdown":
+        if "--stubborn" not in sys.argv:
+            write(reply(request, {}))
+    elif method == "view/get":
+        write(fail(request, -31010, "unknownId", id=params.get("view"), path="/params/view", expected="a view"))
+    else:
+        write(fail(request, -32601, "unknownMethod"))
+
+
+def main() -> None:
+    if "--dead" in sys.argv:
+        sys.exit("no such flag")
+    if "--noisy" in sys.argv:
+        sys.stderr.write("x" * 79 + "\n" * 1)
+        sys.stderr.write(("y" * 79 + "\n") * 20_000)
+        sys.stderr.flush()
+    while True:
+        message = read()
+        if message is None:
+            if "--stubborn" in sys.argv:
+                time.sleep(60)
+            return
+        log.append(message)
+        if message.get("method") == "$/cancelRequest":
+            with wake:
+                cancelled.add(message["params"]["id"])
+                wake.notify_all()
+        elif message.get("method") == "exit":
+            if "--stubborn" not in sys.argv:
+                os._exit(0)
+        elif "id" in message and "method" in message:
+            handle(message)
+
+
+main()

@@ -1,0 +1,42 @@
+"""What the tests share: the source on the path, the fake server."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parents[2]
+SOURCE = TESTS.parent / "src"
+FAKE = [sys.executable, str(TESTS / "fake_server.py")]
+
+if str(SOURCE) not in sys.path:
+    sys.path.insert(0, str(SOURCE))
+if str(TESTS) not in sys.path:
+    sys.path.insert(0, str(TESTS))
+
+
+# The loop's debug mode, which the tests run in, tells of every slow step.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
+
+
+def real_server() -> str | None:
+    """The executable that the environment or the checkout's build has, for tests against the real thing."""
+    given = os.environ.get("GEOMODEL_SERVER")
+    if given:
+        return given
+    for configuration in ("release", "debug"):
+        path = ROOT / ".build" / configuration / "geomodel-server"
+        if path.is_file():
+            return str(path)
+    return None
+
+
+def child_environment() -> dict[str, str]:
+    """For Python processes that import the package."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+import geomodel  # noqa: E402, F401

@@ -1,0 +1,121 @@
+"""The client against the real server, where there is one."""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import contextlib
+import io
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from support import ROOT, real_server
+
+import geomodel
+from geomodel.conformance.__main__ import main as conformance
+
+SERVER = real_server()
+FIXTURES = ROOT / "Tests" / "Fixtures"
+POINT = {"type": "Point", "coordinates": [2.35, 48.86]}
+
+
+class Shape:
+    __geo_interface__ = POINT
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class RealTests(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.server = await geomodel.launch(SERVER, root_path=FIXTURES)
+        self.addAsyncCleanup(self.server.close)
+        if "overlay" not in self.server.capabilities.get("domains", []):
+            self.skipTest("the server has no model yet")
+
+    async def view(self) -> None:
+        await self.server.map.create(id="m1")
+        await self.server.view.create(id="v1", map="m1")
+        await self.server.overlay.create(id="o1", view="v1")
+
+    async def test_graphics_of_all_makes(self) -> None:
+        await self.view()
+        added = await self.server.overlay.add_graphics(overlay="o1", graphics=[Shape(), {"geometry": Shape()}])
+        self.assertEqual(added["count"], 2)
+        columns: Any = {"x": array.array("d", range(1000)), "y": array.array("f", [0] * 1000)}
+        columns = {**columns, "x": array.array("d", [n / 10 for n in range(1000)])}
+        await self.server.overlay.add_columns(overlay="o1", **columns, attributes={"n": array.array("q", range(1000))})
+        box = {"xMin": 0, "yMin": -1, "xMax": 1, "yMax": 1}
+        self.assertEqual((await self.server.feature.query_count(overlay="o1", envelope=box))["count"], 11)
+        with self.assertRaises(geomodel.errors.InvalidItemsError):
+            await self.server.overlay.add_graphics(overlay="o1", graphics=[{"geometry": {"type": "Blob"}}])
+
+    async def test_a_replica_follows(self) -> None:
+        await self.view()
+        async with self.server.observe(["/views/*/viewpoint", "/maps/*", "/overlays/*"]) as sub:
+            for scale in (1000, 2000, 3000):
+                result = await self.server.view.set_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": scale})
+                self.assertEqual(sub.revision, result["revision"])
+                self.assertEqual(sub.at("/views/v1/viewpoint"), result["viewpoint"])
+            await self.server.map.create(id="m2", title="T")
+            await self.server.overlay.add_graphics(overlay="o1", graphics=[POINT])
+            await self.server.map.close(map="m2")
+            for path in ("/views/*/viewpoint", "/maps/*", "/overlays/*"):
+                for value in (await self.server.state.get(path=path))["values"]:
+                    self.assertEqual(sub.at(value["path"]), value["value"])
+            self.assertIsNone(sub.at("/maps/m2"))
+            self.assertEqual(len(sub.take_all()), 6)
+
+    async def test_a_file_with_progress(self) -> None:
+        await self.server.source.open(path=FIXTURES / "naturalearth_110m.gpkg", id="w")
+        await self.server.map.create(id="m1")
+        await self.server.map.add_layer(map="m1", source="w", source_layer="cities", id="l1")
+        seen: list[Any] = []
+        loaded = await self.server.options(progress=seen.append).layer.load(layer="l1")
+        self.assertEqual(loaded["featureCount"], 243)
+        self.assertEqual((seen[0]["kind"], seen[-1]["kind"]), ("begin", "end"))
+        with self.assertRaises(geomodel.errors.FileNotFoundError):
+            await self.server.source.open(path="none.gpkg")
+
+    async def test_cancelling_ends_a_flight(self) -> None:
+        await self.view()
+        flight = asyncio.create_task(
+            self.server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 10}, duration=60)
+        )
+        async with self.server.observe("/views/v1/isNavigating") as sub:
+            while not sub.at("/views/v1/isNavigating"):
+                await sub.get(timeout=5)
+            flight.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await flight
+            while sub.at("/views/v1/isNavigating"):
+                await sub.get(timeout=5)
+
+    async def test_a_trace_can_be_replayed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.jsonl"
+            for framing in ("headers", "lines"):
+                async with geomodel.launch(SERVER, trace_file=trace, framing=framing) as server:
+                    async with server.observe("/maps/*") as sub:
+                        await server.map.create(id="m1", title="\u00e9\u2028")
+                        with self.assertRaises(geomodel.errors.IdExistsError):
+                            await server.map.create(id="m1")
+                        self.assertEqual(len(sub.take_all()), 1)
+                out = io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    status = await asyncio.to_thread(conformance, [str(trace), "--", str(SERVER)])
+                self.assertEqual((status, out.getvalue().splitlines()[-1]), (0, "1 passed, 0 failed"), out.getvalue())
+
+    async def test_the_first_script_of_the_readme(self) -> None:
+        text = (ROOT / "Clients" / "python" / "README.md").read_text(encoding="utf-8")
+        code = text.split("```python")[1].split("```")[0].replace("launch_sync()", f"launch_sync({str(SERVER)!r})")
+        printed: list[Any] = []
+        begin = time.monotonic()
+        exec(compile(code, "README.md", "exec"), {"print": printed.append})
+        self.assertEqual(printed, [["Paris"]])
+        self.assertLess(time.monotonic() - begin, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

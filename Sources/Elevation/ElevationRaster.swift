@@ -1,0 +1,127 @@
+// Many samples of one raster: points are brought together by tile, so that each tile is read once.
+
+import Geometry
+import Synchronization
+
+/// An open raster, its first band as heights in metres.
+///
+/// May be used from several threads; they take turns. The file stays open until the last use ends.
+public final class ElevationRaster: Sendable {
+  public let description: ElevationDescription
+  private let tiles: Mutex<RasterTiles>
+
+  /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
+  /// - Parameter path: Absolute.
+  /// - Complexity: reads the headers alone.
+  public init(path: String, policy: FilePolicy = FilePolicy()) throws(ElevationError) {
+    let file = try RasterFile(path: path, policy: policy)
+    description = file.description
+    tiles = Mutex(RasterTiles(file: file))
+  }
+
+  /// The height at each position, given in the raster's own reference.
+  ///
+  /// - Parameter isCancelled: Asked before each tile is read and every few thousand positions.
+  /// - Complexity: O(n log n) in the positions, plus one read for each tile of 256 x 256 pixels that they touch. The
+  ///   last tiles are kept for later calls.
+  public func sample(
+    _ positions: Positions, interpolation: ElevationInterpolation = .bilinear,
+    isCancelled: () -> Bool = { false }
+  ) throws(ElevationError) -> [ElevationSample] {
+    let grid = SampleGrid(description, interpolation)
+    let stride = positions.stride
+    let count = positions.count
+    var result = [ElevationSample](repeating: .outside, count: count)
+    var wanted: [(tile: Int, index: Int)] = []
+    wanted.reserveCapacity(count)
+    let cells: [SampleGrid.Cell?] = positions.values.withUnsafeBufferPointer { values in
+      (0..<count).map { grid.cell(x: values[$0 * stride], y: values[$0 * stride + 1]) }
+    }
+    for (index, cell) in cells.enumerated() {
+      if let cell { wanted.append((cell.tile, index)) }
+    }
+    wanted.sort { $0.tile < $1.tile }
+    let failure: ElevationError? = tiles.withLock { tiles in
+      do throws(ElevationError) {
+        var next = 0
+        while next < wanted.count {
+          guard !isCancelled() else { return .cancelled }
+          let number = wanted[next].tile
+          let tile = try tiles.tile(number, grid)
+          var asked = 0
+          while next < wanted.count, wanted[next].tile == number {
+            asked += 1
+            if asked & 4095 == 0 && isCancelled() { return .cancelled }
+            let index = wanted[next].index
+            if let cell = cells[index] { result[index] = tile.sample(cell) }
+            next += 1
+          }
+        }
+        return nil
+      } catch { return error }
+    }
+    if let failure { throw failure }
+    return result
+  }
+
+  /// The height at one position, given in the raster's own reference.
+  public func sample(
+    _ point: Point, interpolation: ElevationInterpolation = .bilinear
+  ) throws(ElevationError) -> ElevationSample {
+    try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
+  }
+}
+
+/// From positions to the pixels that have a say.
+struct SampleGrid {
+  /// Pixels a side of a tile; each is read with one more column and row, for the neighbours of its last.
+  static let tileSize = 256
+
+  /// The pixel a sample starts from, and how far it leans to the next column and row, in 0..<1.
+  struct Cell {
+    let tile: Int
+    let column: Int
+    let row: Int
+    let columnWeight: Double
+    let rowWeight: Double
+  }
+
+  let transform: RasterTransform
+  let width: Int
+  let height: Int
+  let interpolation: ElevationInterpolation
+  var tilesAcross: Int { (width + Self.tileSize - 1) / Self.tileSize }
+
+  init(_ description: ElevationDescription, _ interpolation: ElevationInterpolation) {
+    transform = description.transform
+    width = description.width
+    height = description.height
+    self.interpolation = interpolation
+  }
+
+  /// Nil outside; the outer edges are inside, with a millionth of a pixel for rounding.
+  func cell(x: Double, y: Double) -> Cell? {
+    let (column, row) = transform.pixel(x: x, y: y)
+    let slack = 1e-6
+    guard column >= -slack, row >= -slack, column <= Double(width) + slack, row <= Double(height) + slack else {
+      return nil
+    }
+    switch interpolation {
+    case .nearest:
+      return cell(Int(min(max(column, 0), Double(width - 1))), 0, Int(min(max(row, 0), Double(height - 1))), 0)
+    case .bilinear:
+      // Values hold at the centres; beyond the outermost centres there is only one to go by.
+      let column = min(max(column - 0.5, 0), Double(width - 1))
+      let row = min(max(row - 0.5, 0), Double(height - 1))
+      let c = Int(column)
+      let r = Int(row)
+      return cell(c, column - Double(c), r, row - Double(r))
+    }
+  }
+
+  private func cell(_ column: Int, _ columnWeight: Double, _ row: Int, _ rowWeight: Double) -> Cell {
+    Cell(
+      tile: row / Self.tileSize * tilesAcross + column / Self.tileSize, column: column, row: row,
+      columnWeight: columnWeight, rowWeight: rowWeight)
+  }
+}

@@ -1,0 +1,51 @@
+// Tiles of heights, read when first needed; the last few are kept, as neighbouring positions are asked for together.
+
+import Geometry
+
+/// A rectangle of heights in metres; NaN where there is none.
+struct RasterTile {
+  let firstColumn: Int
+  let firstRow: Int
+  let width: Int
+  let heights: [Double]
+
+  func sample(_ cell: SampleGrid.Cell) -> ElevationSample {
+    let start = (cell.row - firstRow) * width + cell.column - firstColumn
+    let right = cell.columnWeight
+    let below = cell.rowWeight
+    var sum = heights[start] * (1 - right) * (1 - below)
+    // A weight of 0 also stands for a neighbour that is not there.
+    if right != 0 { sum += heights[start + 1] * right * (1 - below) }
+    if below != 0 { sum += heights[start + width] * (1 - right) * below }
+    if right != 0 && below != 0 { sum += heights[start + width + 1] * right * below }
+    // NaN of any pixel with a say stays NaN.
+    return sum.isNaN ? .noData : .value(sum)
+  }
+}
+
+/// A raster file and the tiles of it in memory.
+struct RasterTiles {
+  /// Half a megabyte each.
+  private static let maximumKept = 32
+
+  let file: RasterFile
+  private var kept: [Int: RasterTile] = [:]
+  private var order: [Int] = []
+
+  init(file: RasterFile) { self.file = file }
+
+  mutating func tile(_ number: Int, _ grid: SampleGrid) throws(ElevationError) -> RasterTile {
+    if let tile = kept[number] { return tile }
+    let size = SampleGrid.tileSize
+    let column = number % grid.tilesAcross * size
+    let row = number / grid.tilesAcross * size
+    let width = min(size + 1, grid.width - column)
+    let height = min(size + 1, grid.height - row)
+    let heights = try file.heights(column: column, row: row, width: width, height: height)
+    let tile = RasterTile(firstColumn: column, firstRow: row, width: width, heights: heights)
+    if order.count >= Self.maximumKept { kept[order.removeFirst()] = nil }
+    kept[number] = tile
+    order.append(number)
+    return tile
+  }
+}

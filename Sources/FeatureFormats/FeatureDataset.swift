@@ -1,0 +1,191 @@
+// Opening a source: what is refused, which driver reads it, and the order in which everything is given back.
+
+import CGDAL
+import Geometry
+
+/// An open source; it lives inside ``with(_:_:_:_:progress:body:)`` alone.
+struct FeatureDataset: ~Copyable {
+  let gdal: GDAL
+  let handle: GDALDatasetH
+  let driver: FeatureDriver
+  let session: ReadSession
+  let source: FeatureSource
+  let options: OpenOptions
+  let messages: UnsafeMutablePointer<cgdal_call>
+
+  var layerCount: Int { Int(gdal.pointee.GDALDatasetGetLayerCount(handle)) }
+
+  /// What GDAL complained of first; nil when it did not.
+  var complaint: String? { Self.complaint(messages, session) }
+
+  private static func complaint(_ messages: UnsafeMutablePointer<cgdal_call>, _ session: ReadSession) -> String? {
+    guard messages.pointee.failures > 0 else { return nil }
+    return withUnsafeBytes(of: &messages.pointee.text) { raw in
+      session.cleaned(String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self))
+    }
+  }
+
+  /// Opens the source, hands it to `body`, and gives everything back; then sees to it that the files stayed the same.
+  static func with<T>(
+    _ source: FeatureSource, _ options: OpenOptions, _ policy: FilePolicy,
+    _ isCancelled: @escaping @Sendable () -> Bool, progress: @escaping (Double) -> Void,
+    body: (borrowing FeatureDataset) throws(FormatError) -> T
+  ) throws(FormatError) -> T {
+    let gdal: GDAL
+    switch GDALLibrary.shared {
+    case .success(let library): gdal = library.functions
+    case .failure(let error): throw .unavailable(reason: error.reason)
+    }
+    let isVirtual: Bool
+    if case .file(let path) = source { isVirtual = policy.isAllowedVirtual(path) } else { isVirtual = false }
+    let content = try content(of: source, policy, isVirtual: isVirtual)
+    let session = ReadSession(content, policy: policy, isCancelled: isCancelled, progress: progress)
+    defer { session.end() }
+
+    let messages = UnsafeMutablePointer<cgdal_call>.allocate(capacity: 1)
+    defer { messages.deallocate() }
+    cgdal_enter(messages, isVirtual ? 1 : 0)
+    defer { cgdal_leave(isVirtual ? 1 : 0) }
+
+    do throws(FormatError) {
+      guard !session.stops() else { throw FormatError.cancelled }
+      var name = gdalName(source, session, isVirtual: isVirtual)
+      let driver = try driver(of: name, source, options, gdal)
+      if driver == .geoPackage, !isVirtual, let path = try pathOfLiveDatabase(source, policy) {
+        name = path
+        session.leaveChangesToSQLite()
+      }
+      // What drivers said that the file is not for.
+      messages.pointee.failures = 0
+      session.readShare = driver.readsAllOnOpening ? 0.5 : 0
+      guard let handle = open(name, driver, gdal) else {
+        guard let reason = complaint(messages, session) else { throw FormatError.unrecognized(path: source.name) }
+        throw FormatError.openFailed(driver: driver, path: source.name, reason: reason)
+      }
+      defer { _ = gdal.pointee.GDALClose(handle) }
+      let dataset = FeatureDataset(
+        gdal: gdal, handle: handle, driver: driver, session: session, source: source, options: options,
+        messages: messages)
+      // A parser that met the end too soon still gives a dataset, with what it had by then.
+      if let reason = dataset.complaint {
+        throw FormatError.openFailed(driver: driver, path: source.name, reason: reason)
+      }
+      guard !session.wasCancelled else { throw FormatError.cancelled }
+      let result = try body(dataset)
+      guard !session.stops() else { throw FormatError.cancelled }
+      if session.firstChangedFile() != nil { throw FormatError.changedWhileRead(path: source.name) }
+      session.reached(1)
+      return result
+    } catch {
+      // A cancelled read looks like a broken file to GDAL, and so does one that was written meanwhile.
+      if session.wasCancelled { throw .cancelled }
+      if session.firstChangedFile() != nil { throw .changedWhileRead(path: source.name) }
+      throw error
+    }
+  }
+
+  private static func content(
+    of source: FeatureSource, _ policy: FilePolicy, isVirtual: Bool
+  ) throws(FormatError) -> ReadSession.Content {
+    let path: String
+    switch source {
+    case .geoJSON(let bytes): return .bytes(bytes, name: "inline.geojson")
+    case .file where isVirtual: return .bytes([], name: "virtual")
+    case .file(let name): path = name
+    }
+    do throws(FileRefusal) { _ = try policy.resolve(path) } catch {
+      switch error {
+      case .notFound: throw .notFound(path: path)
+      case .isDirectory: throw .isDirectory(path: path)
+      case .refused(let reason): throw .refused(path: path, reason: reason)
+      case .notReadable(let reason): throw .notReadable(path: path, reason: reason)
+      }
+    }
+    let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    let name = String(path[path.utf8.index(after: cut)...])
+    let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+    return .file(directory: String(path[..<cut]), name: name, stem: stem)
+  }
+
+  private static func gdalName(_ source: FeatureSource, _ session: ReadSession, isVirtual: Bool) -> String {
+    if isVirtual, case .file(let path) = source { return path }
+    return session.gdalName
+  }
+
+  /// The real path of a GeoPackage that another program has open, or left open: one with a journal beside it.
+  ///
+  /// Read through our file system, SQLite would take no lock and pass over the journal, and so give an older or a
+  /// half-written state. Read directly it gives one state or an error; then only the loop over the rows can be stopped.
+  private static func pathOfLiveDatabase(_ source: FeatureSource, _ policy: FilePolicy) throws(FormatError) -> String? {
+    guard case .file(let path) = source, let real = realPath(path) else { return nil }
+    let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
+    guard !journals.isEmpty else { return nil }
+    for suffix in journals + ["-shm"] {
+      if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
+        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+      }
+    }
+    return real
+  }
+
+  private static func driver(
+    of name: String, _ source: FeatureSource, _ options: OpenOptions, _ gdal: GDAL
+  ) throws(FormatError) -> FeatureDriver {
+    if let driver = options.driver { return driver }
+    if case .geoJSON = source { return .geoJSON }
+    for driver in FeatureDriver.allCases {
+      let known = withStrings(driver.gdalNames(gdal)) { drivers in
+        gdal.pointee.GDALIdentifyDriverEx(name, UInt32(GDAL_OF_VECTOR), drivers, nil) != nil
+      }
+      if known { return driver }
+    }
+    throw .unrecognized(path: source.name)
+  }
+
+  private static func open(_ name: String, _ driver: FeatureDriver, _ gdal: GDAL) -> GDALDatasetH? {
+    withStrings(driver.gdalNames(gdal)) { drivers in
+      withStrings(driver.openOptions) { options in
+        gdal.pointee.GDALOpenEx(name, UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY), drivers, options, nil)
+      }
+    }
+  }
+}
+
+extension FeatureDriver {
+  /// The drivers that GDAL may use for it.
+  func gdalNames(_ gdal: GDAL) -> [String] {
+    // LIBKML knows more of KML, but not every GDAL is built with it.
+    guard self == .kml else { return [rawValue] }
+    return gdal.pointee.GDALGetDriverByName("LIBKML") == nil ? ["KML"] : ["LIBKML"]
+  }
+
+  var openOptions: [String] {
+    switch self {
+    // The whole file decides on a column's type: a type told by the first rows loses what comes later.
+    case .csv: ["AUTODETECT_TYPE=YES", "AUTODETECT_SIZE_LIMIT=0", "EMPTY_STRING_AS_NULL=YES"]
+    default: []
+    }
+  }
+
+  /// Whether opening is most of the work, so that progress is told by bytes read then.
+  var readsAllOnOpening: Bool {
+    switch self {
+    case .geoJSON, .kml, .csv: true
+    case .geoPackage, .shapefile, .flatGeobuf, .gpx: false
+    }
+  }
+}
+
+/// A C list of strings, ended by NULL, while `body` runs.
+func withStrings<T>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T
+) -> T {
+  let texts = strings.map { string in
+    let bytes = Array(string.utf8CString)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    copy.initialize(from: bytes, count: bytes.count)
+    return copy
+  }
+  defer { for text in texts { text.deallocate() } }
+  return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+}

@@ -1,0 +1,100 @@
+// What a layer of an open source is: its description, and how each field's column is read.
+
+import CGDAL
+import Geometry
+
+/// A layer of an open dataset, ready to be read.
+struct FeatureLayer {
+  let handle: OGRLayerH
+  let description: LayerDescription
+  let columns: [FieldColumn]
+  /// Where a CSV file's points come from.
+  let points: (x: Int, y: Int)?
+}
+
+extension FeatureDataset {
+  /// - Parameter name: Nil is the first.
+  func layer(named name: String?) throws(FormatError) -> FeatureLayer {
+    var names: [String] = []
+    for index in 0..<layerCount {
+      guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else { continue }
+      let found = gdal.pointee.OGR_L_GetName(handle).map { String(cString: $0) } ?? ""
+      if name == nil || name == found { return try layer(handle, name: found) }
+      names.append(found)
+    }
+    throw .noSuchLayer(name ?? "", available: names)
+  }
+
+  func layer(at index: Int) throws(FormatError) -> FeatureLayer {
+    guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else {
+      throw .readFailed(driver: driver, path: source.name, layer: String(index), reason: complaint ?? "no such layer")
+    }
+    return try layer(handle, name: gdal.pointee.OGR_L_GetName(handle).map { String(cString: $0) } ?? "")
+  }
+
+  private func layer(_ handle: OGRLayerH, name: String) throws(FormatError) -> FeatureLayer {
+    let columns = columns(of: handle)
+    let fields = columns.map(\.field)
+    var points: (x: Int, y: Int)?
+    if driver == .csv, let wanted = options.points {
+      points = (try index(of: wanted.x, in: fields), try index(of: wanted.y, in: fields))
+    }
+    let count = gdal.pointee.OGR_L_GetFeatureCount(handle, 0)
+    let description = LayerDescription(
+      name: name, geometryType: points == nil ? geometryType(handle) : "Point", fields: fields,
+      featureCount: count < 0 ? nil : Int(count), extent: count == 0 ? nil : extent(handle),
+      spatialReference: spatialReference(handle), fidColumn: fidColumn(handle))
+    return FeatureLayer(handle: handle, description: description, columns: columns, points: points)
+  }
+
+  private func index(of name: String, in fields: [Field]) throws(FormatError) -> Int {
+    guard let index = fields.firstIndex(where: { $0.name == name }) else {
+      throw .missingField(name, available: fields.map(\.name))
+    }
+    return index
+  }
+
+  private func columns(of layer: OGRLayerH) -> [FieldColumn] {
+    let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
+    return (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
+      let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, index)
+      let name = gdal.pointee.OGR_Fld_GetNameRef(field).map { String(cString: $0) } ?? ""
+      return FieldColumn(
+        index: index, name: name, type: gdal.pointee.OGR_Fld_GetType(field),
+        subtype: gdal.pointee.OGR_Fld_GetSubType(field))
+    }
+  }
+
+  private func geometryType(_ layer: OGRLayerH) -> String? {
+    let type = gdal.pointee.OGR_GT_Flatten(gdal.pointee.OGR_L_GetGeomType(layer))
+    return switch type {
+    case wkbNone: nil
+    case wkbPoint: "Point"
+    case wkbLineString: "LineString"
+    case wkbPolygon: "Polygon"
+    case wkbMultiPoint: "MultiPoint"
+    case wkbMultiLineString: "MultiLineString"
+    case wkbMultiPolygon: "MultiPolygon"
+    case wkbGeometryCollection: "GeometryCollection"
+    default: "Unknown"
+    }
+  }
+
+  /// Only where the format keeps it: a forced extent reads everything.
+  private func extent(_ layer: OGRLayerH) -> Envelope? {
+    var box = OGREnvelope()
+    guard gdal.pointee.OGR_L_GetExtent(layer, &box, 0) == OGRERR_NONE, box.MinX <= box.MaxX else { return nil }
+    return Envelope(xMin: box.MinX, yMin: box.MinY, xMax: box.MaxX, yMax: box.MaxY)
+  }
+
+  private func fidColumn(_ layer: OGRLayerH) -> String? {
+    guard let name = gdal.pointee.OGR_L_GetFIDColumn(layer), name.pointee != 0 else { return nil }
+    return String(cString: name)
+  }
+
+  private func spatialReference(_ layer: OGRLayerH) -> SpatialReference? {
+    guard let text = cgdal_reference_text(gdal.pointee.OGR_L_GetSpatialRef(layer)) else { return nil }
+    defer { gdal.pointee.VSIFree(text) }
+    return SpatialReference(String(cString: text))
+  }
+}

@@ -1,0 +1,145 @@
+// How a field of GDAL's becomes an attribute: decided once a layer, not once a value.
+
+import CGDAL
+import Geometry
+
+/// One field of a layer.
+struct FieldColumn {
+  private enum Reader {
+    case bool, integer, double, string, json, date, time, dateTime, smallIntegers, integers, doubles, strings, binary
+  }
+
+  let index: Int32
+  let field: Field
+  private let reader: Reader
+
+  init(index: Int32, name: String, type: OGRFieldType, subtype: OGRFieldSubType) {
+    self.index = index
+    let (fieldType, reader): (FieldType, Reader) =
+      switch type {
+      case OFTInteger where subtype == OFSTBoolean: (.boolean, .bool)
+      case OFTInteger, OFTInteger64: (.integer, .integer)
+      case OFTReal: (.double, .double)
+      case OFTDate: (.date, .date)
+      case OFTTime: (.time, .time)
+      case OFTDateTime: (.dateTime, .dateTime)
+      case OFTString where subtype == OFSTJSON: (.json, .json)
+      case OFTIntegerList: (.json, .smallIntegers)
+      case OFTInteger64List: (.json, .integers)
+      case OFTRealList: (.json, .doubles)
+      case OFTStringList: (.json, .strings)
+      case OFTBinary: (.binary, .binary)
+      default: (.string, .string)
+      }
+    field = Field(name: name, type: fieldType)
+    self.reader = reader
+  }
+
+  /// The value in a feature; a number that is none (NaN, infinity) is not known, so null.
+  func value(_ feature: OGRFeatureH, _ gdal: GDAL) -> AttributeValue {
+    guard gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, index) != 0 else { return .null }
+    switch reader {
+    case .bool: return .bool(gdal.pointee.OGR_F_GetFieldAsInteger(feature, index) != 0)
+    case .integer: return .integer(gdal.pointee.OGR_F_GetFieldAsInteger64(feature, index))
+    case .double:
+      let value = gdal.pointee.OGR_F_GetFieldAsDouble(feature, index)
+      return value.isFinite ? .double(value) : .null
+    case .string: return text(feature, gdal).map { .string($0) } ?? .null
+    case .json: return text(feature, gdal).map { .json($0) } ?? .null
+    case .date, .time, .dateTime: return moment(feature, gdal).map { .string($0) } ?? .null
+    case .smallIntegers:
+      var count: Int32 = 0
+      let values = gdal.pointee.OGR_F_GetFieldAsIntegerList(feature, index, &count)
+      return .json(array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(\.description)))
+    case .integers:
+      var count: Int32 = 0
+      let values = gdal.pointee.OGR_F_GetFieldAsInteger64List(feature, index, &count)
+      return .json(array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(\.description)))
+    case .doubles:
+      var count: Int32 = 0
+      let values = gdal.pointee.OGR_F_GetFieldAsDoubleList(feature, index, &count)
+      let numbers = UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count))
+      return .json(array(numbers.map { $0.isFinite ? $0.description : "null" }))
+    case .strings:
+      var next = gdal.pointee.OGR_F_GetFieldAsStringList(feature, index)
+      var texts: [String] = []
+      while let text = next?.pointee {
+        texts.append(quoted(String(cString: text)))
+        next = next?.successor()
+      }
+      return .json(array(texts))
+    case .binary:
+      var count: Int32 = 0
+      let bytes = gdal.pointee.OGR_F_GetFieldAsBinary(feature, index, &count)
+      return .string(base64(UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count))))
+    }
+  }
+
+  private func text(_ feature: OGRFeatureH, _ gdal: GDAL) -> String? {
+    gdal.pointee.OGR_F_GetFieldAsString(feature, index).map { String(cString: $0) }
+  }
+
+  /// RFC 3339. A moment without a zone is taken as UTC, as GeoPackage and OGC API Features do.
+  private func moment(_ feature: OGRFeatureH, _ gdal: GDAL) -> String? {
+    var year: Int32 = 0
+    var month: Int32 = 0
+    var day: Int32 = 0
+    var hour: Int32 = 0
+    var minute: Int32 = 0
+    var zone: Int32 = 0
+    var second: Float = 0
+    guard
+      gdal.pointee.OGR_F_GetFieldAsDateTimeEx(
+        feature, index, &year, &month, &day, &hour, &minute, &second, &zone) != 0
+    else { return nil }
+    let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    if reader == .date { return date }
+    // GDAL keeps seconds in a Float, good to the millisecond.
+    let milliseconds = Int32((second * 1000).rounded())
+    var time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(milliseconds / 1000, 2))"
+    if milliseconds % 1000 != 0 { time += "." + padded(milliseconds % 1000, 3) }
+    if reader == .time { return time }
+    // GDAL counts zones in quarters of an hour from 100; 0 is unknown and 1 local.
+    let offset = zone > 1 ? (zone - 100) * 15 : 0
+    let zoneText =
+      offset == 0 ? "Z" : "\(offset < 0 ? "-" : "+")\(padded(abs(offset) / 60, 2)):\(padded(abs(offset) % 60, 2))"
+    return "\(date)T\(time)\(zoneText)"
+  }
+}
+
+private func padded(_ value: Int32, _ width: Int) -> String {
+  let digits = String(value)
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}
+
+private func array(_ items: [String]) -> String { "[" + items.joined(separator: ",") + "]" }
+
+private func quoted(_ text: String) -> String {
+  var result = "\""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\"", "\\": result += "\\" + String(scalar)
+    case "\n": result += "\\n"
+    case _ where scalar.value < 0x20:
+      let hex = String(scalar.value, radix: 16)
+      result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result + "\""
+}
+
+private func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  var result: [UInt8] = []
+  result.reserveCapacity((bytes.count + 2) / 3 * 4)
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let count = min(3, bytes.count - start)
+    var group: UInt32 = 0
+    for index in 0..<3 { group = group << 8 | (index < count ? UInt32(bytes[start + index]) : 0) }
+    for index in 0..<4 {
+      result.append(index <= count ? alphabet[Int(group >> (18 - 6 * UInt32(index))) & 63] : UInt8(ascii: "="))
+    }
+  }
+  return String(decoding: result, as: UTF8.self)
+}

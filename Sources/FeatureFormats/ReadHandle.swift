@@ -1,0 +1,136 @@
+// One open file as GDAL reads it: each read asks whether to go on and tells how far it is.
+
+import Geometry
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A file, or bytes, with a place to read at. Used by one thread, as GDAL uses its files.
+final class ReadHandle {
+  private enum Storage {
+    case file(Int32)
+    case bytes([UInt8])
+  }
+
+  private let session: ReadSession
+  private let storage: Storage
+  private let size: Int
+  private let tellsProgress: Bool
+  private(set) var offset = 0
+  private(set) var isAtEnd = false
+  // Some drivers read a few bytes at a time; what they read next is mostly what follows.
+  private var ahead: [UInt8] = []
+  private var aheadStart = 0
+  private static let aheadSize = 65536
+
+  /// Nil when the session does not admit the file, or the system does not give it.
+  init?(_ path: String, in session: ReadSession) {
+    self.session = session
+    tellsProgress = session.isMain(path)
+    guard session.admits(path), !session.stops() else { return nil }
+    if case .bytes(let bytes, _) = session.content {
+      storage = .bytes(bytes)
+      size = bytes.count
+      return
+    }
+    // Not waiting for a writer, should the name have become a FIFO's.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    // What is open is checked, not the name, which may have been pointed elsewhere meanwhile.
+    guard let identity = FileIdentity(descriptor: descriptor), identity.kind == .regular,
+      let real = Self.path(of: descriptor) ?? realPath(path), session.policy.allows(realPath: real)
+    else {
+      close(descriptor)
+      return nil
+    }
+    session.opened(path, identity)
+    storage = .file(descriptor)
+    size = identity.size
+  }
+
+  deinit {
+    if case .file(let descriptor) = storage { close(descriptor) }
+  }
+
+  /// The real path of an open file, where the system tells it.
+  private static func path(of descriptor: Int32) -> String? {
+    #if canImport(Darwin)
+      var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+      guard fcntl(descriptor, F_GETPATH, &buffer) == 0 else { return nil }
+      return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+    #else
+      return realPath("/proc/self/fd/\(descriptor)")
+    #endif
+  }
+
+  /// Bytes read, fewer than asked for at the end, on a fault, or once the call is cancelled.
+  func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+    guard !session.stops() else {
+      isAtEnd = true
+      return 0
+    }
+    var done = 0
+    while done < target.count {
+      let got = readSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]))
+      guard got > 0 else { break }
+      done += got
+      offset += got
+    }
+    if done < target.count { isAtEnd = true }
+    if tellsProgress && size > 0 {
+      session.reached(session.readShare * Double(offset) / Double(size))
+    }
+    return done
+  }
+
+  private func readSome(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    switch storage {
+    case .bytes(let bytes):
+      guard offset < bytes.count else { return 0 }
+      let count = min(target.count, bytes.count - offset)
+      bytes.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+      return count
+    case .file(let descriptor):
+      if offset < aheadStart || offset >= aheadStart + ahead.count {
+        guard target.count < Self.aheadSize else { return Self.read(descriptor, target, at: offset) }
+        aheadStart = offset
+        ahead = [UInt8](unsafeUninitializedCapacity: Self.aheadSize) { buffer, count in
+          count = max(0, Self.read(descriptor, UnsafeMutableRawBufferPointer(buffer), at: aheadStart))
+        }
+      }
+      let start = offset - aheadStart
+      let count = min(target.count, ahead.count - start)
+      guard count > 0 else { return 0 }
+      ahead.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+      return count
+    }
+  }
+
+  private static func read(_ descriptor: Int32, _ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    while true {
+      let got = pread(descriptor, target.baseAddress, target.count, off_t(offset))
+      if got >= 0 || errno != EINTR { return got }
+    }
+  }
+
+  /// - Parameter origin: As in `fseek`.
+  func seek(to place: UInt64, from origin: Int32) -> Bool {
+    let base =
+      switch origin {
+      case SEEK_CUR: offset
+      case SEEK_END: size
+      default: 0
+      }
+    // GDAL's offsets are unsigned, its backward ones from the end wrap.
+    let target = base &+ Int(truncatingIfNeeded: place)
+    guard target >= 0 else { return false }
+    offset = target
+    isAtEnd = false
+    return true
+  }
+}

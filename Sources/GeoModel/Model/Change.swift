@@ -1,0 +1,63 @@
+// Change records: the one way in which the model tells what happened.
+
+/// Who made a change.
+public enum Origin: Hashable, Sendable {
+  /// A request; the name is what it gave as its origin.
+  case client(String?)
+  case animation
+  case location
+  case task
+}
+
+/// A member of an object in the state tree, by its name there.
+public enum Property: String, Hashable, Sendable {
+  case title, operationalLayers
+  case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType
+  case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay
+  case graphicCount, selectedCount
+  case status, location
+  case mode, tickRate
+}
+
+/// Ids of graphics: a run of minted ones, or any.
+public enum GraphicIDs: Hashable, Sendable {
+  case run(Range<Int>)
+  case list([Int])
+
+  public func forEach(_ body: (Int) -> Void) {
+    switch self {
+    case .run(let range): for id in range { body(id) }
+    case .list(let ids): for id in ids { body(id) }
+    }
+  }
+}
+
+/// What happened to graphics of an overlay.
+public enum GraphicsEdit: Hashable, Sendable {
+  case added(GraphicIDs)
+  case updated(GraphicIDs)
+  case removed(GraphicIDs)
+}
+
+/// One thing that happened. Values are not in it: whoever wants them reads the world at the same revision.
+public struct Change: Sendable {
+  public enum Event: Sendable {
+    case created(ObjectReference)
+    case closed(ObjectReference)
+    case changed(ObjectReference, Property)
+    case graphics(OverlayID, GraphicsEdit)
+    case clock(Property)
+  }
+  public let revision: Int
+  public let origin: Origin
+  public let event: Event
+}
+
+/// How a process came to its end.
+public enum ProcessEnd: Hashable, Sendable {
+  /// It did what it set out to do.
+  case completed
+  /// Something newer took its place, or what it belonged to was closed.
+  case interrupted
+  case cancelled
+}

@@ -1,0 +1,57 @@
+// The load lifecycle of a layer: one attempt at a time, a failure that stays until it is retried.
+
+import Geometry
+import Query
+
+extension World {
+  /// What a load of a layer amounts to.
+  public enum LoadDecision: Sendable {
+    /// The features are here already.
+    case alreadyLoaded
+    /// An attempt begins or is under way; read this.
+    case read(Layer)
+  }
+
+  /// Begins a load, or says why there is none to begin.
+  ///
+  /// - Parameter retry: whether a stored failure is forgotten.
+  public mutating func beginLoad(_ id: LayerID, retry: Bool) throws(ModelError) -> LoadDecision {
+    let layer = try layers.require(id)
+    switch layer.loadStatus {
+    case .loaded: return .alreadyLoaded
+    case .loading: return .read(layer)
+    case .failed(let failure) where !retry: throw .failed(failure)
+    case .notLoaded, .failed:
+      guard sources[layer.source] != nil else { throw .sourceClosed }
+      setLoadStatus(.loading, of: id)
+      return .read(try layers.require(id))
+    }
+  }
+
+  /// Ends a load with the features read.
+  public mutating func finishLoad(_ id: LayerID, store: FeatureStore) throws(ModelError) -> Layer {
+    let before = try layers.require(id)
+    layers.modify(id) { $0.store = store }
+    setLoadStatus(.loaded, of: id)
+    let object = ObjectReference(.layers, id.rawValue)
+    let layer = try layers.require(id)
+    if layer.featureCount != before.featureCount { record(.changed(object, .featureCount)) }
+    if layer.extent != before.extent { record(.changed(object, .extent)) }
+    return layer
+  }
+
+  /// Ends a load without features.
+  public mutating func failLoad(_ id: LayerID, _ failure: Failure) { setLoadStatus(.failed(failure), of: id) }
+
+  /// Puts a load under way back to its beginning; elsewhere a no-op.
+  public mutating func abandonLoad(_ id: LayerID) {
+    if layers[id]?.loadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
+  }
+
+  private mutating func setLoadStatus(_ status: LoadStatus, of id: LayerID) {
+    guard let layer = layers[id], layer.loadStatus != status else { return }
+    layers.modify(id) { $0.loadStatus = status }
+    record(.changed(ObjectReference(.layers, id.rawValue), .loadStatus))
+    touch(id)
+  }
+}

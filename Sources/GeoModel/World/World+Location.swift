@@ -1,0 +1,172 @@
+// Location sources: created, started, moved on by the clock, stopped; and the views that follow them.
+
+import Geometry
+
+extension World {
+  @discardableResult
+  public mutating func createSimulatedLocationSource(
+    id: LocationSourceID?, line: Geometry, reference: SpatialReference, velocity: Double, interval: Double,
+    startTime: Instant?, loops: Bool
+  ) throws(ModelError) -> LocationSource {
+    try checkFree(id)
+    guard case .lineString(let positions) = line else { throw .invalidGeometry(expected: "LineString") }
+    guard !positions.isEmpty else { throw .emptyGeometry }
+    let drive: Drive?
+    do {
+      var moved = positions
+      if reference != .wgs84, case .lineString(let inDegrees) = try transformer.transform(line, from: reference, to: .wgs84) {
+        moved = inDegrees
+      }
+      drive = try Drive(moved, geodesy)
+    } catch { throw .transform(error) }
+    guard let drive else { throw .invalidGeometry(expected: "LineString with at least two different positions") }
+    let id = try claim(id, prefix: "location")
+    locationSources.insert(
+      LocationSource(
+        id: id, velocity: velocity, interval: interval, loops: loops, drive: drive, startTime: startTime))
+    record(.created(ObjectReference(.locationSources, id.rawValue)))
+    touch(id)
+    return try locationSources.require(id)
+  }
+
+  /// Starts a source, or goes on with it; its first location comes with the next tick.
+  public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
+    let source = try locationSources.require(id)
+    let process = makeProcess()
+    if source.status != .started {
+      let now = clock.now
+      locationSources.modify(id) {
+        $0.status = .started
+        $0.resumedAt = now
+        $0.givenAtResume = $0.given
+        if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
+      }
+      recordStatus(of: id)
+    }
+    end(process, .completed)
+    return process
+  }
+
+  public mutating func stopLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
+    _ = try locationSources.require(id)
+    let process = makeProcess()
+    stop(id)
+    end(process, .completed)
+    return process
+  }
+
+  private mutating func stop(_ id: LocationSourceID) {
+    guard locationSources[id]?.status == .started else { return }
+    locationSources.modify(id) {
+      $0.status = .stopped
+      $0.resumedAt = nil
+    }
+    recordStatus(of: id)
+  }
+
+  private mutating func recordStatus(of id: LocationSourceID) {
+    record(.changed(ObjectReference(.locationSources, id.rawValue), .status))
+    touch(id)
+  }
+
+  public mutating func closeLocationSource(_ id: LocationSourceID) throws(ModelError) {
+    _ = try locationSources.require(id)
+    for view in views.values where view.locationDisplay.source == id {
+      setLocationDisplay(of: view.id) {
+        $0.source = nil
+        $0.autoPanMode = .off
+      }
+    }
+    locationSources.remove(id)
+    record(.closed(ObjectReference(.locationSources, id.rawValue)))
+  }
+
+  /// Ends every source that lives by the clock.
+  public mutating func stopAllLocationSources() {
+    for id in locationSources.ids { stop(id) }
+  }
+
+  /// Gives the locations that have come due.
+  mutating func advance(_ id: LocationSourceID) {
+    while let source = locationSources[id], let due = source.nextDue, due <= clock.now {
+      var distance = Double(source.given) * source.interval * source.velocity
+      let isOver = !source.loops && distance >= source.drive.length
+      if source.loops { distance = distance.truncatingRemainder(dividingBy: source.drive.length) }
+      guard let (position, course) = try? source.drive.position(at: distance, geodesy) else { return }
+      let location = Location(
+        timestamp: source.firstTimestamp?.advanced(by: Double(source.given) * source.interval), position: position,
+        speed: source.velocity, course: course)
+      locationSources.modify(id) {
+        $0.location = location
+        $0.given += 1
+      }
+      record(.changed(ObjectReference(.locationSources, id.rawValue), .location), by: .location)
+      touch(id)
+      follow(id, to: position)
+      if isOver { stop(id) }
+    }
+  }
+
+  // MARK: Location displays
+
+  public mutating func updateLocationDisplay(of id: ViewID, _ update: LocationDisplayUpdate) throws(ModelError) {
+    _ = try views.require(id)
+    try check(update.clear, allowed: ["source"])
+    if let source = update.source { _ = try locationSources.require(source) }
+    setLocationDisplay(of: id) {
+      if update.clear.contains("source") { $0.source = nil }
+      if let source = update.source { $0.source = source }
+      if let factor = update.wanderExtentFactor { $0.wanderExtentFactor = factor }
+      if let scale = update.initialZoomScale { $0.initialZoomScale = scale }
+      if let mode = update.autoPanMode {
+        if $0.autoPanMode == .off, mode != .off { $0.awaitsZoom = true }
+        $0.autoPanMode = mode
+      }
+    }
+    if let view = views[id], let source = view.locationDisplay.source, view.locationDisplay.autoPanMode != .off,
+      let position = locationSources[source]?.location?.position
+    {
+      follow(view, to: position)
+    }
+  }
+
+  mutating func setLocationDisplay(of id: ViewID, _ change: (inout LocationDisplay) -> Void) {
+    guard var display = views[id]?.locationDisplay else { return }
+    let old = display
+    change(&display)
+    guard display != old else { return }
+    views.modify(id) { $0.locationDisplay = display }
+    record(.changed(ObjectReference(.views, id.rawValue), .locationDisplay))
+    touch(id)
+  }
+
+  private mutating func follow(_ source: LocationSourceID, to position: Point) {
+    for view in views.values where view.locationDisplay.source == source && view.locationDisplay.autoPanMode != .off {
+      follow(view, to: position)
+    }
+  }
+
+  /// Recenters, when the location has wandered out of its part of the screen or is the first since leaving off.
+  private mutating func follow(_ view: View, to position: Point) {
+    let display = view.locationDisplay
+    // A location outside the map's reference cannot be shown; the view stays where it is.
+    guard let point = try? transformer.transform(position, from: .wgs84, to: view.reference.reference) else { return }
+    var camera = view.camera
+    if !display.awaitsZoom {
+      let place = view.place(of: point)
+      let factor = display.wanderExtentFactor / 2
+      let isInside =
+        abs(place.x - view.screen.width / 2) <= view.screen.width * factor
+        && abs(place.y - view.screen.height / 2) <= view.screen.height * factor
+      if isInside, factor > 0 { return }
+    }
+    camera.x = point.x
+    camera.y = point.y
+    if display.awaitsZoom { camera.scale = display.initialZoomScale }
+    views.modify(view.id) { $0.locationDisplay.awaitsZoom = false }
+    let viewpoint = Viewpoint.centerAndScale(
+      center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
+    interruptAnimation(of: view.id)
+    place(view.id, camera, viewpoint, by: .location)
+  }
+}

@@ -1,0 +1,204 @@
+// Overlays and their graphics: bulk edits, each all or nothing.
+
+import Geometry
+import Query
+
+extension World {
+  @discardableResult
+  public mutating func createOverlay(
+    id: OverlayID?, on view: ViewID, name: String?, reference: SpatialReference
+  ) throws(ModelError) -> Overlay {
+    try checkFree(id)
+    _ = try views.require(view)
+    let info = try describe(reference)
+    let id = try claim(id, prefix: "overlay")
+    overlays.insert(Overlay(id: id, view: view, reference: info.reference, name: name))
+    views.modify(view) { $0.overlays.append(id) }
+    record(.created(ObjectReference(.overlays, id.rawValue)))
+    record(.changed(ObjectReference(.views, view.rawValue), .overlays))
+    touch(id)
+    return try overlays.require(id)
+  }
+
+  public mutating func updateOverlay(_ id: OverlayID, _ update: AppearanceUpdate) throws(ModelError) {
+    let overlay = try overlays.require(id)
+    try check(update.clear, allowed: ["name", "minScale", "maxScale"])
+    let new = try overlay.appearance.applying(update)
+    let name = update.clear.contains("name") ? nil : update.name ?? overlay.name
+    let changed = overlay.appearance.differences(to: new) + (name == overlay.name ? [] : [.name])
+    guard !changed.isEmpty else { return }
+    overlays.modify(id) {
+      $0.appearance = new
+      $0.name = name
+    }
+    for property in changed { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
+    touch(id)
+  }
+
+  public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
+    let view = try overlays.require(id).view
+    overlays.remove(id)
+    views.modify(view) { $0.overlays.removeAll { $0 == id } }
+    record(.closed(ObjectReference(.overlays, id.rawValue)))
+    record(.changed(ObjectReference(.views, view.rawValue), .overlays))
+    touch(view)
+  }
+
+  // MARK: Graphics
+
+  /// Adds graphics on top, in the order of the batch.
+  ///
+  /// - Complexity: as `FeatureStore.append`, O(k log n).
+  public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
+    try edit(id) { (store) throws(StoreFailure) in
+      let added = try store.append(batch)
+      guard added.count > 0 else { return (added, nil) }
+      let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
+      return (added, .added(added.named.isEmpty ? .run(minted) : .list(added.named + minted)))
+    }
+  }
+
+  /// Changes graphics; answers how many differ from before.
+  public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> Int {
+    try edit(id) { (store) throws(StoreFailure) in
+      let effective = edits.filter { edit in store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true }
+      guard !effective.isEmpty else { return (0, nil) }
+      try store.update(effective)
+      let ids = Set(effective.map(\.id))
+      return (ids.count, .updated(.list(effective.map(\.id))))
+    }
+  }
+
+  /// Moves graphics to points; answers how many stand elsewhere than before.
+  public mutating func moveGraphics(
+    _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
+  ) throws(ModelError) -> Int {
+    try edit(id) { (store) throws(StoreFailure) in
+      let moved = ids.indices.filter { index in
+        guard let point = store.feature(id: ids[index])?.point else { return true }
+        return point.x != x[index] || point.y != y[index] || z != nil
+      }
+      guard !moved.isEmpty else { return (0, nil) }
+      try store.move(ids, x: x, y: y, z: z)
+      return (moved.count, .updated(.list(moved.map { ids[$0] })))
+    }
+  }
+
+  /// Removes graphics; all of them when `ids` is nil.
+  public mutating func removeGraphics(_ ids: [Int]?, from id: OverlayID) throws(ModelError) -> Int {
+    try edit(id) { (store) throws(StoreFailure) in
+      guard let ids else {
+        var all: [Int] = []
+        store.forEach {
+          all.append($0.id)
+          return true
+        }
+        store.removeAll()
+        return (all.count, all.isEmpty ? nil : .removed(.list(all)))
+      }
+      try store.remove(ids)
+      return (ids.count, ids.isEmpty ? nil : .removed(.list(ids)))
+    }
+  }
+
+  public enum SelectionMode: Hashable, Sendable { case replace, add, remove }
+
+  /// Changes the selection; answers how many are selected then.
+  public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
+    try edit(id) { (store) throws(StoreFailure) in
+      let selected = Set(store.selectedIDs)
+      let wanted = Set(ids)
+      try store.setSelected(mode != .remove, ids: ids)
+      var changed: [Int]
+      switch mode {
+      case .add: changed = ids.filter { !selected.contains($0) }
+      case .remove: changed = ids.filter { selected.contains($0) }
+      case .replace:
+        let dropped = selected.subtracting(wanted).sorted()
+        try store.setSelected(false, ids: dropped)
+        changed = dropped + ids.filter { !selected.contains($0) }
+      }
+      changed = Array(Set(changed)).sorted()
+      return ((), changed.isEmpty ? nil : .updated(.list(changed)))
+    }
+    return overlays[id]?.selectedCount ?? 0
+  }
+
+  /// One edit of an overlay's store, and the records that follow from it.
+  private mutating func edit<R>(
+    _ id: OverlayID, _ body: (inout FeatureStore) throws(StoreFailure) -> (R, GraphicsEdit?)
+  ) throws(ModelError) -> R {
+    // Everything happens in place: a second reference to the store would make its first write a copy.
+    let outcome: (result: R, edit: GraphicsEdit?, properties: [Property])?
+    do {
+      outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
+        let (count, selected, extent) = (overlay.store.count, overlay.selectedCount, overlay.store.extent)
+        let (result, edit) = try body(&overlay.store)
+        guard edit != nil else { return (result, nil, []) }
+        overlay.selectedCount = overlay.store.selectedCount
+        var properties: [Property] = []
+        if overlay.store.count != count { properties.append(.graphicCount) }
+        if overlay.selectedCount != selected { properties.append(.selectedCount) }
+        if overlay.store.extent != extent { properties.append(.extent) }
+        return (result, edit, properties)
+      }
+    } catch { throw ModelError(error) }
+    guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
+    guard let edit = outcome.edit else { return outcome.result }
+    record(.graphics(id, edit))
+    for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
+    touch(id)
+    return outcome.result
+  }
+}
+
+extension FeatureEdit {
+  /// Whether it makes any difference to a feature.
+  func changes(_ row: FeatureRow, _ schema: FeatureSchema) -> Bool {
+    switch geometry {
+    case .keep: break
+    case .set(let new): if row.geometry != new { return true }
+    case .clear: if row.geometry != nil { return true }
+    }
+    if replacesAttributes { return true }
+    for (name, value) in attributes {
+      let old = schema.column(named: name).map(row.value) ?? .null
+      if old != value { return true }
+    }
+    return zIndex.map { $0 != row.zIndex } ?? false || isVisible.map { $0 != row.isVisible } ?? false
+      || isSelected.map { $0 != row.isSelected } ?? false
+  }
+}
+
+extension ModelError {
+  /// What a store refuses, item by item.
+  public init(_ failure: StoreFailure) {
+    if case .lengthMismatch(let expected, let found)? = failure.items.first?.error {
+      self = .columnLengths(expected: expected, found: found, column: "")
+      return
+    }
+    self = .items(
+      failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, failure: Failure($0.error)) },
+      count: failure.items.count)
+  }
+}
+
+extension Failure {
+  init(_ error: StoreError) {
+    switch error {
+    case .idOutOfRange(let id):
+      self.init(kind: "invalidParams", message: "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+    case .idExists(let id): self.init(kind: "idExists", message: "there is a graphic \(id)", path: "/id")
+    case .idRepeated(let id): self.init(kind: "idExists", message: "\(id) stands in the request twice", path: "/id")
+    case .noSuchID(let id): self.init(kind: "unknownId", message: "there is no graphic \(id)", path: "/id")
+    case .noIDsLeft: self.init(kind: "invalidParams", message: "there are no ids left to mint")
+    case .tooManyRows: self.init(kind: "invalidParams", message: "an overlay takes no more graphics")
+    case .tooManyColumns(let limit):
+      self.init(kind: "invalidParams", message: "an overlay takes at most \(limit) different attribute names")
+    case .textTooLarge(let column):
+      self.init(kind: "invalidParams", message: "more than 4 GiB of text", path: "/attributes/\(column)")
+    case .lengthMismatch(let expected, let found):
+      self.init(kind: "columnLengths", message: "\(expected) rows, but \(found)")
+    }
+  }
+}

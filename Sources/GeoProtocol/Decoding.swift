@@ -1,0 +1,94 @@
+// The readers that generated decoders are made of: each names in its error exactly what would have been right.
+
+import JSON
+
+extension JSONValue {
+  /// Params: absent, null and `[]` all mean "none".
+  package func requireParams() throws(JSONError) {
+    switch kind {
+    case .object, .absent, .null: return
+    case .array where count == 0: return
+    default: throw typeError(expected: "object")
+    }
+  }
+
+  @inline(__always)
+  package func double(_ expected: StaticString, _ isValid: (Double) -> Bool) throws(JSONError) -> Double {
+    guard let number else { throw typeError(expected: "\(expected)") }
+    guard isValid(number) else { throw error(expected: "\(expected)") }
+    return number
+  }
+
+  @inline(__always)
+  package func integer(_ expected: StaticString, _ isValid: (Int) -> Bool) throws(JSONError) -> Int {
+    guard number != nil else { throw typeError(expected: "\(expected)") }
+    guard let whole = try? integer(), isValid(whole) else { throw error(expected: "\(expected)") }
+    return whole
+  }
+
+  @inline(__always)
+  package func string(_ expected: StaticString, _ isValid: (String) -> Bool) throws(JSONError) -> String {
+    guard kind == .string else { throw typeError(expected: "\(expected)") }
+    let text = try string()
+    guard isValid(text) else { throw error(expected: "\(expected)") }
+    return text
+  }
+
+  /// A value that is left to its handler; null counts as absent.
+  package func opaque(_ expected: StaticString) throws(JSONError) -> JSONOpaque {
+    guard isPresent else { throw typeError(expected: "\(expected)") }
+    return .parsed(self)
+  }
+
+  /// An array whose number of elements is bounded.
+  package func array<T>(
+    _ expected: StaticString, _ counts: some RangeExpression<Int>, _ read: (JSONValue) throws(JSONError) -> T
+  ) throws(JSONError) -> [T] {
+    guard kind == .array else { throw typeError(expected: "\(expected)") }
+    guard counts.contains(count) else { throw error(expected: "\(expected)") }
+    return try array(read)
+  }
+
+  package func numbers() throws(JSONError) -> [Double] {
+    var result: [Double] = []
+    result.reserveCapacity(count)
+    try appendNumbers(to: &result)
+    return result
+  }
+
+  /// A union's tag.
+  package func tag(_ expected: StaticString) throws(JSONError) -> String {
+    guard kind == .object else { throw typeError(expected: "object with a \"type\"") }
+    let tag = self["type"]
+    guard tag.kind == .string else { throw tag.typeError(expected: "\(expected)") }
+    return try tag.string()
+  }
+}
+
+/// An enumeration on the wire.
+public protocol WireEnum: RawRepresentable, CaseIterable, JSONDecodable, JSONEncodable, Sendable
+where RawValue == String {}
+
+extension WireEnum {
+  public init(from json: JSONValue) throws(JSONError) {
+    guard json.kind == .string, let known = Self(rawValue: try json.string()) else {
+      let all = Self.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+      throw json.error(expected: "one of " + all)
+    }
+    self = known
+  }
+
+  public func encode(to writer: inout JSONWriter) { writer.value(rawValue) }
+}
+
+extension JSONWriter {
+  /// An object with its members sorted by name, so that equal values have equal texts.
+  package mutating func map<T>(_ members: [String: T], _ write: (T, inout JSONWriter) -> Void) {
+    beginObject()
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      key(name)
+      write(value, &self)
+    }
+    endObject()
+  }
+}

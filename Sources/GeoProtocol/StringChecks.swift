@@ -1,0 +1,18 @@
+// The patterns of the protocol's string types, by hand: a regular expression engine would cost more than it brings.
+//
+// A type of kind "string" with a pattern needs a function here, named like the type.
+
+package enum StringChecks {
+  /// `[A-Za-z0-9_.-]{1,64}`
+  package static func objectId(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+}

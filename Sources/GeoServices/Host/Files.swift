@@ -1,0 +1,61 @@
+// From the names that clients give to absolute paths. Whether a path may be opened is decided where it is opened.
+
+import GeoProtocol
+import Geometry
+import JSONRPC
+
+struct Files: Sendable {
+  /// Where relative paths start.
+  private(set) var root: String
+  let policy: FilePolicy
+
+  init(root: String, allowedDirectories: [String]) {
+    self.root = root
+    policy = FilePolicy(allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories)
+  }
+
+  /// `initialize.rootPath` or `rootUri`.
+  mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
+
+  /// An absolute path for an absolute one, a `file://` URI or one relative to the root.
+  func path(_ name: String) throws(RPCError) -> String {
+    guard !name.utf8.contains(0) else {
+      throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
+    }
+    if name.hasPrefix("file:") { return try Self.path(ofURI: name) }
+    // What looks like a document, a connection or an address is none of this directory's files.
+    if name.hasPrefix("<") || name.hasPrefix("{") || name.prefix(while: { $0 != "/" }).contains(":") {
+      throw RPCError(
+        .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
+        expected: "an absolute path, a file:// URI or a path relative to rootPath")
+    }
+    return name.hasPrefix("/") ? name : root + (root.hasSuffix("/") ? "" : "/") + name
+  }
+
+  /// The path of `file:///a%20b` or `file://localhost/a` (RFC 8089).
+  private static func path(ofURI uri: String) throws(RPCError) -> String {
+    let refused = RPCError(.pathRefused, "\(uri) is no file URI of this machine.", path: uri, expected: "file:///...")
+    var rest = uri.dropFirst("file:".count)
+    if rest.hasPrefix("//") {
+      rest = rest.dropFirst(2)
+      let host = rest.prefix { $0 != "/" }
+      guard host.isEmpty || host == "localhost" else { throw refused }
+      rest = rest.dropFirst(host.count)
+    }
+    guard rest.hasPrefix("/") else { throw refused }
+    var bytes: [UInt8] = []
+    var encoded = rest.utf8[...]
+    while let byte = encoded.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = String(decoding: encoded.prefix(2), as: UTF8.self)
+      guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), value != 0 else { throw refused }
+      bytes.append(value)
+      encoded = encoded.dropFirst(2)
+    }
+    guard let path = String(validating: bytes, as: UTF8.self) else { throw refused }
+    return path
+  }
+}

@@ -1,0 +1,43 @@
+// The control fields of a request, read by the host before its handler runs.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+/// `meta` of a request's params.
+struct RequestMeta {
+  var origin: String?
+  var ifRevision: Int?
+  var task: SessionProtocol.TaskOptions?
+
+  /// Most requests have none; then this costs one look-up.
+  init(_ params: JSONValue) throws(JSONError) {
+    let meta = params["meta"]
+    guard meta.isPresent else { return }
+    try meta.requireObject()
+    let wire = try SessionProtocol.Meta(from: meta)
+    origin = wire.origin
+    ifRevision = wire.ifRevision
+    task = wire.task
+  }
+}
+
+/// The object that a method's params name first, for `meta.ifRevision`.
+func objectNamed(by method: StaticString, in params: JSONValue) -> ObjectReference? {
+  let name = "\(method)"
+  let target: (Collection, JSONValue)? =
+    switch name.prefix(while: { $0 != "/" }) {
+    case "source": (.sources, params["source"])
+    case "map": (.maps, params["map"])
+    case "layer": (.layers, params["layer"])
+    case "scene": (.scenes, params["scene"])
+    case "view": (.views, params["view"])
+    // An overlay is created on a view.
+    case "overlay": params["overlay"].isPresent ? (.overlays, params["overlay"]) : (.views, params["view"])
+    case "location": (.locationSources, params["locationSource"])
+    default: nil
+    }
+  guard let (collection, value) = target, let id = try? value.string() else { return nil }
+  return ObjectReference(collection, id)
+}

@@ -1,0 +1,142 @@
+// The one place where failures become errors of the wire.
+
+import Elevation
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+
+extension RPCError {
+  init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
+    self.init(code: kind.code, kind: kind.rawValue, message: message, path: path, expected: expected)
+  }
+
+  /// What `error` becomes; `root` is what paths start from, at `prefix`. Nil for what nobody foresaw.
+  init?(_ error: any Error, in root: JSONValue?, at prefix: String) {
+    func path(_ error: JSONError) -> String { prefix + (root.map { error.path(from: $0) } ?? "") }
+    switch error {
+    case let error as RPCError: self = error
+    case let error as JSONError:
+      self.init(
+        .invalidParams, "Expected \(error.expected) at \(path(error)), found \(error.found).", path: path(error),
+        expected: error.expected)
+    case let fault as WireFault:
+      self.init(
+        fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
+        path: path(fault.error), expected: fault.error.expected)
+    case let error as ModelError: self.init(error)
+    case let error as TransformError: self.init(error)
+    case let error as FormatError: self.init(error)
+    case let error as ElevationError: self.init(error)
+    case is CancellationError: self = .cancelled
+    default: return nil
+    }
+  }
+
+  init(_ error: ModelError) {
+    switch error {
+    case .unknownID(let collection, let id):
+      self = RPCError(.unknownId, "There is no \(Self.noun(collection)) \"\(id)\".").with("id", id)
+    case .idExists(let id):
+      self = RPCError(.idExists, "The id \"\(id)\" is taken, or was an object's that has been closed.").with("id", id)
+    case .contentModified(let revision):
+      self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with("revision", revision)
+    case .unknownMember(let name, let allowed):
+      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: "/params/clear", expected: Self.list(allowed))
+    case .indexOutOfRange(let count):
+      self = RPCError(.indexOutOfRange, "There are only \(count).", path: "/params/index").with("count", count)
+    case .invalidScaleRange:
+      self.init(.invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
+    case .emptyGeometry: self.init(.emptyGeometry, "The geometry is empty.", expected: "a geometry that is not empty")
+    case .invalidGeometry(let expected): self.init(.invalidGeometry, "Expected \(expected).", expected: expected)
+    case .transform(let error): self.init(error)
+    case .unknownSourceLayer(let name, let available):
+      self = RPCError(
+        .unknownSourceLayer,
+        name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
+        path: "/params/sourceLayer", expected: Self.list(available)
+      ).with("available", json: Self.json(available))
+    case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
+    case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
+    case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
+    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due.")
+    case .oneOf(let names):
+      self.init(
+        .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",
+        expected: "exactly one of \(Self.list(names))")
+    case .unknownField(let name, let available):
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: "/params/properties")
+        .with("available", json: Self.json(available))
+    case .items(let items, let count):
+      self = RPCError(.invalidItems, "\(count) of the items are bad; nothing was changed.")
+        .with("items", json: Self.json(items)).with("count", count)
+    case .columnLengths(let expected, let found, let column):
+      self.init(
+        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "/params/\(column)",
+        expected: "\(expected) values")
+    case .failed(let failure): self.init(failure)
+    }
+  }
+
+  /// A stored failure, as it was.
+  init(_ failure: Failure) {
+    self.init(
+      ErrorKind(rawValue: failure.kind) ?? .internalError, failure.message, path: failure.path, expected: failure.expected)
+  }
+
+  init(_ error: TransformError) {
+    switch error {
+    case .unknownReference(let name, let reason):
+      self.init(
+        .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
+        expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
+    case .noOperation(let source, let target):
+      self = RPCError(.transformFailed, "No operation leads from \(source) to \(target).")
+        .with("source", source).with("target", target)
+    case .outsideDomain(let index, let source, let target):
+      self = RPCError(.transformFailed, "Position \(index) has no coordinates in \(target).")
+        .with("index", index).with("source", source).with("target", target)
+    case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
+    }
+  }
+
+  static func libraryMissing(_ library: String, _ reason: String) -> RPCError {
+    RPCError(.libraryMissing, "\(library) is not on this machine: \(reason)").with("library", library)
+  }
+
+  /// As data, for a status.
+  var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
+
+  private static func noun(_ collection: Collection) -> String {
+    switch collection {
+    case .sources: "source"
+    case .maps: "map"
+    case .layers: "layer"
+    case .scenes: "scene"
+    case .views: "view"
+    case .overlays: "overlay"
+    case .locationSources: "location source"
+    }
+  }
+
+  private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
+
+  static func json(_ names: [String]) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.array(names) { $1.value($0) }
+    return writer.string
+  }
+
+  private static func json(_ items: [ItemError]) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.array(items) { item, writer in
+      ErrorsProtocol.ItemFailure(
+        index: item.index, kind: item.failure.kind, message: item.failure.message, path: item.failure.path,
+        expected: item.failure.expected
+      ).encode(to: &writer)
+    }
+    return writer.string
+  }
+}

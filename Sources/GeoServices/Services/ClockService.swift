@@ -1,0 +1,45 @@
+// The clock on the wire.
+
+import GeoModel
+import GeoProtocol
+
+enum ClockService: ClockHandlers {
+  typealias Host = GeoServices.Host
+  /// More ticks in one advance would hold up everything else.
+  private static let mostTicks = 1_000_000
+
+  static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result {
+    let clock = host.world.clock
+    return .init(
+      revision: host.world.revision, mode: mode(clock),
+      now: (clock.mode == .real ? host.configuration.now() : clock.now).text, tickRate: clock.tickRate)
+  }
+
+  static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> ClockProtocol.Set.Result {
+    let now = try params.now.map { try instant($0, "/params/now") }
+    // The host has brought a real clock up to now before the command.
+    world.setClock(mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate, realTime: world.clock.now)
+    return .init(
+      revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
+  }
+
+  static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result {
+    guard host.world.clock.mode == .manual else { throw ModelError.clockIsReal }
+    let end = host.world.clock.now.advanced(by: params.seconds)
+    let ticks = host.world.ticksDue(until: end)
+    guard ticks <= mostTicks else { throw ModelError.tooManyTicks }
+    // Ticks at which nothing moves need not be carried out one by one.
+    for _ in 0..<ticks where host.world.isMoving {
+      host.world.begin(origin: .animation)
+      host.world.tick()
+      host.publish()
+    }
+    host.world.begin(origin: .animation)
+    host.world.skipTicks(to: end)
+    host.world.advance(to: end)
+    host.publish()
+    return .init(revision: host.world.revision, now: host.world.clock.now.text, ticks: ticks)
+  }
+
+  private static func mode(_ clock: Clock) -> ClockProtocol.ClockMode { clock.mode == .real ? .real : .manual }
+}

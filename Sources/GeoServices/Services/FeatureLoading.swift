@@ -1,0 +1,68 @@
+// From files to the store: what a layer's load does on its worker thread.
+
+import FeatureFormats
+import GeoModel
+import Geometry
+import Query
+
+enum FeatureLoading {
+  /// Rows handed to the store at a time.
+  private static let batchRows = 4096
+
+  static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
+    switch origin {
+    case .inline(let bytes): (.geoJSON(bytes), OpenOptions())
+    case .file(let path, let driver, let xField, let yField):
+      (
+        .file(path),
+        OpenOptions(
+          driver: driver.flatMap { FeatureDriver(rawValue: $0) },
+          points: xField.flatMap { x in yField.map { OpenOptions.PointFields(x: x, y: $0) } })
+      )
+    }
+  }
+
+  /// Reads every feature of a layer into a store with its index.
+  static func store(of layer: Layer, _ worker: Worker) throws -> FeatureStore {
+    let (source, options) = source(layer.origin)
+    var store = FeatureStore(fields: layer.schema.fields)
+    var batch = FeatureBatch()
+    var columns: [Int] = []
+    var failure: StoreFailure?
+    // A format's own ids serve only while each names one feature.
+    var usesOwnIDs = true
+
+    func prepare() {
+      batch = FeatureBatch()
+      batch.reserveCapacity(batchRows)
+      columns = layer.schema.fields.map { batch.column(named: $0.name) }
+    }
+    func append() {
+      guard failure == nil, batch.count > 0 else { return }
+      do throws(StoreFailure) { try store.append(batch) } catch { failure = error }
+      prepare()
+    }
+
+    prepare()
+    _ = try FeatureFormats.read(
+      source, layer: layer.schema.name, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
+      progress: { worker.report($0) }
+    ) { feature in
+      var id = feature.fid.map { Int($0) }
+      if let own = id, !(0..<FeatureStore.idLimit).contains(own) { id = nil }
+      if id == nil { usesOwnIDs = false }
+      batch.begin(id: usesOwnIDs ? id : nil)
+      switch feature.geometry {
+      case .point(let point?)? where point.m == nil: batch.setPoint(x: point.x, y: point.y, z: point.z)
+      case let geometry?: batch.setGeometry(geometry)
+      case nil: break
+      }
+      for (column, value) in zip(columns, feature.attributes) where value != .null { batch.set(column: column, value) }
+      if batch.count >= batchRows { append() }
+    }
+    append()
+    if let failure { throw ModelError(failure) }
+    try worker.checkCancelled()
+    return store
+  }
+}

@@ -1,0 +1,183 @@
+// Overlays on the wire.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+enum OverlayService: OverlayHandlers {
+  typealias Host = GeoServices.Host
+
+  static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
+    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.overlay(overlay) }
+    return Wire.overlay(
+      try world.createOverlay(
+        id: params.id.map { ID($0) }, on: ID(params.view), name: params.name,
+        reference: SpatialReference(params.spatialReference)))
+  }
+
+  static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
+    Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  }
+
+  static func list(_ params: OverlayProtocol.List.Params, in world: World) throws -> OverlayProtocol.List.Result {
+    let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
+    return .init(
+      revision: world.revision,
+      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map(Wire.overlay))
+  }
+
+  static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
+    try world.updateOverlay(
+      ID(params.overlay),
+      AppearanceUpdate(
+        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
+        maxScale: params.maxScale, clear: params.clear ?? []))
+    return Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  }
+
+  static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws -> OverlayProtocol.Close.Result {
+    try world.closeOverlay(ID(params.overlay))
+    return .init(revision: world.revision)
+  }
+
+  // MARK: Graphics as objects
+
+  static func addGraphics(
+    _ params: OverlayProtocol.AddGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.AddGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let batch = reader.readBatch(params.graphics)
+    try check(reader)
+    let added = try world.addGraphics(batch, to: id)
+    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+  }
+
+  static func updateGraphics(
+    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.UpdateGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let edits = reader.readEdits(params.graphics)
+    try check(reader)
+    let count = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: count)
+  }
+
+  private static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
+    let reference = try world.overlays.require(id).reference
+    let transformer = world.transformer
+    return GraphicReader { geometry, name in
+      try transformer.transform(geometry, from: SpatialReference(name), to: reference)
+    }
+  }
+
+  /// All bad items in one error, each by its index.
+  private static func check(_ reader: GraphicReader) throws {
+    guard reader.failureCount > 0 else { return }
+    let items = reader.failures.map { index, error, item in
+      ItemError(index: index, failure: (RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure)
+    }
+    throw ModelError.items(items, count: reader.failureCount)
+  }
+
+  // MARK: Graphics as columns
+
+  static func addColumns(
+    _ params: OverlayProtocol.AddColumns.Params, in world: inout World
+  ) throws -> OverlayProtocol.AddColumns.Result {
+    let id = OverlayID(params.overlay)
+    _ = try world.overlays.require(id)
+    var batch = FeatureBatch()
+    let x = try ColumnReader.numbers(params.x)
+    let y = try ColumnReader.numbers(params.y)
+    try equal("y", x.count) { y.count }
+    let z = try params.z.map(ColumnReader.numbers)
+    try z.map { z in try equal("z", x.count) { z.count } }
+    try batch.setPoints(x: x, y: y, z: z)
+    if let given = params.ids {
+      let ids = try ColumnReader.ids(given)
+      try equal("ids", x.count) { ids.count }
+      try batch.setIDs(ids)
+    }
+    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let values = try ColumnReader.read(column)
+      try equal("attributes/\(jsonPointerEscaped(name))", x.count) { values.count }
+      try ColumnReader.set(values, named: name, in: &batch)
+    }
+    let added = try world.addGraphics(batch, to: id)
+    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+  }
+
+  static func updateColumns(
+    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout World
+  ) throws -> OverlayProtocol.UpdateColumns.Result {
+    let id = OverlayID(params.overlay)
+    _ = try world.overlays.require(id)
+    let ids = try ColumnReader.ids(params.ids)
+    guard (params.x == nil) == (params.y == nil) else {
+      let missing = params.x == nil ? "x" : "y"
+      throw RPCError(.invalidParams, "x and y come together.", path: "/params/\(missing)", expected: "a column")
+    }
+    var columns: [(String, Column)] = []
+    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let values = try ColumnReader.read(column)
+      try equal("attributes/\(jsonPointerEscaped(name))", ids.count) { values.count }
+      columns.append((name, values))
+    }
+    let position = try position(params, count: ids.count)
+    if columns.isEmpty, let position {
+      let count = try world.moveGraphics(ids, x: position.x, y: position.y, z: position.z, of: id)
+      return .init(revision: world.revision, count: count)
+    }
+    let edits = ids.indices.map { index in
+      var edit = FeatureEdit(id: ids[index])
+      if let position {
+        edit.geometry = .set(.point(Point(x: position.x[index], y: position.y[index], z: position.z?[index])))
+      }
+      edit.attributes = columns.map { ($0.0, ColumnReader.value($0.1, at: index)) }
+      return edit
+    }
+    let count = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: count)
+  }
+
+  private static func position(
+    _ params: OverlayProtocol.UpdateColumns.Params, count: Int
+  ) throws -> (x: [Double], y: [Double], z: [Double]?)? {
+    guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else { return nil }
+    let z = try params.z.map(ColumnReader.numbers)
+    try equal("x", count) { x.count }
+    try equal("y", count) { y.count }
+    try z.map { z in try equal("z", count) { z.count } }
+    return (x, y, z)
+  }
+
+  private static func equal(_ column: String, _ expected: Int, _ found: () throws -> Int) throws {
+    let found = try found()
+    guard found == expected else { throw ModelError.columnLengths(expected: expected, found: found, column: column) }
+  }
+
+  static func removeGraphics(
+    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.RemoveGraphics.Result {
+    let count = try world.removeGraphics(try params.ids.map(ColumnReader.ids), from: ID(params.overlay))
+    return .init(revision: world.revision, count: count)
+  }
+
+  static func select(
+    _ params: OverlayProtocol.Select.Params, in world: inout World
+  ) throws -> OverlayProtocol.Select.Result {
+    let mode: World.SelectionMode =
+      switch params.mode {
+      case .replace: .replace
+      case .add: .add
+      case .remove: .remove
+      }
+    let count = try world.selectGraphics(try ColumnReader.ids(params.ids), mode, of: ID(params.overlay))
+    return .init(revision: world.revision, selectedCount: count)
+  }
+}

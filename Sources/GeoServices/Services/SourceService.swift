@@ -1,0 +1,89 @@
+// Sources on the wire: opened by tasks that read the schema.
+
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+
+enum SourceService: SourceHandlers {
+  typealias Host = GeoServices.Host
+
+  static func open(
+    _ params: SourceProtocol.Open.Params, in world: inout World
+  ) throws -> TaskPlan<Host, SourceProtocol.Source> {
+    if let source = existing(world.sources, params.id, params.ifExists) {
+      return TaskPlan { _ in { _ in Wire.source(source) } }
+    }
+    let id = params.id.map { SourceID($0) }
+    try world.checkFree(id)
+    if let driver = params.driver, FeatureDriver(rawValue: driver) == nil {
+      throw RPCError(
+        .unknownFormat, "There is no driver \"\(driver)\".", path: "/params/driver",
+        expected: FeatureDriver.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "))
+    }
+    if (params.xField == nil) != (params.yField == nil) {
+      throw RPCError(
+        .invalidParams, "xField and yField come together.", path: "/params/\(params.xField == nil ? "xField" : "yField")",
+        expected: "string")
+    }
+    let reference = try world.canonical(params.spatialReference)
+    return plan(id: id, reference, driver: nil) { files in
+      .file(path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField)
+    }
+  }
+
+  static func openInline(
+    _ params: SourceProtocol.OpenInline.Params, in world: inout World
+  ) throws -> TaskPlan<Host, SourceProtocol.Source> {
+    if let source = existing(world.sources, params.id, params.ifExists) {
+      return TaskPlan { _ in { _ in Wire.source(source) } }
+    }
+    let id = params.id.map { SourceID($0) }
+    try world.checkFree(id)
+    guard let value = params.data.value, value.kind == .object else {
+      throw RPCError(
+        .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object")
+    }
+    let reference = try world.canonical(params.spatialReference)
+    let bytes = Array(value.text.utf8)
+    return plan(id: id, reference, driver: "inline") { _ in .inline(bytes) }
+  }
+
+  private static func plan(
+    id: SourceID?, _ reference: SpatialReference?, driver: String?,
+    _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
+  ) -> TaskPlan<Host, SourceProtocol.Source> {
+    TaskPlan { worker in
+      let origin = try origin(worker.files)
+      let (source, options) = FeatureLoading.source(origin)
+      let description = try FeatureFormats.describe(
+        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+      let layers = description.layers.map { layer in
+        SourceLayer(
+          name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
+          // Inline GeoJSON is in the reference that the request names.
+          reference: driver == nil ? layer.spatialReference ?? reference : reference, fields: layer.fields)
+      }
+      return { world in
+        Wire.source(
+          try world.addSource(
+            id: id, driver: driver ?? description.driver.rawValue, origin: origin, layers: layers))
+      }
+    }
+  }
+
+  static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> SourceProtocol.Source {
+    Wire.source(try world.sources.require(ID(params.source)))
+  }
+
+  static func list(_ params: SourceProtocol.List.Params, in world: World) throws -> SourceProtocol.List.Result {
+    .init(revision: world.revision, sources: world.sources.values.map(Wire.source))
+  }
+
+  static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws -> SourceProtocol.Close.Result {
+    try world.closeSource(ID(params.source))
+    return .init(revision: world.revision)
+  }
+}

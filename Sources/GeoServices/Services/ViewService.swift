@@ -1,0 +1,161 @@
+// Views on the wire: viewpoints, animations, screen and location.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+
+enum ViewService: ViewHandlers {
+  typealias Host = GeoServices.Host
+
+  static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
+    if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
+    let content: ViewContent
+    switch (params.map, params.scene) {
+    case (let map?, nil): content = .map(ID(map))
+    case (nil, let scene?): content = .scene(ID(scene))
+    default: throw ModelError.oneOf(["map", "scene"])
+    }
+    let view = try world.createView(
+      id: params.id.map { ID($0) }, over: content,
+      screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
+      viewpoint: try params.viewpoint.map(Wire.target))
+    return Wire.view(view)
+  }
+
+  static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> ViewProtocol.View {
+    Wire.view(try world.views.require(ID(params.view)))
+  }
+
+  static func list(_ params: ViewProtocol.List.Params, in world: World) throws -> ViewProtocol.List.Result {
+    .init(revision: world.revision, views: world.views.values.map(Wire.view))
+  }
+
+  static func close(_ params: ViewProtocol.Close.Params, in world: inout World) throws -> ViewProtocol.Close.Result {
+    try world.closeView(ID(params.view))
+    return .init(revision: world.revision)
+  }
+
+  static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> ViewProtocol.View {
+    try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
+    return Wire.view(try world.views.require(ID(params.view)))
+  }
+
+  // MARK: Viewpoints
+
+  static func getViewpoint(
+    _ params: ViewProtocol.GetViewpoint.Params, in world: World
+  ) throws -> ViewProtocol.GetViewpoint.Result {
+    let view = try world.views.require(ID(params.view))
+    let viewpoint = try view.viewpoint(
+      as: Wire.kind(params.kind), in: try world.canonical(params.spatialReference), world.transformer)
+    return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
+  }
+
+  static func setViewpoint(
+    _ params: ViewProtocol.SetViewpoint.Params, in world: inout World
+  ) throws -> ViewProtocol.SetViewpoint.Result {
+    let id = ViewID(params.view)
+    _ = try world.views.require(id)
+    try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
+    return .init(revision: world.revision, viewpoint: Wire.viewpoint(try world.views.require(id).viewpoint))
+  }
+
+  static func animateViewpoint(
+    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout World
+  ) throws -> ProcessID {
+    let id = ViewID(params.view)
+    _ = try world.views.require(id)
+    return try world.animateViewpoint(
+      of: id, to: try Wire.target(params.viewpoint), duration: params.duration,
+      easing: params.easing == .linear ? .linear : .easeInOut)
+  }
+
+  static func animateViewpointEnded(
+    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: ProcessEnd, in world: World
+  ) throws -> ViewProtocol.AnimateViewpoint.Result {
+    .init(revision: world.revision, arrived: end == .completed)
+  }
+
+  static func observeViewpoint(
+    _ params: ViewProtocol.ObserveViewpoint.Params, on host: Host
+  ) throws -> ViewProtocol.ObserveViewpoint.Result {
+    let view = try host.world.views.require(ID(params.view))
+    let kinds = params.kinds.map(Wire.kind)
+    let id = host.subscribers.makeID()
+    host.subscribers.add(
+      ViewpointSubscriber(
+        id: id, view: view.id, kinds: kinds, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
+        base: host.world.revision))
+    return .init(
+      subscription: id, revision: host.world.revision,
+      viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, host.world), isNavigating: view.isNavigating)
+  }
+
+  // MARK: Screen and location
+
+  static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws -> ViewProtocol.ToLocation.Result {
+    let view = try world.views.require(ID(params.view))
+    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
+    let points = Positions(params.points.map { view.location(x: $0.x, y: $0.y) })
+    guard case .multiPoint(let moved) = try world.transformer.transform(
+      .multiPoint(points), from: view.reference.reference, to: reference)
+    else { return .init(revision: world.revision, spatialReference: reference.definition, locations: []) }
+    return .init(
+      revision: world.revision, spatialReference: reference.definition,
+      locations: moved.points.map { Wire.opaque(.point($0)) })
+  }
+
+  static func toScreen(_ params: ViewProtocol.ToScreen.Params, in world: World) throws -> ViewProtocol.ToScreen.Result {
+    let view = try world.views.require(ID(params.view))
+    var points = Positions()
+    for location in params.locations {
+      let point = try Wire.point(location)
+      points.append(Point(x: point.x, y: point.y))
+    }
+    guard case .multiPoint(let moved) = try world.transformer.transform(
+      .multiPoint(points), from: SpatialReference(params.spatialReference), to: view.reference.reference)
+    else { return .init(revision: world.revision, points: []) }
+    return .init(
+      revision: world.revision,
+      points: moved.points.map { point in
+        let place = view.place(of: point)
+        return .init(x: place.x, y: place.y)
+      })
+  }
+
+  static func getVisibleArea(
+    _ params: ViewProtocol.GetVisibleArea.Params, in world: World
+  ) throws -> ViewProtocol.GetVisibleArea.Result {
+    let view = try world.views.require(ID(params.view))
+    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
+    let area = try world.transformer.transform(
+      .polygon([view.visibleArea]), from: view.reference.reference, to: reference)
+    let box = Geometry.polygon([view.visibleArea]).envelope ?? Envelope(xMin: 0, yMin: 0, xMax: 0, yMax: 0)
+    let envelope = try world.transformer.transform(box, from: view.reference.reference, to: reference)
+    return .init(
+      revision: world.revision, spatialReference: reference.definition, polygon: Wire.opaque(area),
+      envelope: Wire.envelope(view.camera.rotation == 0 ? envelope : area.envelope ?? envelope))
+  }
+
+  static func setLocationDisplay(
+    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout World
+  ) throws -> ViewProtocol.SetLocationDisplay.Result {
+    let id = ViewID(params.view)
+    try world.updateLocationDisplay(
+      of: id,
+      LocationDisplayUpdate(
+        source: params.source.map { ID($0) }, autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
+        wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale, clear: params.clear ?? []))
+    return .init(
+      revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
+  }
+}
+
+extension World {
+  /// The reference by its authority's code where it has one; nil stays nil.
+  func canonical(_ name: String?) throws -> SpatialReference? {
+    try name.map { try transformer.describe(SpatialReference($0)).reference }
+  }
+}

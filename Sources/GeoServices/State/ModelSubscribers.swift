@@ -1,0 +1,108 @@
+// `view/observeViewpoint` and `location/observe`: single objects, followed by notifications of their own.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+/// Follows one view's viewpoint.
+final class ViewpointSubscriber: Subscriber {
+  let id: String
+  let view: ViewID
+  let kinds: [Viewpoint.Kind]
+  let exceptOrigin: String?
+  let maxRate: Double?
+  private var base: Int
+  private var origin: Origin?
+
+  init(id: String, view: ViewID, kinds: [Viewpoint.Kind], exceptOrigin: String?, maxRate: Double?, base: Int) {
+    self.id = id
+    self.view = view
+    self.kinds = kinds
+    self.exceptOrigin = exceptOrigin
+    self.maxRate = maxRate
+    self.base = base
+  }
+
+  var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
+  var isDirty: Bool { origin != nil }
+
+  func note(_ change: Change) -> Int {
+    guard case .changed(let object, let property) = change.event, object == scope,
+      property == .viewpoint || property == .isNavigating
+    else { return 0 }
+    if case .client(let name?) = change.origin, name == exceptOrigin { return 0 }
+    defer { origin = change.origin }
+    return origin == nil ? 0 : 1
+  }
+
+  func giveUp() {}
+
+  func flush(_ world: World, to session: Session) {
+    guard let origin, let view = world.views[view] else { return }
+    self.origin = nil
+    let viewpoints = Self.viewpoints(of: view, kinds, world)
+    session.notify(
+      ViewProtocol.ViewpointChanged.name,
+      ViewProtocol.ViewpointChanged.Params(
+          subscription: id, view: view.id.rawValue, base: base, revision: world.revision, origin: Wire.origin(origin),
+          viewpoints: viewpoints, isNavigating: view.isNavigating))
+    base = world.revision
+  }
+
+  /// The viewpoint in the kinds asked for; one that cannot be computed is left out.
+  static func viewpoints(of view: View, _ kinds: [Viewpoint.Kind], _ world: World) -> [ViewProtocol.Viewpoint] {
+    kinds.compactMap { try? view.viewpoint(as: $0, in: nil, world.transformer) }.map(Wire.viewpoint)
+  }
+}
+
+/// Follows one location source.
+final class LocationSubscriber: Subscriber {
+  let id: String
+  let source: LocationSourceID
+  let maxRate: Double?
+  private var hasLocation = false
+  private var statuses: [(revision: Int, status: LocationStatus?)] = []
+
+  init(id: String, source: LocationSourceID, maxRate: Double?) {
+    self.id = id
+    self.source = source
+    self.maxRate = maxRate
+  }
+
+  var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
+  var isDirty: Bool { hasLocation || !statuses.isEmpty }
+
+  func note(_ change: Change) -> Int {
+    guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
+    switch property {
+    case .status: statuses.append((change.revision, nil))
+    case .location:
+      defer { hasLocation = true }
+      return hasLocation ? 1 : 0
+    default: break
+    }
+    return 0
+  }
+
+  func giveUp() {}
+
+  func flush(_ world: World, to session: Session) {
+    guard let source = world.locationSources[source] else { return }
+    if hasLocation, let location = source.location {
+      hasLocation = false
+      session.notify(
+      LocationProtocol.Changed.name,
+      LocationProtocol.Changed.Params(
+            subscription: id, locationSource: source.id.rawValue, revision: world.revision,
+            location: Wire.location(location)))
+    }
+    guard !statuses.isEmpty else { return }
+    statuses = []
+    session.notify(
+      LocationProtocol.StatusChanged.name,
+      LocationProtocol.StatusChanged.Params(
+          subscription: id, locationSource: source.id.rawValue, revision: world.revision,
+          status: Wire.locationStatus(source.status)))
+  }
+}

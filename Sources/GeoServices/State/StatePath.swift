@@ -1,0 +1,76 @@
+// Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
+
+import JSON
+
+/// A path as clients give it.
+struct StatePattern: Hashable {
+  enum Segment: Hashable {
+    case any
+    case name(String)
+
+    func matches(_ name: String) -> Bool {
+      switch self {
+      case .any: true
+      case .name(let own): own == name
+      }
+    }
+  }
+  let segments: [Segment]
+
+  /// Nil when `text` is no JSON Pointer.
+  init?(_ text: String) {
+    guard !text.isEmpty else {
+      segments = []
+      return
+    }
+    guard text.hasPrefix("/") else { return nil }
+    var segments: [Segment] = []
+    for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      if part == "*" {
+        segments.append(.any)
+        continue
+      }
+      guard let name = Self.unescaped(part) else { return nil }
+      segments.append(.name(name))
+    }
+    self.segments = segments
+  }
+
+  /// The names in a concrete path's text.
+  static func names(of text: String) -> [String] {
+    StatePattern(text)?.segments.map { segment in
+      if case .name(let name) = segment { name } else { "*" }
+    } ?? []
+  }
+
+  private static func unescaped(_ part: Substring) -> String? {
+    guard part.contains("~") else { return String(part) }
+    var result = ""
+    var rest = part[...]
+    while let character = rest.popFirst() {
+      guard character == "~" else {
+        result.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "0": result.append("~")
+      case "1": result.append("/")
+      default: return nil
+      }
+    }
+    return result
+  }
+
+  /// Whether the place is the one meant or lies below it.
+  func covers(_ path: [String]) -> Bool {
+    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  }
+
+  /// Whether the place lies above one that may be meant.
+  func isBelow(_ path: [String]) -> Bool {
+    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  }
+}
+
+/// The text of a concrete path.
+func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }

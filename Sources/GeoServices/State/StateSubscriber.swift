@@ -1,0 +1,322 @@
+// `state/observe`: paths of the tree, followed by JSON Patch deltas.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+/// Above so many bytes a message is cut into parts.
+private let partBytes = 1 << 20
+
+final class StateSubscriber: Subscriber {
+  enum Operation: String { case add, replace, remove }
+
+  let id: String
+  let patterns: [StatePattern]
+  let exceptOrigin: String?
+  let maxRate: Double?
+  let scope: ObjectReference? = nil
+
+  /// The revision last told.
+  private var base: Int
+  private var pending: [String: (path: [String], operation: Operation)] = [:]
+  private var order: [String] = []
+  private var graphics: [OverlayID: [Int: Operation]] = [:]
+  private var graphicOrder: [OverlayID: [Int]] = [:]
+  /// Patterns that reach into a value that changed.
+  private var touchedPatterns: Set<Int> = []
+  /// What was last told of places inside values.
+  private var insideValues: [String: String] = [:]
+  private var origins: [Origin] = []
+  private var isLost = false
+
+  init(id: String, patterns: [StatePattern], exceptOrigin: String?, maxRate: Double?, base: Int) {
+    self.id = id
+    self.patterns = patterns
+    self.exceptOrigin = exceptOrigin
+    self.maxRate = maxRate
+    self.base = base
+  }
+
+  var isDirty: Bool { isLost || !order.isEmpty || !graphicOrder.isEmpty || !touchedPatterns.isEmpty }
+
+  // MARK: Noting
+
+  func note(_ change: Change) -> Int {
+    if case .client(let name) = change.origin, let name, name == exceptOrigin { return 0 }
+    if isLost { return 1 }
+    var superfluous = 0
+    switch change.event {
+    case .created(let object): superfluous += note(StateTree.path(of: object), .add)
+    case .closed(let object):
+      superfluous += note(StateTree.path(of: object), .remove)
+      if object.collection == .overlays {
+        graphics[ID(object.id)] = nil
+        graphicOrder[ID(object.id)] = nil
+      }
+    case .changed(let object, let property):
+      superfluous += note(StateTree.path(of: object) + [property.rawValue], .replace)
+    case .clock(let property): superfluous += note(["clock", property.rawValue], .replace)
+    case .graphics(let overlay, let edit): superfluous += note(edit, of: overlay)
+    }
+    if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
+    return superfluous
+  }
+
+  private func note(_ path: [String], _ operation: Operation) -> Int {
+    var superfluous = 0
+    for (index, pattern) in patterns.enumerated() {
+      if pattern.covers(path) {
+        return superfluous + pend(path, operation)
+      }
+      guard pattern.isBelow(path) else { continue }
+      switch operation {
+      case .replace: touchedPatterns.insert(index)
+      case .add: superfluous += pend(path, .add)
+      case .remove:
+        // As far down as the pattern's names lead: what was below goes with it.
+        var rest = path
+        for segment in pattern.segments.dropFirst(path.count) {
+          guard case .name(let name) = segment else { break }
+          rest.append(name)
+        }
+        superfluous += pend(rest, .remove)
+        forget(below: rest)
+      }
+    }
+    return superfluous
+  }
+
+  private func pend(_ path: [String], _ operation: Operation) -> Int {
+    let key = pointer(path)
+    switch (pending[key]?.operation, operation) {
+    case (nil, .replace):
+      // Inside what is added anyway there is nothing to say.
+      for length in 1..<max(path.count, 1) where pending[pointer(Array(path.prefix(length)))]?.operation == .add { return 1 }
+    case (nil, _): break
+    case (.add, .remove):
+      forget(below: path)
+      pending[key] = nil
+      order.removeAll { $0 == key }
+      return 2
+    case (.add, _), (.replace, .replace): return 1
+    case (.remove, .add):
+      pending[key] = (path, .replace)
+      return 1
+    case (_, let later):
+      pending[key] = (path, later)
+      if later == .remove { forget(below: path) }
+      return 1
+    }
+    if operation == .remove { forget(below: path) }
+    pending[key] = (path, operation)
+    order.append(key)
+    return 0
+  }
+
+  /// Drops what was noted below a place that is gone.
+  private func forget(below path: [String]) {
+    let prefix = pointer(path) + "/"
+    guard order.contains(where: { $0.hasPrefix(prefix) }) else { return }
+    order.removeAll { $0.hasPrefix(prefix) }
+    pending = pending.filter { !$0.key.hasPrefix(prefix) }
+  }
+
+  private func note(_ edit: GraphicsEdit, of overlay: OverlayID) -> Int {
+    let (ids, operation): (GraphicIDs, Operation) =
+      switch edit {
+      case .added(let ids): (ids, .add)
+      case .updated(let ids): (ids, .replace)
+      case .removed(let ids): (ids, .remove)
+      }
+    let container = ["overlays", overlay.rawValue, "graphics"]
+    var interested = false
+    for (index, pattern) in patterns.enumerated() {
+      if pattern.covers(container) || pattern.segments.count == 4 && pattern.isBelow(container) {
+        interested = true
+      } else if pattern.isBelow(container) {
+        touchedPatterns.insert(index)
+      }
+    }
+    // An overlay that is new is told whole.
+    guard interested, pending[pointer(["overlays", overlay.rawValue])]?.operation != .add else { return 0 }
+    var superfluous = 0
+    ids.forEach { id in
+      guard patterns.contains(where: { $0.covers(container) || $0.covers(container + [String(id)]) }) else { return }
+      switch (graphics[overlay]?[id], operation) {
+      case (nil, _):
+        graphics[overlay, default: [:]][id] = operation
+        graphicOrder[overlay, default: []].append(id)
+      case (.add, .remove):
+        graphics[overlay]?[id] = nil
+        superfluous += 2
+      case (.add, _), (.replace, .replace): superfluous += 1
+      case (.remove, .add):
+        graphics[overlay]?[id] = .replace
+        superfluous += 1
+      case (_, let later):
+        graphics[overlay]?[id] = later
+        superfluous += 1
+      }
+    }
+    return superfluous
+  }
+
+  func giveUp() {
+    forgetAll()
+    isLost = true
+  }
+
+  private func forgetAll() {
+    pending = [:]
+    order = []
+    graphics = [:]
+    graphicOrder = [:]
+    touchedPatterns = []
+    origins = []
+  }
+
+  // MARK: Telling
+
+  func flush(_ world: World, to session: Session) {
+    guard isDirty else { return }
+    if isLost {
+      isLost = false
+      base = world.revision
+      Snapshot(patterns, in: world).resync(id, to: session)
+      return
+    }
+    var writer = PatchWriter(subscription: id, base: base, revision: world.revision, origins: origins)
+    for key in order {
+      guard let (path, operation) = pending[key] else { continue }
+      write(path, operation, world, &writer, session)
+    }
+    for index in touchedPatterns.sorted() { writeInside(patterns[index], world, &writer, session) }
+    for overlay in graphicOrder.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      guard let store = world.overlays[overlay]?.store, let ids = graphicOrder[overlay] else { continue }
+      let prefix = "/overlays/\(overlay.rawValue)/graphics/"
+      for id in ids {
+        guard let operation = graphics[overlay]?.removeValue(forKey: id) else { continue }
+        let row = operation == .remove ? nil : store.feature(id: id)
+        writer.entry(row == nil ? .remove : operation, path: prefix + String(id), to: session) { writer in
+          if let row { FeatureWriter.writeGraphic(row, store.schema, to: &writer) }
+        }
+      }
+    }
+    forgetAll()
+    if writer.finish(session) { base = world.revision }
+  }
+
+  private func write(
+    _ path: [String], _ operation: Operation, _ world: World, _ writer: inout PatchWriter, _ session: Session
+  ) {
+    guard operation != .remove else {
+      writer.entry(.remove, path: pointer(path), to: session) { _ in }
+      return
+    }
+    guard patterns.contains(where: { $0.covers(path) }) else {
+      // Something new above what is followed: the places in it.
+      for pattern in patterns where pattern.isBelow(path) {
+        for (place, node) in StateTree.places(of: pattern, in: world) where place.starts(with: path) {
+          writer.entry(.add, path: pointer(place), to: session) { node.write(to: &$0) }
+        }
+      }
+      return
+    }
+    guard let node = StateTree.node(at: path, in: world) else { return }
+    writer.entry(operation, path: pointer(path), to: session) { node.write(to: &$0) }
+  }
+
+  /// Places inside values: told when they differ from what was last told.
+  private func writeInside(_ pattern: StatePattern, _ world: World, _ writer: inout PatchWriter, _ session: Session) {
+    var now: [String: String] = [:]
+    for (path, node) in StateTree.places(of: pattern, in: world) {
+      var text = JSONWriter(capacity: 64)
+      node.write(to: &text)
+      let key = pointer(path)
+      now[key] = text.string
+      guard insideValues[key] != text.string else { continue }
+      writer.entry(insideValues[key] == nil ? .add : .replace, path: key, to: session) { $0.raw(text.string) }
+    }
+    for key in insideValues.keys where now[key] == nil && pattern.covers(StatePattern.names(of: key)) {
+      writer.entry(.remove, path: key, to: session) { _ in }
+    }
+    insideValues.merge(now) { $1 }
+    insideValues = insideValues.filter { now[$0.key] != nil || !pattern.covers(StatePattern.names(of: $0.key)) }
+  }
+
+  /// The values of places inside values, as the snapshot tells them.
+  func remember(_ world: World) {
+    for pattern in patterns where pattern.segments.count > 3 {
+      for (path, node) in StateTree.places(of: pattern, in: world) {
+        var text = JSONWriter(capacity: 64)
+        node.write(to: &text)
+        insideValues[pointer(path)] = text.string
+      }
+    }
+  }
+}
+
+/// Writes `state/changed`, in parts where it grows long.
+private struct PatchWriter: ~Copyable {
+  private let subscription: String
+  private let base: Int
+  private let revision: Int
+  private let origins: [Origin]
+  private var entries = JSONWriter(capacity: 1024)
+  private var hasParts = false
+
+  init(subscription: String, base: Int, revision: Int, origins: [Origin]) {
+    self.subscription = subscription
+    self.base = base
+    self.revision = revision
+    self.origins = origins
+    entries.beginArray()
+  }
+
+  mutating func entry(
+    _ operation: StateSubscriber.Operation, path: String, to session: Session, _ write: (inout JSONWriter) -> Void
+  ) {
+    entries.beginObject()
+    entries.key("op")
+    entries.value(operation.rawValue)
+    entries.key("path")
+    entries.value(path)
+    if operation != .remove {
+      entries.key("value")
+      write(&entries)
+    }
+    entries.endObject()
+    if entries.count > partBytes { send(isLast: false, to: session) }
+  }
+
+  /// Sends the rest; false when there was nothing to tell.
+  mutating func finish(_ session: Session) -> Bool {
+    guard hasParts || entries.count > 1 else { return false }
+    send(isLast: hasParts ? true : nil, to: session)
+    return true
+  }
+
+  private mutating func send(isLast: Bool?, to session: Session) {
+    entries.endArray()
+    session.notify("state/changed") { writer in
+      writer.key("subscription")
+      writer.value(subscription)
+      writer.key("base")
+      writer.value(base)
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("origins")
+      writer.array(origins) { Wire.origin($0).encode(to: &$1) }
+      writer.key("changes")
+      writer.raw(entries.bytes)
+      if let isLast {
+        writer.key("isLast")
+        writer.value(isLast)
+      }
+    }
+    if isLast == false { hasParts = true }
+    entries.reset()
+    entries.beginArray()
+  }
+}

@@ -1,0 +1,119 @@
+// The members of each object in the tree, by the names of their properties. What is not known is null, so that members never
+// come and go while the object lives.
+
+import GeoModel
+import Geometry
+import JSON
+import Query
+
+/// Above so many graphics a snapshot gives them in parts.
+let graphicsInOnePiece = 1000
+
+private typealias Members = [(String, StateNode)]
+
+private func value(_ encodable: (any JSONEncodable)?) -> StateNode {
+  .leaf { writer in
+    if let encodable { encodable.encode(to: &writer) } else { writer.null() }
+  }
+}
+private func value(_ text: String?) -> StateNode {
+  .leaf { writer in
+    if let text { writer.value(text) } else { writer.null() }
+  }
+}
+private func value(_ number: Double?) -> StateNode {
+  .leaf { writer in
+    if let number { writer.value(number) } else { writer.null() }
+  }
+}
+private func value(_ number: Int?) -> StateNode {
+  .leaf { writer in
+    if let number { writer.value(number) } else { writer.null() }
+  }
+}
+private func value(_ flag: Bool) -> StateNode { .leaf { $0.value(flag) } }
+private func value(_ texts: [String]) -> StateNode { .leaf { $0.array(texts) { $1.value($0) } } }
+private func list(_ elements: [any JSONEncodable]) -> StateNode { .leaf { $0.array(elements) { $0.encode(to: &$1) } } }
+
+extension StateTree {
+  static func members(_ source: Source) -> [(String, StateNode)] {
+    [
+      ("driver", value(source.driver)), ("path", value(source.path)),
+      ("layers", list(source.layers.map(Wire.sourceLayer))),
+    ]
+  }
+
+  static func members(_ map: Map) -> [(String, StateNode)] {
+    [
+      ("title", value(map.title)), ("spatialReference", value(map.reference.reference.definition)),
+      ("operationalLayers", value(map.operationalLayers.map(\.rawValue))),
+    ]
+  }
+
+  static func members(_ layer: Layer) -> [(String, StateNode)] {
+    [
+      ("map", value(layer.map.rawValue)), ("source", value(layer.source.rawValue)),
+      ("sourceLayer", value(layer.schema.name)), ("name", value(layer.name)),
+    ] + members(layer.appearance) + [
+      ("loadStatus", value(Wire.loadStatus(layer.loadStatus))),
+      ("spatialReference", value(layer.reference.definition)), ("geometryType", value(layer.schema.geometryType)),
+      ("featureCount", value(layer.featureCount)), ("extent", value(layer.extent.map(Wire.envelope))),
+      ("fields", list(layer.schema.fields.map(Wire.field))),
+    ]
+  }
+
+  private static func members(_ appearance: Appearance) -> Members {
+    [
+      ("isVisible", value(appearance.isVisible)), ("opacity", value(appearance.opacity)),
+      ("minScale", value(appearance.minScale)), ("maxScale", value(appearance.maxScale)),
+    ]
+  }
+
+  static func members(_ scene: Scene) -> [(String, StateNode)] {
+    [("title", value(scene.title)), ("elevationSources", list(scene.elevationSources.map(Wire.elevationSource)))]
+  }
+
+  static func members(_ view: View) -> [(String, StateNode)] {
+    var map: String?, scene: String?
+    switch view.content {
+    case .map(let id): map = id.rawValue
+    case .scene(let id): scene = id.rawValue
+    }
+    return [
+      ("map", value(map)), ("scene", value(scene)), ("width", value(view.screen.width)),
+      ("height", value(view.screen.height)), ("dpi", value(view.screen.dpi)),
+      ("spatialReference", value(view.reference.reference.definition)),
+      ("viewpoint", value(Wire.viewpoint(view.viewpoint))), ("isNavigating", value(view.isNavigating)),
+      ("overlays", value(view.overlays.map(\.rawValue))),
+      ("locationDisplay", value(Wire.locationDisplay(view.locationDisplay))),
+    ]
+  }
+
+  static func members(_ overlay: Overlay) -> [(String, StateNode)] {
+    [
+      ("view", value(overlay.view.rawValue)), ("name", value(overlay.name)),
+      ("spatialReference", value(overlay.reference.definition)),
+    ] + members(overlay.appearance) + [
+      ("graphicCount", value(overlay.store.count)), ("selectedCount", value(overlay.selectedCount)),
+      ("extent", value(overlay.store.extent.map(Wire.envelope))), ("graphics", .graphics(overlay.store)),
+    ]
+  }
+
+  static func members(_ source: LocationSource) -> [(String, StateNode)] {
+    [
+      ("kind", value("simulated")), ("velocity", value(source.velocity)), ("interval", value(source.interval)),
+      ("loops", value(source.loops)), ("status", value(Wire.locationStatus(source.status))),
+      ("location", value(source.location.map(Wire.location))),
+    ]
+  }
+
+  static func clock(_ world: World) -> StateNode {
+    .branch(["mode", "tickRate"]) { name in
+      switch name {
+      case "mode": value(world.clock.mode == .real ? "real" : "manual")
+      case "tickRate": value(world.clock.tickRate)
+      default: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
+
+import GeoModel
+import JSON
+import Query
+
+/// A place in the tree. Children and values are made when they are asked for.
+indirect enum StateNode {
+  /// Members in their order.
+  case branch([String], (String) -> StateNode?)
+  case leaf((inout JSONWriter) -> Void)
+  /// Graphics by id.
+  case graphics(FeatureStore)
+
+  func child(_ name: String) -> StateNode? {
+    switch self {
+    case .branch(_, let child): return child(name)
+    case .graphics(let store):
+      return Int(name).flatMap { store.feature(id: $0) }.map { row in
+        .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
+      }
+    case .leaf(let write):
+      // Below a property the value is plain JSON, and so is the way.
+      var writer = JSONWriter(capacity: 256)
+      write(&writer)
+      guard let document = try? JSONDocument(writer.string) else { return nil }
+      return StateNode.parsed(document.unownedRoot, in: document)?.child(name)
+    }
+  }
+
+  private static func parsed(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
+    switch value.kind {
+    case .absent: return nil
+    case .object:
+      var names: [String] = []
+      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+      return .branch(names) { parsed(value.member($0), in: document) }
+    case .array:
+      return .branch((0..<value.count).map(String.init)) { name in
+        Int(name).flatMap { parsed(value[$0], in: document) }
+      }
+    default:
+      return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
+    }
+  }
+
+  /// The names of its children; none for a value.
+  var names: [String] {
+    switch self {
+    case .leaf: return []
+    case .branch(let names, _): return names
+    case .graphics(let store):
+      var ids: [String] = []
+      ids.reserveCapacity(store.count)
+      store.forEach {
+        ids.append(String($0.id))
+        return true
+      }
+      return ids
+    }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    switch self {
+    case .leaf(let write): write(&writer)
+    case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
+    case .branch(let names, let child):
+      writer.beginObject()
+      for name in names {
+        guard let node = child(name) else { continue }
+        writer.key(name)
+        node.write(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}
+
+extension StateNode {
+  /// The graphics of a range of places in the order of insertion, by id, as one object.
+  static func write(_ store: FeatureStore, _ range: Range<Int>, to writer: inout JSONWriter) {
+    writer.beginObject()
+    var place = 0
+    store.forEach { row in
+      if range.contains(place) {
+        writer.key(String(row.id))
+        FeatureWriter.writeGraphic(row, store.schema, to: &writer)
+      }
+      place += 1
+      return place < range.upperBound
+    }
+    writer.endObject()
+  }
+
+  /// Its text, made now.
+  var rendered: JSONOpaque {
+    var writer = JSONWriter(capacity: 256)
+    write(to: &writer)
+    let text = writer.string
+    return .written { $0.raw(text) }
+  }
+
+  /// How many graphics are in it.
+  var graphicCount: Int {
+    switch self {
+    case .leaf: 0
+    case .graphics(let store): store.count
+    case .branch(let names, let child):
+      // Only the tree's upper levels lead to graphics; below an object's members there are none.
+      names.reduce(0) { $0 + (child($1)?.graphicCount ?? 0) }
+    }
+  }
+}
+
+enum StateTree {
+  /// The whole tree of a world.
+  static func root(_ world: World) -> StateNode {
+    .branch(Collection.allCases.map(\.rawValue) + ["clock"]) { name in
+      if name == "clock" { return clock(world) }
+      return Collection(rawValue: name).map { collection(world, $0) }
+    }
+  }
+
+  /// The place at a path; nil when nothing stands there.
+  static func node(at path: [String], in world: World) -> StateNode? {
+    var node: StateNode? = root(world)
+    for name in path { node = node?.child(name) }
+    return node
+  }
+
+  /// Every place that a pattern means, in order.
+  static func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
+    var places: [(path: [String], node: StateNode)] = [([], root(world))]
+    for segment in pattern.segments {
+      var below: [(path: [String], node: StateNode)] = []
+      for (path, node) in places {
+        switch segment {
+        case .name(let name):
+          if let child = node.child(name) { below.append((path + [name], child)) }
+        case .any:
+          for name in node.names {
+            if let node = node.child(name) { below.append((path + [name], node)) }
+          }
+        }
+      }
+      places = below
+    }
+    return places
+  }
+
+  static func path(of object: ObjectReference) -> [String] { [object.collection.rawValue, object.id] }
+
+  private static func collection(_ world: World, _ collection: Collection) -> StateNode {
+    switch collection {
+    case .sources: branch(world.sources) { members($0) }
+    case .maps: branch(world.maps) { members($0) }
+    case .layers: branch(world.layers) { members($0) }
+    case .scenes: branch(world.scenes) { members($0) }
+    case .views: branch(world.views) { members($0) }
+    case .overlays: branch(world.overlays) { members($0) }
+    case .locationSources: branch(world.locationSources) { members($0) }
+    }
+  }
+
+  private static func branch<Element>(
+    _ registry: Registry<Element>, _ members: @escaping (Element) -> [(String, StateNode)]
+  ) -> StateNode {
+    .branch(registry.ids.map(\.rawValue)) { id in registry[ID(id)].map { object(members($0)) } }
+  }
+
+  private static func object(_ members: [(String, StateNode)]) -> StateNode {
+    .branch(members.map(\.0)) { name in members.first { $0.0 == name }?.1 }
+  }
+}

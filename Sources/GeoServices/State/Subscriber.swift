@@ -1,0 +1,83 @@
+// Who follows the model: what all subscriptions have in common.
+
+import GeoModel
+import JSONRPC
+
+/// One subscription. It notes what happens and tells it when it is asked to; what it tells is read from the world then.
+protocol Subscriber: AnyObject {
+  var id: String { get }
+  /// Tells at most so often a second; nil for at once.
+  var maxRate: Double? { get }
+  /// Whether there is something to tell.
+  var isDirty: Bool { get }
+  /// The object it ends with, if any.
+  var scope: ObjectReference? { get }
+
+  /// Notes a change; answers how many earlier ones it made superfluous.
+  func note(_ change: Change) -> Int
+  /// Tells what has been noted, as of now.
+  func flush(_ world: World, to session: Session)
+  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew.
+  func giveUp()
+}
+
+/// All subscriptions, in the order they were made.
+struct Subscribers {
+  private(set) var all: [any Subscriber] = []
+  private var made = 0
+  /// Changes folded into later ones before they were told.
+  private(set) var coalesced = 0
+  private(set) var resyncs = 0
+  /// When each may speak again, in the loop's nanoseconds.
+  private var notBefore: [String: UInt64] = [:]
+
+  mutating func makeID() -> String {
+    made += 1
+    return "sub\(made)"
+  }
+
+  mutating func add(_ subscriber: any Subscriber) { all.append(subscriber) }
+
+  mutating func remove(_ id: String) {
+    all.removeAll { $0.id == id }
+    notBefore[id] = nil
+  }
+
+  mutating func note(_ changes: [Change]) {
+    guard !all.isEmpty else { return }
+    for subscriber in all {
+      for change in changes { coalesced += subscriber.note(change) }
+    }
+    for change in changes {
+      guard case .closed(let object) = change.event else { continue }
+      for subscriber in all where subscriber.scope == object { remove(subscriber.id) }
+    }
+  }
+
+  /// Lets every subscription tell what it has noted, except those whose rate says later.
+  ///
+  /// - Returns: when the next of those may speak.
+  mutating func flush(_ world: World, to session: Session) -> UInt64? {
+    var next: UInt64?
+    for subscriber in all where subscriber.isDirty {
+      if let rate = subscriber.maxRate {
+        let now = session.loop.nanoseconds
+        if let due = notBefore[subscriber.id], due > now {
+          next = min(next ?? due, due)
+          continue
+        }
+        notBefore[subscriber.id] = now + UInt64(1e9 / rate)
+      }
+      subscriber.flush(world, to: session)
+    }
+    return next
+  }
+
+  /// The client has not read for too long: from here on memory is kept in proportion to the state.
+  mutating func giveUp() {
+    for subscriber in all where subscriber.isDirty {
+      subscriber.giveUp()
+      resyncs += 1
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// Columns as they come in: arrays, or packed little-endian numbers in base64.
+
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+/// One column of a bulk request.
+enum Column {
+  /// NaN is null.
+  case doubles([Double])
+  case integers([Int64])
+  /// An array as it came, read in place.
+  case array(JSONValue)
+
+  var count: Int {
+    switch self {
+    case .doubles(let values): values.count
+    case .integers(let values): values.count
+    case .array(let values): values.count
+    }
+  }
+}
+
+enum ColumnReader {
+  static func read(_ opaque: JSONOpaque) throws -> Column {
+    guard let value = opaque.value else { return .doubles([]) }
+    switch value.kind {
+    case .array: return .array(value)
+    case .object: return try packed(value)
+    default: throw value.typeError(expected: "an array, or an object with `type` and `data`")
+    }
+  }
+
+  /// Numbers for coordinates; every one has to be there, and finite.
+  static func numbers(_ opaque: JSONOpaque) throws -> [Double] {
+    guard let value = opaque.value else { return [] }
+    let numbers: [Double]
+    if value.kind == .array {
+      var read: [Double] = []
+      read.reserveCapacity(value.count)
+      try value.appendNumbers(to: &read)
+      numbers = read
+    } else {
+      switch try packed(value) {
+      case .doubles(let values): numbers = values
+      case .integers(let values): numbers = values.map(Double.init)
+      case .array: numbers = []
+      }
+    }
+    if let bad = numbers.firstIndex(where: { !$0.isFinite }) {
+      throw WireFault(.invalidGeometry, value.typeError(expected: "finite numbers; the one at \(bad) is not"))
+    }
+    return numbers
+  }
+
+  static func ids(_ opaque: JSONOpaque) throws -> [Int] {
+    guard let value = opaque.value else { return [] }
+    if value.kind == .array { return try value.array { (element) throws(JSONError) in try element.integer() } }
+    switch try packed(value) {
+    case .integers(let values): return values.map { Int($0) }
+    case .doubles(let values):
+      return try values.map { number in
+        guard let id = Int(exactly: number) else { throw value.typeError(expected: "integers") }
+        return id
+      }
+    case .array: return []
+    }
+  }
+
+  private static func packed(_ value: JSONValue) throws -> Column {
+    try value.requireObject()
+    let type = try value["type"].string()
+    guard type == "float64" || type == "int64" else {
+      throw value["type"].error(expected: "one of \"float64\", \"int64\"")
+    }
+    guard value["data"].kind == .string else { throw value["data"].typeError(expected: "base64") }
+    guard let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
+      throw WireFault(.columnLengths, value["data"].typeError(expected: "base64"))
+    }
+    guard bytes.count.isMultiple(of: 8) else {
+      throw WireFault(.columnLengths, value["data"].typeError(expected: "base64 of whole 8-byte numbers"))
+    }
+    return type == "float64"
+      ? .doubles(words(bytes).map { Double(bitPattern: UInt64(littleEndian: $0)) })
+      : .integers(words(bytes).map { Int64(bitPattern: UInt64(littleEndian: $0)) })
+  }
+
+  private static func words(_ bytes: [UInt8]) -> [UInt64] {
+    [UInt64](unsafeUninitializedCapacity: bytes.count / 8) { words, count in
+      bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(words).copyMemory(from: $0) }
+      count = bytes.count / 8
+    }
+  }
+
+  /// Puts a column into a batch under a name.
+  static func set(_ column: Column, named name: String, in batch: inout FeatureBatch) throws(StoreError) {
+    switch column {
+    case .doubles(let values):
+      try batch.setColumn(name, doubles: values, nulls: values.contains(where: \.isNaN) ? values.map(\.isNaN) : [])
+    case .integers(let values): try batch.setColumn(name, integers: values)
+    case .array(let values):
+      let rows = values.count
+      let column = try batch.beginColumn(name, rows: rows)
+      for row in 0..<rows {
+        let value = values[row]
+        if value.kind == .string {
+          value.withUTF8 { batch.set(column: column, row: row, utf8: UnsafeRawBufferPointer($0)) }
+        } else {
+          batch.set(column: column, row: row, GraphicReader.attribute(value))
+        }
+      }
+    }
+  }
+
+  /// The value at a place of a column.
+  static func value(_ column: Column, at index: Int) -> AttributeValue {
+    switch column {
+    case .doubles(let values): values[index].isNaN ? .null : .double(values[index])
+    case .integers(let values): .integer(values[index])
+    case .array(let values): GraphicReader.attribute(values[index])
+    }
+  }
+}

@@ -1,0 +1,243 @@
+// Graphics and features between the store's columns and the wire, without an object for each.
+
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+enum FeatureWriter {
+  /// Which members of a feature are written.
+  struct Selection: Sendable {
+    /// Columns, by number, with their names ready; all when nil.
+    var columns: [Int]?
+    var geometry = true
+    /// Whether fields without a value are written as null: for layers, whose fields are declared.
+    var nulls = false
+  }
+
+  /// A GeoJSON Feature.
+  ///
+  /// - Parameter moved: the geometry in another reference; nil for the feature's own.
+  static func writeFeature(
+    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil, to writer: inout JSONWriter
+  ) {
+    writer.beginObject()
+    writer.key("type")
+    writer.value("Feature")
+    writer.key("id")
+    writer.value(row.id)
+    writer.key("geometry")
+    if selection.geometry { writeGeometry(row, moved, to: &writer) } else { writer.null() }
+    writer.key("properties")
+    writeAttributes(row, schema, columns: selection.columns, nulls: selection.nulls, to: &writer)
+    writer.endObject()
+  }
+
+  /// A graphic, as overlays hold it: members at their defaults are left out.
+  static func writeGraphic(_ row: FeatureRow, _ schema: FeatureSchema, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("id")
+    writer.value(row.id)
+    writer.key("geometry")
+    writeGeometry(row, nil, to: &writer)
+    writer.key("attributes")
+    writeAttributes(row, schema, columns: nil, nulls: false, to: &writer)
+    if row.zIndex != 0 {
+      writer.key("zIndex")
+      writer.value(Int(row.zIndex))
+    }
+    if !row.isVisible {
+      writer.key("isVisible")
+      writer.value(false)
+    }
+    if row.isSelected {
+      writer.key("isSelected")
+      writer.value(true)
+    }
+    writer.endObject()
+  }
+
+  @inline(__always)
+  private static func writeGeometry(
+    _ row: FeatureRow, _ moved: Geometry?, to writer: inout JSONWriter
+  ) {
+    if let moved {
+      GeometryWriter.write(moved, to: &writer)
+    } else if let point = row.point {
+      GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
+    } else if let geometry = row.geometry {
+      GeometryWriter.write(geometry, to: &writer)
+    } else {
+      writer.null()
+    }
+  }
+
+  private static func writeAttributes(
+    _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]?, nulls: Bool, to writer: inout JSONWriter
+  ) {
+    writer.beginObject()
+    if columns == nil, !nulls {
+      row.forEachAttribute { column, value in write(value, named: schema.name(of: column), to: &writer) }
+    } else {
+      for column in columns ?? Array(0..<schema.count) {
+        row.withAttribute(column) { value in
+          if case .null = value, !nulls { return }
+          write(value, named: schema.name(of: column), to: &writer)
+        }
+      }
+    }
+    writer.endObject()
+  }
+
+  @inline(__always)
+  private static func write(_ value: FeatureRow.Attribute, named name: String, to writer: inout JSONWriter) {
+    writer.key(name)
+    switch value {
+    case .null: writer.null()
+    case .bool(let flag): writer.value(flag)
+    case .integer(let number): writer.value(number)
+    case .double(let number): writer.value(number)
+    case .string(let text): writer.value(utf8: text.bindMemory(to: UInt8.self))
+    case .json(let text): writer.raw(text)
+    }
+  }
+}
+
+/// Reads the `graphics` of a request into a batch: every item is looked at, and each bad one named.
+struct GraphicReader {
+  /// Takes a geometry given in another reference to the overlay's.
+  let transform: (Geometry, String) throws -> Geometry
+  private(set) var failures: [(index: Int, error: any Error, item: JSONValue)] = []
+  private(set) var failureCount = 0
+
+  init(transform: @escaping (Geometry, String) throws -> Geometry) { self.transform = transform }
+
+  mutating func readBatch(_ graphics: [JSONOpaque]) -> FeatureBatch {
+    var batch = FeatureBatch()
+    batch.reserveCapacity(graphics.count)
+    for (index, graphic) in graphics.enumerated() {
+      guard let value = graphic.value else { continue }
+      do { try read(value, into: &batch) } catch { note(error, index, value) }
+    }
+    return batch
+  }
+
+  mutating func note(_ error: any Error, _ index: Int, _ item: JSONValue) {
+    failureCount += 1
+    if failures.count < 100 { failures.append((index, error, item)) }
+  }
+
+  private func read(_ value: JSONValue, into batch: inout FeatureBatch) throws {
+    try value.requireObject()
+    let id = value["id"]
+    batch.begin(id: id.isPresent ? try id.integer() : nil)
+    let reference = value["spatialReference"]
+    let geometry = value["geometry"]
+    if geometry.isPresent {
+      if !reference.isPresent, let point = GeometryReader.plainPoint(geometry) {
+        batch.setPoint(x: point.x, y: point.y)
+      } else {
+        var shape = try GeometryReader.read(geometry)
+        if reference.isPresent { shape = try transform(shape, try reference.string()) }
+        batch.setGeometry(shape)
+      }
+    }
+    let attributes = value["attributes"].isPresent ? value["attributes"] : value["properties"]
+    if attributes.isPresent {
+      try attributes.requireObject()
+      attributes.forEachMember { name, value in
+        Self.set(value, in: batch.column(key: UnsafeRawBufferPointer(name)), of: &batch)
+      }
+    }
+    let zIndex = value["zIndex"]
+    if zIndex.isPresent { batch.setZIndex(try Self.int32(zIndex)) }
+    let isVisible = value["isVisible"]
+    if isVisible.isPresent, try !isVisible.bool() { batch.setHidden() }
+    let isSelected = value["isSelected"]
+    if isSelected.isPresent, try isSelected.bool() { batch.setSelected() }
+  }
+
+  static func int32(_ value: JSONValue) throws(JSONError) -> Int32 {
+    guard let number = Int32(exactly: try value.integer()) else {
+      throw value.error(expected: "integer in -2147483648...2147483647")
+    }
+    return number
+  }
+
+  @inline(__always)
+  private static func set(_ value: JSONValue, in column: Int, of batch: inout FeatureBatch) {
+    switch value.kind {
+    case .string: value.withUTF8 { batch.set(column: column, utf8: UnsafeRawBufferPointer($0)) }
+    case .integer: batch.set(column: column, integer: value.int64)
+    case .real: batch.set(column: column, double: value.number ?? .nan)
+    case .bool: batch.set(column: column, bool: value.isTrue)
+    case .object, .array:
+      var text = value.text
+      text.withUTF8 { batch.set(column: column, json: UnsafeRawBufferPointer($0)) }
+    case .null, .absent: break
+    }
+  }
+
+  /// A value of an attribute, by itself.
+  static func attribute(_ value: JSONValue) -> AttributeValue {
+    switch value.kind {
+    case .string: .string(value.withUTF8 { String(decoding: $0, as: UTF8.self) })
+    case .integer: .integer(value.int64)
+    case .real: .double(value.number ?? .nan)
+    case .bool: .bool(value.isTrue)
+    case .object, .array: .json(value.text)
+    case .null, .absent: .null
+    }
+  }
+
+  // MARK: Updates
+
+  mutating func readEdits(_ updates: [JSONOpaque]) -> [FeatureEdit] {
+    var edits: [FeatureEdit] = []
+    edits.reserveCapacity(updates.count)
+    for (index, update) in updates.enumerated() {
+      guard let value = update.value else { continue }
+      do { edits.append(try edit(value)) } catch { note(error, index, value) }
+    }
+    return edits
+  }
+
+  private func edit(_ value: JSONValue) throws -> FeatureEdit {
+    try value.requireObject()
+    var edit = FeatureEdit(id: try value["id"].integer())
+    let geometry = value["geometry"]
+    if geometry.isPresent {
+      let shape = try GeometryReader.read(geometry)
+      let reference = value["spatialReference"]
+      edit.geometry = .set(reference.isPresent ? try transform(shape, try reference.string()) : shape)
+    }
+    let attributes = value["attributes"]
+    if attributes.isPresent {
+      try attributes.requireObject()
+      attributes.forEachMember { name, value in
+        // Absent and null both leave alone; `clear` takes away.
+        guard value.isPresent else { return }
+        edit.attributes.append((String(decoding: name, as: UTF8.self), Self.attribute(value)))
+      }
+    }
+    if value["zIndex"].isPresent { edit.zIndex = try Self.int32(value["zIndex"]) }
+    if value["isVisible"].isPresent { edit.isVisible = try value["isVisible"].bool() }
+    if value["isSelected"].isPresent { edit.isSelected = try value["isSelected"].bool() }
+    guard value["clear"].isPresent else { return edit }
+    for index in 0..<(try value["clear"].array { (name) throws(JSONError) in try name.string() }.count) {
+      let name = value["clear"][index]
+      switch try name.string() {
+      case "geometry": edit.geometry = .clear
+      case "zIndex": edit.zIndex = 0
+      case "isVisible": edit.isVisible = true
+      case "isSelected": edit.isSelected = false
+      case let text where text.hasPrefix("attributes."):
+        edit.attributes.append((String(text.dropFirst("attributes.".count)), .null))
+      default:
+        throw WireFault(
+          .unknownMember, name.error(expected: "geometry, zIndex, isVisible, isSelected or attributes.NAME"))
+      }
+    }
+    return edit
+  }
+}

@@ -1,0 +1,134 @@
+// Model values as wire types, and wire types as model values: one function each, both ways, no decisions.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+enum Wire {
+  static func opaque(_ geometry: Geometry) -> JSONOpaque {
+    .written { GeometryWriter.write(geometry, to: &$0) }
+  }
+
+  static func envelope(_ envelope: Envelope) -> SessionProtocol.Envelope {
+    .init(xMin: envelope.xMin, yMin: envelope.yMin, xMax: envelope.xMax, yMax: envelope.yMax)
+  }
+
+  static func envelope(_ envelope: SessionProtocol.Envelope) -> Envelope {
+    Envelope(xMin: envelope.xMin, yMin: envelope.yMin, xMax: envelope.xMax, yMax: envelope.yMax)
+  }
+
+  static func failure(_ failure: Failure) -> SessionProtocol.Failure {
+    .init(kind: failure.kind, message: failure.message, path: failure.path, expected: failure.expected)
+  }
+
+  static func origin(_ origin: Origin) -> SessionProtocol.Origin {
+    switch origin {
+    case .client(let name): .client(name)
+    case .animation: .animation
+    case .location: .location
+    case .task: .task
+    }
+  }
+
+  static func field(_ field: Field) -> SourceProtocol.Field {
+    .init(name: field.name, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
+  }
+
+  // MARK: Objects
+
+  static func source(_ source: Source) -> SourceProtocol.Source {
+    .init(
+      source: source.id.rawValue, revision: source.revision, driver: source.driver, path: source.path,
+      layers: source.layers.map(sourceLayer))
+  }
+
+  static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
+    .init(
+      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field))
+  }
+
+  static func map(_ map: Map) -> MapProtocol.Map {
+    .init(
+      map: map.id.rawValue, revision: map.revision, title: map.title,
+      spatialReference: map.reference.reference.definition,
+      operationalLayers: map.operationalLayers.map(\.rawValue))
+  }
+
+  static func loadStatus(_ status: LoadStatus) -> LayerProtocol.LoadStatus {
+    switch status {
+    case .notLoaded: .notLoaded
+    case .loading: .loading
+    case .loaded: .loaded
+    case .failed(let error): .failed(failure(error))
+    }
+  }
+
+  static func layer(_ layer: Layer) -> LayerProtocol.Layer {
+    .init(
+      layer: layer.id.rawValue, revision: layer.revision, map: layer.map.rawValue, source: layer.source.rawValue,
+      sourceLayer: layer.schema.name, name: layer.name, isVisible: layer.appearance.isVisible,
+      opacity: layer.appearance.opacity, minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
+      loadStatus: loadStatus(layer.loadStatus), spatialReference: layer.reference.definition,
+      geometryType: layer.schema.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
+      fields: layer.schema.fields.map(field))
+  }
+
+  static func elevationSource(_ source: any ElevationSource) -> SceneProtocol.ElevationSource {
+    .init(
+      path: source.path, spatialReference: source.reference.definition, extent: envelope(source.extent),
+      resolution: source.resolution)
+  }
+
+  static func scene(_ scene: Scene) -> SceneProtocol.Scene {
+    .init(
+      scene: scene.id.rawValue, revision: scene.revision, title: scene.title,
+      elevationSources: scene.elevationSources.map(elevationSource))
+  }
+
+  static func elevation(_ elevation: Elevation) -> SceneProtocol.ElevationSample {
+    switch elevation {
+    case .value(let height, let source, let resolution):
+      .value(.init(elevation: height, source: source, resolution: resolution))
+    case .noData: .noData
+    case .outside: .outside
+    }
+  }
+
+  static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
+    .init(
+      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
+      spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
+      opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
+      graphicCount: overlay.store.count, selectedCount: overlay.selectedCount,
+      extent: overlay.store.extent.map(envelope))
+  }
+
+  // MARK: Locations
+
+  static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {
+    switch status {
+    case .stopped: .stopped
+    case .starting: .starting
+    case .started: .started
+    case .stopping: .stopping
+    case .failedToStart(let error): .failedToStart(failure(error))
+    }
+  }
+
+  static func location(_ location: Location) -> LocationProtocol.Location {
+    .init(
+      timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
+      horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
+      speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
+  }
+
+  static func locationSource(_ source: LocationSource) -> LocationProtocol.LocationSource {
+    .init(
+      locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
+      status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
+      loops: source.loops, location: source.location.map(location))
+  }
+}

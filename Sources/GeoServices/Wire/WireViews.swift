@@ -1,0 +1,84 @@
+// Views and viewpoints, both ways.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+
+extension Wire {
+  static func viewpoint(_ viewpoint: Viewpoint) -> ViewProtocol.Viewpoint {
+    switch viewpoint {
+    case .centerAndScale(let center, let scale, let rotation, let reference):
+      .centerAndScale(
+        .init(
+          center: opaque(.point(center)), targetScale: scale, rotation: rotation, spatialReference: reference.definition))
+    case .boundingGeometry(let geometry, let rotation, let reference):
+      .boundingGeometry(
+        .init(geometry: opaque(geometry), spatialReference: reference.definition, rotation: rotation))
+    }
+  }
+
+  static func geometry(_ opaque: JSONOpaque) throws(WireFault) -> Geometry {
+    guard let value = opaque.value else { return .collection([]) }
+    return try GeometryReader.read(value)
+  }
+
+  static func point(_ opaque: JSONOpaque) throws(WireFault) -> Point {
+    guard let value = opaque.value else { return Point(x: 0, y: 0) }
+    return try GeometryReader.point(value)
+  }
+
+  static func target(_ viewpoint: ViewProtocol.Viewpoint) throws(WireFault) -> ViewpointTarget {
+    switch viewpoint {
+    case .centerAndScale(let it):
+      .centerAndScale(
+        center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .boundingGeometry(let it):
+      .boundingGeometry(
+        try geometry(it.geometry), padding: 0, rotation: it.rotation, reference: SpatialReference(it.spatialReference))
+    }
+  }
+
+  static func target(_ target: ViewProtocol.ViewpointTarget) throws(WireFault) -> ViewpointTarget {
+    switch target {
+    case .centerAndScale(let it):
+      .centerAndScale(
+        center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .boundingGeometry(let it):
+      .boundingGeometry(
+        try geometry(it.geometry), padding: it.padding, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .center(let it): .center(try point(it.center), reference: SpatialReference(it.spatialReference))
+    case .scale(let scale): .scale(scale)
+    case .rotation(let rotation): .rotation(rotation)
+    }
+  }
+
+  static func kind(_ kind: ViewProtocol.ViewpointKind) -> Viewpoint.Kind {
+    switch kind {
+    case .centerAndScale: .centerAndScale
+    case .boundingGeometry: .boundingGeometry
+    }
+  }
+
+  static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {
+    .init(
+      source: display.source?.rawValue, autoPanMode: display.autoPanMode == .off ? .off : .recenter,
+      wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
+  }
+
+  static func view(_ view: View) -> ViewProtocol.View {
+    var map: String?, scene: String?
+    switch view.content {
+    case .map(let id): map = id.rawValue
+    case .scene(let id): scene = id.rawValue
+    }
+    return .init(
+      view: view.id.rawValue, revision: view.revision, map: map, scene: scene, width: view.screen.width,
+      height: view.screen.height, dpi: view.screen.dpi, spatialReference: view.reference.reference.definition,
+      viewpoint: viewpoint(view.viewpoint), isNavigating: view.isNavigating, overlays: view.overlays.map(\.rawValue),
+      locationDisplay: locationDisplay(view.locationDisplay))
+  }
+}

@@ -1,0 +1,45 @@
+// What makes a geometry none, whoever read it: the checks that every way in shares.
+
+/// What is wrong with a geometry.
+public struct GeometryFault: Error, Hashable, Sendable {
+  public let expected: String
+}
+
+extension Geometry {
+  /// The first thing wrong with it; nil when it is well formed. Linear in its positions.
+  ///
+  /// Well formed is less than valid (a ring may cross itself): every number finite, lines of at least two positions, rings closed and
+  /// of at least four.
+  public var fault: GeometryFault? {
+    var isFinite = true
+    forEachPositions { positions in
+      let stride = positions.stride
+      positions.values.withUnsafeBufferPointer { values in
+        for base in Swift.stride(from: 0, to: values.count, by: stride) {
+          isFinite = isFinite && values[base].isFinite && values[base + 1].isFinite
+        }
+      }
+    }
+    guard isFinite else { return GeometryFault(expected: "finite coordinates") }
+    switch self {
+    case .point, .multiPoint: return nil
+    case .lineString(let line): return Self.fault(ofLine: line)
+    case .multiLineString(let lines): return lines.lazy.compactMap(Self.fault(ofLine:)).first
+    case .polygon(let rings): return rings.lazy.compactMap(Self.fault(ofRing:)).first
+    case .multiPolygon(let polygons): return polygons.joined().lazy.compactMap(Self.fault(ofRing:)).first
+    case .collection(let parts): return parts.lazy.compactMap(\.fault).first
+    }
+  }
+
+  private static func fault(ofLine line: Positions) -> GeometryFault? {
+    line.count == 1 ? GeometryFault(expected: "at least two positions") : nil
+  }
+
+  private static func fault(ofRing ring: Positions) -> GeometryFault? {
+    if ring.isEmpty { return nil }
+    if ring.count < 4 { return GeometryFault(expected: "a ring of at least four positions") }
+    let first = ring[0], last = ring[ring.count - 1]
+    return first.x == last.x && first.y == last.y
+      ? nil : GeometryFault(expected: "a closed ring: the last position equal to the first")
+  }
+}

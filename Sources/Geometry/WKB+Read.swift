@@ -1,0 +1,147 @@
+// Bytes from files and clients into geometries: no count is believed before its bytes are seen to be there.
+
+extension Geometry {
+  /// Reads ISO WKB or EWKB, either byte order; a SRID is read over, since containers name the reference.
+  ///
+  /// An empty point is NaN, NaN; empty members of a multipoint are left out.
+  /// - Complexity: linear in the bytes; memory is bounded by them too.
+  public init(wkb bytes: [UInt8]) throws(WKBError) {
+    self = try bytes.withUnsafeBytes { raw in
+      Result { () throws(WKBError) in try Geometry(wkb: raw) }
+    }.get()
+  }
+
+  /// Reads ISO WKB or EWKB from memory that outlives the call.
+  public init(wkb bytes: UnsafeRawBufferPointer) throws(WKBError) {
+    var reader = WKBReader(bytes: bytes)
+    self = try reader.geometry(depth: 0)
+    guard reader.offset == bytes.count else { throw .trailingBytes(offset: reader.offset) }
+  }
+}
+
+private struct WKBReader {
+  struct Header {
+    let offset: Int
+    let code: UInt32
+    let shape: WKB.Shape
+    let layout: WKB.Layout
+    let swapped: Bool
+  }
+
+  let bytes: UnsafeRawBufferPointer
+  var offset = 0
+
+  private var remaining: Int { bytes.count - offset }
+
+  private func require(_ count: Int) throws(WKBError) {
+    guard count <= remaining else { throw .truncated(offset: offset, needed: count - remaining) }
+  }
+
+  private mutating func integer(swapped: Bool) throws(WKBError) -> UInt32 {
+    try require(4)
+    let value = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    offset += 4
+    return swapped ? value.byteSwapped : value
+  }
+
+  /// A count of parts of at least `size` bytes each, refused before anything is allocated for it.
+  private mutating func count(of size: Int, _ header: Header) throws(WKBError) -> Int {
+    let count = Int(try integer(swapped: header.swapped))
+    // UInt32 times a stride of 32 bytes cannot overflow 64 bits.
+    try require(count * size)
+    return count
+  }
+
+  private mutating func header() throws(WKBError) -> Header {
+    let start = offset
+    try require(5)
+    let order = bytes[offset]
+    guard order <= 1 else { throw .badByteOrder(offset: offset, value: order) }
+    offset += 1
+    let swapped = (order == 1) != (1.littleEndian == 1)
+    let code = try integer(swapped: swapped)
+    let iso = code & ~WKB.Flag.all
+    guard iso < 4000, let shape = WKB.Shape(rawValue: iso % 1000) else {
+      throw .unsupportedType(offset: start + 1, code: code)
+    }
+    let layout = WKB.Layout(
+      hasZ: code & WKB.Flag.z != 0 || iso / 1000 & 1 != 0, hasM: code & WKB.Flag.m != 0 || iso / 1000 & 2 != 0)
+    if code & WKB.Flag.srid != 0 { _ = try integer(swapped: swapped) }
+    return Header(offset: start, code: code, shape: shape, layout: layout, swapped: swapped)
+  }
+
+  private mutating func positions(_ count: Int, _ header: Header) throws(WKBError) -> Positions {
+    let numbers = count * header.layout.stride
+    try require(numbers * 8)
+    let source = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + numbers * 8])
+    offset += numbers * 8
+    let values = [Double](unsafeUninitializedCapacity: numbers) { buffer, filled in
+      UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)
+      filled = numbers
+      guard header.swapped else { return }
+      for index in 0..<numbers { buffer[index] = Double(bitPattern: buffer[index].bitPattern.byteSwapped) }
+    }
+    return Positions(values: values, hasZ: header.layout.hasZ, hasM: header.layout.hasM)
+  }
+
+  private mutating func run(_ header: Header) throws(WKBError) -> Positions {
+    try positions(try count(of: header.layout.stride * 8, header), header)
+  }
+
+  private mutating func point(_ header: Header) throws(WKBError) -> Point? {
+    let point = try positions(1, header)[0]
+    return point.x.isNaN && point.y.isNaN ? nil : point
+  }
+
+  private mutating func rings(_ header: Header) throws(WKBError) -> [Positions] {
+    let count = try count(of: 4, header)
+    var rings: [Positions] = []
+    rings.reserveCapacity(count)
+    for _ in 0..<count { rings.append(try run(header)) }
+    return rings
+  }
+
+  /// The header of a member that has to be of one shape.
+  private mutating func member(_ shape: WKB.Shape) throws(WKBError) -> Header {
+    let header = try header()
+    guard header.shape == shape else { throw .unexpectedMember(offset: header.offset, code: header.code) }
+    return header
+  }
+
+  private mutating func points(_ parent: Header) throws(WKBError) -> Positions {
+    let count = try count(of: 5 + parent.layout.stride * 8, parent)
+    var result = Positions(hasZ: parent.layout.hasZ, hasM: parent.layout.hasM)
+    for _ in 0..<count {
+      let header = try member(.point)
+      // One run of positions has one layout.
+      guard header.layout == parent.layout else {
+        throw .unexpectedMember(offset: header.offset, code: header.code)
+      }
+      if let point = try point(header) { result.append(point) }
+    }
+    return result
+  }
+
+  mutating func geometry(depth: Int) throws(WKBError) -> Geometry {
+    guard depth < WKB.maximumDepth else { throw .tooDeep(offset: offset) }
+    let header = try header()
+    switch header.shape {
+    case .point: return .point(try point(header))
+    case .lineString: return .lineString(try run(header))
+    case .polygon: return .polygon(try rings(header))
+    case .multiPoint: return .multiPoint(try points(header))
+    case .multiLineString:
+      var parts: [Positions] = []
+      for _ in 0..<(try count(of: 9, header)) { parts.append(try run(try member(.lineString))) }
+      return .multiLineString(parts)
+    case .multiPolygon:
+      var parts: [[Positions]] = []
+      for _ in 0..<(try count(of: 9, header)) { parts.append(try rings(try member(.polygon))) }
+      return .multiPolygon(parts)
+    case .collection:
+      var parts: [Geometry] = []
+      for _ in 0..<(try count(of: 9, header)) { parts.append(try geometry(depth: depth + 1)) }
+      return .collection(parts)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// Geometries into bytes, in the machine's own byte order so that positions are copied, not converted.
+
+extension Geometry {
+  /// ISO WKB with Z and M where any position has them; a coordinate that one lacks is NaN.
+  /// - Complexity: linear in the positions.
+  public func wkb() -> [UInt8] {
+    var layout = WKB.Layout()
+    forEachPositions { positions in
+      if positions.hasZ { layout.hasZ = true }
+      if positions.hasM { layout.hasM = true }
+    }
+    return wkb(layout)
+  }
+
+  /// ISO WKB of x and y alone, for planar predicates.
+  public func planarWKB() -> [UInt8] { wkb(WKB.Layout()) }
+
+  private func wkb(_ layout: WKB.Layout) -> [UInt8] {
+    var writer = WKBWriter(layout: layout)
+    var numbers = 0
+    forEachPositions { numbers += $0.values.count }
+    writer.bytes.reserveCapacity(numbers * 8 + 64)
+    writer.write(self)
+    return writer.bytes
+  }
+}
+
+private struct WKBWriter {
+  let layout: WKB.Layout
+  var bytes: [UInt8] = []
+
+  private mutating func append<T: BitwiseCopyable>(_ value: T) {
+    withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+  }
+
+  private mutating func header(_ shape: WKB.Shape) {
+    bytes.append(1.littleEndian == 1 ? 1 : 0)
+    append(shape.rawValue + layout.isoOffset)
+  }
+
+  private mutating func header(_ shape: WKB.Shape, count: Int) {
+    header(shape)
+    append(UInt32(count))
+  }
+
+  private mutating func values(_ positions: Positions) {
+    if positions.hasZ == layout.hasZ && positions.hasM == layout.hasM {
+      positions.values.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    } else {
+      for index in 0..<positions.count { position(positions[index]) }
+    }
+  }
+
+  private mutating func position(_ point: Point?) {
+    append(point?.x ?? .nan)
+    append(point?.y ?? .nan)
+    if layout.hasZ { append(point?.z ?? .nan) }
+    if layout.hasM { append(point?.m ?? .nan) }
+  }
+
+  private mutating func run(_ positions: Positions) {
+    append(UInt32(positions.count))
+    values(positions)
+  }
+
+  private mutating func polygon(_ rings: [Positions]) {
+    header(.polygon, count: rings.count)
+    for ring in rings { run(ring) }
+  }
+
+  mutating func write(_ geometry: Geometry) {
+    switch geometry {
+    case .point(let point):
+      header(.point)
+      position(point)
+    case .lineString(let positions):
+      header(.lineString)
+      run(positions)
+    case .polygon(let rings): polygon(rings)
+    case .multiPoint(let positions):
+      header(.multiPoint, count: positions.count)
+      for index in 0..<positions.count {
+        header(.point)
+        position(positions[index])
+      }
+    case .multiLineString(let parts):
+      header(.multiLineString, count: parts.count)
+      for part in parts {
+        header(.lineString)
+        run(part)
+      }
+    case .multiPolygon(let polygons):
+      header(.multiPolygon, count: polygons.count)
+      for rings in polygons { polygon(rings) }
+    case .collection(let parts):
+      header(.collection, count: parts.count)
+      for part in parts { write(part) }
+    }
+  }
+}

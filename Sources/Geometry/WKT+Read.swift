@@ -1,0 +1,189 @@
+// Text from clients into geometries; own code because GEOS 3.11 loses M and does not say where a fault is.
+
+/// Why a text is not WKT: what was expected where.
+public struct WKTError: Error, Hashable, Sendable {
+  /// Of the first byte that does not fit, from 1.
+  public let column: Int
+  public let expected: String
+  /// At most 20 characters from there; empty at the end of the text.
+  public let found: String
+}
+
+extension Geometry {
+  /// Reads ISO WKT in any case, with or without parentheses around a multipoint's members.
+  ///
+  /// Three numbers without a tag are x, y, z and four x, y, z, m. Numbers are finite; Z and M may be `NaN`.
+  /// - Complexity: linear in the text. Collections nest at most ``WKB/maximumDepth`` deep.
+  public init(wkt text: String) throws(WKTError) {
+    var parser = WKTParser(bytes: Array(text.utf8))
+    self = try parser.geometry(depth: 0)
+    try parser.end()
+  }
+}
+
+private struct WKTParser {
+  /// Nil until a tag or the first position tells; then fixed for the whole geometry.
+  typealias Layout = WKB.Layout
+
+  let bytes: [UInt8]
+  var index = 0
+
+  private func failure(_ expected: String, at place: Int? = nil) -> WKTError {
+    let place = place ?? index
+    return WKTError(
+      column: place + 1, expected: expected, found: String(String(decoding: bytes[place...].prefix(20), as: UTF8.self)))
+  }
+
+  private mutating func skipSpace() {
+    while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
+  }
+
+  mutating func end() throws(WKTError) {
+    skipSpace()
+    guard index == bytes.count else { throw failure("the end") }
+  }
+
+  private mutating func take(_ byte: Character) -> Bool {
+    skipSpace()
+    guard index < bytes.count, bytes[index] == byte.asciiValue else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func open() throws(WKTError) {
+    guard take("(") else { throw failure("'(' or EMPTY") }
+  }
+
+  /// The letters ahead in upper case; the index stays behind them.
+  private mutating func word() -> String {
+    skipSpace()
+    var letters: [UInt8] = []
+    while index < bytes.count, case let letter = bytes[index] & 0xDF, (0x41...0x5A).contains(letter) {
+      letters.append(letter)
+      index += 1
+    }
+    return String(decoding: letters, as: UTF8.self)
+  }
+
+  private mutating func takeEmpty() -> Bool {
+    let start = index
+    if word() == "EMPTY" { return true }
+    index = start
+    return false
+  }
+
+  private mutating func number(allowNaN: Bool) throws(WKTError) -> Double {
+    skipSpace()
+    let start = index
+    while index < bytes.count, !" \t\r\n,()".utf8.contains(bytes[index]) { index += 1 }
+    let token = String(decoding: bytes[start..<index], as: UTF8.self)
+    // Double reads hexadecimal and "infinity" too; neither is WKT.
+    if let value = Double(token), value.isFinite, !token.contains(where: { "xX".contains($0) }) { return value }
+    if allowNaN && token.lowercased() == "nan" { return .nan }
+    index = start
+    throw failure("a number")
+  }
+
+  private mutating func position(_ layout: inout Layout?) throws(WKTError) -> Point {
+    var numbers = [try number(allowNaN: false), try number(allowNaN: false)]
+    skipSpace()
+    while numbers.count < 4, index < bytes.count, !",)".utf8.contains(bytes[index]) {
+      numbers.append(try number(allowNaN: true))
+      skipSpace()
+    }
+    let known = layout ?? Layout(hasZ: numbers.count > 2, hasM: numbers.count > 3)
+    layout = known
+    guard numbers.count == known.stride else { throw failure("\(known.stride) numbers a position") }
+    return Point(
+      x: numbers[0], y: numbers[1], z: known.hasZ ? numbers[2] : nil, m: known.hasM ? numbers[known.stride - 1] : nil)
+  }
+
+  /// `EMPTY`, or items between parentheses.
+  private mutating func list(_ item: (inout WKTParser) throws(WKTError) -> Void) throws(WKTError) {
+    if takeEmpty() { return }
+    try open()
+    repeat { try item(&self) } while take(",")
+    guard take(")") else { throw failure("',' or ')'") }
+  }
+
+  private mutating func run(_ layout: inout Layout?) throws(WKTError) -> Positions {
+    var points: [Point] = []
+    var known = layout
+    try list { (parser) throws(WKTError) in points.append(try parser.position(&known)) }
+    layout = known
+    return points.isEmpty ? Positions(hasZ: known?.hasZ ?? false, hasM: known?.hasM ?? false) : Positions(points)
+  }
+
+  private mutating func runs(_ layout: inout Layout?) throws(WKTError) -> [Positions] {
+    var result: [Positions] = []
+    var known = layout
+    try list { (parser) throws(WKTError) in result.append(try parser.run(&known)) }
+    layout = known
+    return result
+  }
+
+  private mutating func points(_ layout: inout Layout?) throws(WKTError) -> Positions {
+    var points: [Point] = []
+    var known = layout
+    try list { (parser) throws(WKTError) in
+      if parser.takeEmpty() { return }
+      let wrapped = parser.take("(")
+      points.append(try parser.position(&known))
+      if wrapped, !parser.take(")") { throw parser.failure("')'") }
+    }
+    layout = known
+    return points.isEmpty ? Positions(hasZ: known?.hasZ ?? false, hasM: known?.hasM ?? false) : Positions(points)
+  }
+
+  /// The type and its tag, apart (`POINT Z`) or in one word (`POINTZ`).
+  private mutating func type() throws(WKTError) -> (name: String, layout: Layout?) {
+    skipSpace()
+    let start = index
+    let first = word()
+    for name in Self.names where first.hasPrefix(name) {
+      var tag = String(first.dropFirst(name.count))
+      let behind = index
+      if tag.isEmpty {
+        tag = word()
+        if tag == "EMPTY" || tag.isEmpty { (tag, index) = ("", behind) }
+      }
+      switch tag {
+      case "": return (name, nil)
+      case "Z": return (name, Layout(hasZ: true))
+      case "M": return (name, Layout(hasM: true))
+      case "ZM": return (name, Layout(hasZ: true, hasM: true))
+      default: throw failure("Z, M, ZM, EMPTY or '('", at: behind)
+      }
+    }
+    throw failure("one of \(Self.names.joined(separator: ", "))", at: start)
+  }
+
+  private static let names = [
+    "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
+  ]
+
+  mutating func geometry(depth: Int) throws(WKTError) -> Geometry {
+    guard depth < WKB.maximumDepth else { throw failure("at most \(WKB.maximumDepth) nested collections") }
+    var (name, layout) = try type()
+    switch name {
+    case "POINT":
+      if takeEmpty() { return .point(nil) }
+      try open()
+      let point = try position(&layout)
+      guard take(")") else { throw failure("')'") }
+      return .point(point)
+    case "LINESTRING": return .lineString(try run(&layout))
+    case "POLYGON": return .polygon(try runs(&layout))
+    case "MULTIPOINT": return .multiPoint(try points(&layout))
+    case "MULTILINESTRING": return .multiLineString(try runs(&layout))
+    case "MULTIPOLYGON":
+      var polygons: [[Positions]] = []
+      try list { (parser) throws(WKTError) in polygons.append(try parser.runs(&layout)) }
+      return .multiPolygon(polygons)
+    default:
+      var parts: [Geometry] = []
+      try list { (parser) throws(WKTError) in parts.append(try parser.geometry(depth: depth + 1)) }
+      return .collection(parts)
+    }
+  }
+}

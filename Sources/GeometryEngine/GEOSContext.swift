@@ -1,0 +1,96 @@
+// The owners of GEOS's handles: a context, and geometries that live in one.
+
+import CGEOS
+import Geometry
+
+/// One GEOS context. Never share it between tasks; make one per batch of operations.
+///
+/// A class, because shapes keep theirs alive; it is confined to what made it.
+final class GEOSContext {
+  let geos: UnsafePointer<cgeos_functions>
+  let handle: GEOSContextHandle_t
+  /// The last message, which GEOS gives through a callback.
+  private let message: UnsafeMutablePointer<String>
+
+  init() throws(EngineError) {
+    var reason: UnsafePointer<CChar>?
+    guard let geos = cgeos_load(&reason) else {
+      throw .unavailable(reason: reason.map { String(cString: $0) } ?? "GEOS did not load")
+    }
+    guard let handle = geos.pointee.GEOS_init_r() else { throw .unavailable(reason: "GEOS gives no context") }
+    self.geos = geos
+    self.handle = handle
+    message = .allocate(capacity: 1)
+    message.initialize(to: "")
+    _ = geos.pointee.GEOSContext_setErrorMessageHandler_r(
+      handle,
+      { text, data in
+        guard let text, let data else { return }
+        data.assumingMemoryBound(to: String.self).pointee = String(cString: text)
+      }, message)
+  }
+
+  deinit {
+    geos.pointee.GEOS_finish_r(handle)
+    message.deinitialize(count: 1)
+    message.deallocate()
+  }
+
+  var reason: String { message.pointee.isEmpty ? "no reason given" : message.pointee }
+
+  /// GEOS's predicates give 0, 1, or 2 for an exception.
+  func answer(_ operation: String, _ result: CChar) throws(EngineError) -> Bool {
+    guard result != 2 else { throw .failed(operation: operation, reason: reason) }
+    return result == 1
+  }
+
+  func validity(of shape: borrowing GEOSShape) throws(EngineError) -> Validity {
+    var text: UnsafeMutablePointer<CChar>?
+    var place: OpaquePointer?
+    let result = geos.pointee.GEOSisValidDetail_r(handle, shape.handle, 0, &text, &place)
+    defer {
+      if let text { geos.pointee.GEOSFree_r(handle, text) }
+      if let place { geos.pointee.GEOSGeom_destroy_r(handle, place) }
+    }
+    if try answer("validity", result) { return .valid }
+    var point: Point?
+    if let place {
+      var x = 0.0
+      var y = 0.0
+      if geos.pointee.GEOSGeomGetX_r(handle, place, &x) == 1, geos.pointee.GEOSGeomGetY_r(handle, place, &y) == 1 {
+        point = Point(x: x, y: y)
+      }
+    }
+    return .invalid(reason: text.map { String(cString: $0) } ?? "invalid", at: point)
+  }
+}
+
+/// One GEOS geometry in its context.
+struct GEOSShape: ~Copyable {
+  let handle: OpaquePointer
+  private let context: GEOSContext
+
+  init(_ geometry: Geometry, in context: GEOSContext) throws(EngineError) {
+    let bytes = geometry.planarWKB()
+    let geos = context.geos
+    guard let reader = geos.pointee.GEOSWKBReader_create_r(context.handle) else {
+      throw .failed(operation: "build", reason: context.reason)
+    }
+    defer { geos.pointee.GEOSWKBReader_destroy_r(context.handle, reader) }
+    guard let handle = geos.pointee.GEOSWKBReader_read_r(context.handle, reader, bytes, bytes.count) else {
+      throw .failed(operation: "build", reason: context.reason)
+    }
+    self.handle = handle
+    self.context = context
+  }
+
+  init(_ envelope: Envelope, in context: GEOSContext) throws(EngineError) {
+    let handle = context.geos.pointee.GEOSGeom_createRectangle_r(
+      context.handle, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax)
+    guard let handle else { throw .failed(operation: "build", reason: context.reason) }
+    self.handle = handle
+    self.context = context
+  }
+
+  deinit { context.geos.pointee.GEOSGeom_destroy_r(context.handle, handle) }
+}

@@ -1,0 +1,203 @@
+// Cuts a stream of bytes into messages. It keeps no bytes, only where it stands, so that its cost is linear however the
+// bytes arrive.
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The two ways of telling one message from the next.
+enum Framing: Sendable {
+  /// LSP's base protocol: headers with `Content-Length`, an empty line, the message.
+  case headers
+  /// One message a line.
+  case lines
+}
+
+struct Framer {
+  enum Step: Equatable {
+    /// A whole message stands there; the position is behind it.
+    case message(Range<Int>)
+    /// The rest has not come yet.
+    case needsMore
+    /// A message above the cap begins; it will be skipped.
+    case tooLarge
+    /// Nobody can say where the next message begins.
+    case lost(String)
+  }
+
+  /// Told by the first byte that is no white space.
+  private(set) var framing: Framing?
+  /// How long the message will be whose headers have been read.
+  private(set) var announced: Int?
+
+  private let messageBytes: Int
+  private let headerBytes: Int
+  private var inHeaders = false
+  private var length: Int?
+  private var headersRead = 0
+  /// Bytes behind the position that hold no line end.
+  private var scanned = 0
+  private var skip = 0
+  private var skipsLine = false
+
+  init(messageBytes: Int, headerBytes: Int) {
+    self.messageBytes = messageBytes
+    self.headerBytes = headerBytes
+  }
+
+  /// Whether the input may end here.
+  var isBetweenMessages: Bool { !inHeaders && announced == nil && skip == 0 && scanned == 0 }
+
+  /// The next step over `bytes` from `position`, which moves past what is done with. What stands behind it has to be
+  /// given again, followed by more.
+  mutating func next(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
+    while true {
+      if skip > 0 {
+        let skipped = min(skip, bytes.count - position)
+        position += skipped
+        skip -= skipped
+        if skip > 0 { return .needsMore }
+      }
+      if skipsLine {
+        guard let end = lineEnd(in: bytes, from: position) else {
+          position = bytes.count
+          return .needsMore
+        }
+        position = end + 1
+        skipsLine = false
+      }
+      if let announced {
+        guard bytes.count - position >= announced else { return .needsMore }
+        let range = position..<(position + announced)
+        position = range.upperBound
+        self.announced = nil
+        return .message(range)
+      }
+      if !inHeaders && scanned == 0 {
+        while position < bytes.count, isWhite(bytes[position]) { position += 1 }
+        guard position < bytes.count else { return .needsMore }
+        if let lost = begin(with: bytes[position]) { return .lost(lost) }
+      }
+      if framing == .lines { return nextLine(in: bytes, at: &position) }
+      if let step = readHeaders(in: bytes, at: &position) { return step }
+    }
+  }
+
+  /// What is left when the input has ended: a last line needs no line end.
+  mutating func last(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
+    if framing == .lines, scanned > 0, position < bytes.count {
+      let range = position..<bytes.count
+      position = bytes.count
+      scanned = 0
+      return .message(range)
+    }
+    return isBetweenMessages || skipsLine ? .needsMore : .lost("it ended inside a message")
+  }
+
+  // MARK: - Lines
+
+  private mutating func nextLine(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
+    guard let end = lineEnd(in: bytes, from: position + scanned) else {
+      scanned = bytes.count - position
+      guard scanned > messageBytes else { return .needsMore }
+      position = bytes.count
+      scanned = 0
+      skipsLine = true
+      return .tooLarge
+    }
+    let range = position..<end
+    position = end + 1
+    scanned = 0
+    return range.count > messageBytes ? .tooLarge : .message(range)
+  }
+
+  private func lineEnd(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    guard let base = bytes.baseAddress, start < bytes.count else { return nil }
+    guard let found = memchr(base + start, 0x0A, bytes.count - start) else { return nil }
+    return UnsafeRawPointer(found) - base
+  }
+
+  // MARK: - Headers
+
+  /// The first byte of a message settles the framing, or has to agree with it.
+  private mutating func begin(with byte: UInt8) -> String? {
+    let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+    switch framing {
+    case .lines: return nil
+    case .headers:
+      guard isLetter else { return "a header has to begin with a letter" }
+    case nil:
+      if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+        framing = .lines
+        return nil
+      }
+      guard isLetter else { return "it has to begin with a header, or with { or [" }
+      framing = .headers
+    }
+    inHeaders = true
+    length = nil
+    headersRead = 0
+    return nil
+  }
+
+  /// Reads header lines; nil once all are read.
+  private mutating func readHeaders(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step? {
+    while true {
+      guard let end = lineEnd(in: bytes, from: position + scanned) else {
+        scanned = bytes.count - position
+        return headersRead + scanned > headerBytes ? .lost("the headers are too long") : .needsMore
+      }
+      var line = position..<end
+      headersRead += line.count + 1
+      position = end + 1
+      scanned = 0
+      if headersRead > headerBytes { return .lost("the headers are too long") }
+      if let last = line.last, bytes[last] == 0x0D { line = line.lowerBound..<last }
+      if line.isEmpty {
+        guard let length else { return .lost("Content-Length is missing") }
+        inHeaders = false
+        if length > messageBytes {
+          skip = length
+          return .tooLarge
+        }
+        announced = length
+        return nil
+      }
+      if let lost = readHeader(UnsafeRawBufferPointer(rebasing: bytes[line])) { return .lost(lost) }
+    }
+  }
+
+  private mutating func readHeader(_ line: UnsafeRawBufferPointer) -> String? {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return "a header has no colon" }
+    let name: StaticString = "content-length"
+    var nameEnd = colon
+    while nameEnd > 0, isWhite(line[nameEnd - 1]) { nameEnd -= 1 }
+    guard nameEnd == name.utf8CodeUnitCount, let base = line.baseAddress,
+      strncasecmp(
+        base.assumingMemoryBound(to: CChar.self), UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+        nameEnd) == 0
+    else { return nil }
+    guard length == nil else { return "Content-Length stands twice" }
+    var value = colon + 1
+    var end = line.count
+    while value < end, isWhite(line[value]) { value += 1 }
+    while end > value, isWhite(line[end - 1]) { end -= 1 }
+    guard value < end else { return "Content-Length has no value" }
+    var number = 0
+    for index in value..<end {
+      let digit = line[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return "Content-Length is no number of bytes" }
+      let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(Int(digit))
+      guard !overflow, !carry else { return "Content-Length is beyond all bounds" }
+      number = sum
+    }
+    length = number
+    return nil
+  }
+
+  @inline(__always)
+  private func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+}

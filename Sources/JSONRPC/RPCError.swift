@@ -1,0 +1,73 @@
+// The one shape of every failure on the wire: a code for machines that know only JSON-RPC, a kind for those that know us.
+
+import JSON
+
+/// An error answer. `kind` is the contract; the message is for people.
+public struct RPCError: Error, Sendable {
+  public var code: Int
+  public var kind: String
+  public var message: String
+  /// A JSON Pointer from the root of the message: `/params/viewpoint/scale`.
+  public var path: String?
+  /// What should have stood there.
+  public var expected: String?
+  /// More members of `data`, each a name and JSON text.
+  public private(set) var details: [(name: String, json: String)] = []
+
+  public init(code: Int, kind: String, message: String, path: String? = nil, expected: String? = nil) {
+    self.code = code
+    self.kind = kind
+    self.message = message
+    self.path = path
+    self.expected = expected
+  }
+
+  /// The same with one more member in `data`.
+  public func with(_ name: String, _ value: some JSONEncodable) -> RPCError {
+    var writer = JSONWriter(capacity: 64)
+    value.encode(to: &writer)
+    return with(name, json: writer.string)
+  }
+
+  public func with(_ name: String, _ value: Int) -> RPCError { with(name, json: "\(value)") }
+
+  public func with(_ name: String, _ text: String) -> RPCError {
+    var writer = JSONWriter(capacity: text.utf8.count + 2)
+    writer.value(text)
+    return with(name, json: writer.string)
+  }
+
+  public func with(_ name: String, json: String) -> RPCError {
+    var copy = self
+    copy.details.append((name, json))
+    return copy
+  }
+}
+
+extension RPCError: JSONEncodable {
+  public func encode(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("code")
+    writer.value(code)
+    writer.key("message")
+    writer.value(message)
+    writer.key("data")
+    writer.beginObject()
+    writer.key("kind")
+    writer.value(kind)
+    if let path {
+      writer.key("path")
+      writer.value(path)
+    }
+    if let expected {
+      writer.key("expected")
+      writer.value(expected)
+    }
+    for detail in details {
+      writer.key(detail.name)
+      writer.raw(detail.json)
+    }
+    writer.endObject()
+    writer.endObject()
+  }
+}

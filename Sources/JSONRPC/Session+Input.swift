@@ -1,0 +1,168 @@
+// The way in: bytes become messages, in order, whatever pieces they come in and wherever they are parsed.
+
+import JSON
+
+extension Session {
+  /// Whether the transport should go on reading: only a message being parsed off the loop, with too much behind it, says no.
+  public var wantsInput: Bool { !isParsing || backlog.count <= limits.backlogBytes }
+
+  /// Takes what has been read, runs what is complete, keeps the rest.
+  public func receive(_ bytes: UnsafeRawBufferPointer) {
+    guard ending == nil, !inputEnded else { return }
+    turn {
+      guard backlog.isEmpty, !isParsing else {
+        backlog.append(bytes, announced: framer.announced)
+        drainBacklog()
+        return
+      }
+      // Most reads end with a message: those are never copied.
+      let (consumed, large) = run(bytes)
+      streamPosition += consumed
+      if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
+      if consumed < bytes.count {
+        backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...]), announced: framer.announced)
+      }
+      if isParsing { lookAhead() }
+    }
+  }
+
+  /// Nothing more will come. What is running is answered, then the session is over.
+  public func endOfInput() {
+    guard ending == nil, !inputEnded else { return }
+    turn {
+      inputEnded = true
+      finishInput()
+    }
+  }
+
+  private func drainBacklog() {
+    while !isParsing, ending == nil, !backlog.isEmpty {
+      var held = InputBuffer()
+      swap(&held, &backlog)
+      let (consumed, large) = held.withBytes { run($0) }
+      streamPosition += consumed
+      if let large {
+        // The text is handed over, not copied; little stands behind it.
+        backlog = held.split(at: consumed)
+        let (text, range) = held.handOver(large)
+        parseAside(text, range, at: streamPosition - large.count)
+      } else {
+        held.consume(consumed)
+        backlog = held
+        break
+      }
+    }
+    if isParsing { lookAhead() }
+  }
+
+  /// Runs the messages that are complete. A large one ends it: it has to be parsed first.
+  private func run(_ bytes: UnsafeRawBufferPointer) -> (consumed: Int, large: Range<Int>?) {
+    var position = 0
+    while ending == nil {
+      switch framer.next(in: bytes, at: &position) {
+      case .message(let range):
+        if range.count > limits.inlineParseBytes { return (position, range) }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+        take(text, parse(text), at: streamPosition + range.lowerBound)
+      case .needsMore: return (position, nil)
+      case .tooLarge:
+        counters.received += 1
+        write(error: .messageTooLarge(limit: limits.messageBytes), id: nil, batch: nil)
+      case .lost(let reason):
+        lose(reason, UnsafeRawBufferPointer(rebasing: bytes[position...]))
+      }
+      if output.count > 1 << 20 { onOutput?() }
+    }
+    return (bytes.count, nil)
+  }
+
+  private func lose(_ reason: String, _ rest: UnsafeRawBufferPointer) {
+    recorder?.received(rest, isJSON: false)
+    write(error: .framing(reason), id: nil, batch: nil)
+    logger.error("no message can be found in the input: \(reason)")
+    end(.afterWriting(code: 2, grace: 2_000_000_000))
+  }
+
+  private func parse(_ text: UnsafeRawBufferPointer) -> Result<JSONDocument, JSONSyntaxError> {
+    do throws(JSONSyntaxError) {
+      return .success(try JSONDocument(text, limits: JSONLimits(values: limits.values)))
+    } catch { return .failure(error) }
+  }
+
+  private func take(
+    _ text: UnsafeRawBufferPointer, _ parsed: Result<JSONDocument, JSONSyntaxError>, at position: Int
+  ) {
+    counters.received += 1
+    switch parsed {
+    case .success(let document):
+      if let recorder { recorder.received(text, isJSON: true) }
+      handle(document, at: position)
+    case .failure(let error):
+      if let recorder { recorder.received(text, isJSON: false) }
+      write(error: .parse(error, limits: limits), id: nil, batch: nil)
+    }
+    if let ahead, ahead.isBehind(position) { self.ahead = nil }
+  }
+
+  // MARK: - Off the loop
+
+  /// Parses a large message elsewhere; what comes behind it waits, except for `$/cancelRequest`.
+  private func parseAside(_ text: [UInt8], _ range: Range<Int>, at position: Int) {
+    isParsing = true
+    if ahead?.isBehind(position) ?? true { ahead = LookAhead(framer: framer, from: position + range.count) }
+    let values = limits.values
+    let bound = LoopBound(self, on: loop)
+    let loop = loop
+    loop.offload(to: .parsing) {
+      let parsed = text.withUnsafeBytes { bytes -> Result<JSONDocument, JSONSyntaxError> in
+        do throws(JSONSyntaxError) {
+          let slice = UnsafeRawBufferPointer(rebasing: bytes[range])
+          return .success(try JSONDocument(slice, limits: JSONLimits(values: values)))
+        } catch { return .failure(error) }
+      }
+      loop.execute { bound.value.parsedAside(text, range, parsed, at: position) }
+    }
+  }
+
+  private func parsedAside(
+    _ text: [UInt8], _ range: Range<Int>, _ parsed: Result<JSONDocument, JSONSyntaxError>, at position: Int
+  ) {
+    guard ending == nil else { return }
+    turn {
+      isParsing = false
+      text.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range]), parsed, at: position) }
+      // A large document takes long to give back, too.
+      loop.offload(to: .parsing) { withExtendedLifetime(parsed) {} }
+      drainBacklog()
+      if inputEnded { finishInput() }
+    }
+  }
+
+  // MARK: - The end
+
+  /// After the last byte: a last line without its end, or a message that was cut off.
+  private func finishInput() {
+    guard !isParsing, ending == nil, !toldEndOfInput else { return }
+    var held = InputBuffer()
+    swap(&held, &backlog)
+    held.withBytes { bytes in
+      var position = 0
+      switch framer.last(in: bytes, at: &position) {
+      case .message(let range):
+        let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+        take(text, parse(text), at: streamPosition)
+      case .lost(let reason): lose(reason, bytes)
+      case .needsMore, .tooLarge: break
+      }
+    }
+    guard ending == nil else { return }
+    toldEndOfInput = true
+    lifecycle.endOfInput()
+  }
+
+  /// Over once the input has ended and everything is answered.
+  func settleEndOfInput() {
+    guard toldEndOfInput, ending == nil, counters.pending == 0 else { return }
+    end(.afterWriting(code: 0, grace: nil))
+  }
+}

@@ -1,0 +1,101 @@
+// What every session does by itself: beginning, end, cancel, trace.
+
+import JSON
+import Logging
+
+extension Session {
+  func initialize(_ call: Call, _ id: RequestID) {
+    guard phase == .created else { return write(error: .alreadyInitialized, id: id, batch: call.batch) }
+    do {
+      let result = try lifecycle.initialize(call)
+      phase = .initialized
+      setTrace(call.params["trace"])
+      write(result: result, id: id, batch: call.batch)
+      if call.params["processId"].kind == .integer, let process = Int32(exactly: call.params["processId"].int64) {
+        onClientProcess?(process)
+      }
+    } catch {
+      write(error: failure(error, call), id: id, batch: call.batch)
+    }
+  }
+
+  /// What is in flight is cancelled and answered before the answer to `shutdown`.
+  func shutDown(_ id: RequestID, _ batch: Batch?) {
+    phase = .shutDown
+    cancelAll()
+    lifecycle.shutdown()
+    cancelAll()
+    write(result: JSONDocument.emptyObject.unownedRoot, id: id, batch: batch)
+  }
+
+  /// A built-in that came as a notification.
+  func perform(_ action: Router.BuiltIn, _ call: Call) {
+    switch action {
+    case .cancelRequest:
+      if phase == .initialized, let id = RequestID(call.params["id"]) { cancelInFlight(id) }
+    case .exit: end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: 2_000_000_000))
+    case .setTrace: setTrace(call.params["value"])
+    case .initialized: if phase == .initialized { lifecycle.initialized() }
+    case .initialize, .shutdown: logger.debug("\(action.rawValue) is a request; as a notification it was ignored")
+    }
+  }
+
+  // MARK: - Cancel
+
+  /// Cancels the request of that id, if it is still in flight.
+  func cancelInFlight(_ id: RequestID) {
+    guard case .pending(let pending)? = inFlight[id] else { return }
+    pending.cancel()
+  }
+
+  /// In the order of their beginning, which is the order of answers that a reader expects.
+  private func cancelAll() {
+    let all = inFlight.values.compactMap { entry -> PendingReply? in
+      if case .pending(let pending) = entry { pending } else { nil }
+    }
+    for pending in all.sorted(by: { $0.order < $1.order }) { pending.cancel() }
+  }
+
+  // MARK: - Trace and log
+
+  private func setTrace(_ value: JSONValue) {
+    switch try? value.string() {
+    case "off": trace = .off
+    case "messages": trace = .messages
+    case "verbose": trace = .verbose
+    default: break
+    }
+  }
+
+  /// Tells of an answered request, if the client wants to hear of it.
+  @inline(__always)
+  func tell(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
+    if trace != .off { tellTrace(method, id, params, since: started) }
+  }
+
+  @inline(never)
+  private func tellTrace(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
+    let microseconds = started == 0 ? 0 : (loop.nanoseconds - started) / 1000
+    notify("$/logTrace") { writer in
+      writer.key("message")
+      writer.value("\(method) #\(id): \(Double(microseconds) / 1000) ms")
+      if trace == .verbose {
+        writer.key("verbose")
+        writer.value(params.text)
+      }
+    }
+  }
+
+  /// How grave a message to the client's user is.
+  public enum LogLevel: String, Sendable { case error, warning, info, debug }
+
+  /// Tells the client's user something, by `$/logMessage`.
+  public func logMessage(_ level: LogLevel, _ message: String) {
+    notify("$/logMessage") { writer in
+      writer.key("level")
+      writer.value(level.rawValue)
+      writer.key("message")
+      writer.value(message)
+    }
+  }
+}

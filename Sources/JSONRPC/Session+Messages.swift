@@ -1,0 +1,227 @@
+// What a message is, and who deals with it.
+
+import JSON
+
+/// One message taken apart. Members that JSON-RPC does not know are ignored.
+private struct Envelope {
+  var isVersion2 = false
+  var id: JSONValue?
+  var method: JSONValue?
+  var params: JSONValue?
+  var isResponse = false
+
+  @inline(__always)
+  init(_ message: JSONValue) {
+    message.forEachMember { name, value in
+      guard let start = name.baseAddress else { return }
+      switch name.count {
+      case 2 where start[0] == UInt8(ascii: "i") && start[1] == UInt8(ascii: "d"): id = value
+      case 6 where name.elementsEqual("method".utf8): method = value
+      case 6 where name.elementsEqual("params".utf8): params = value
+      case 7 where name.elementsEqual("jsonrpc".utf8):
+        isVersion2 = value.withUTF8 { $0.elementsEqual("2.0".utf8) }
+      case 5 where name.elementsEqual("error".utf8): isResponse = true
+      case 6 where name.elementsEqual("result".utf8): isResponse = true
+      default: break
+      }
+    }
+  }
+}
+
+extension Session {
+  /// Runs a message: one call, or a batch of them.
+  func handle(_ document: JSONDocument, at position: Int) {
+    document.read { root in
+      switch root.kind {
+      case .object: handle(root, document, batch: nil, at: position)
+      case .array: handleBatch(root, document, at: position)
+      default: write(error: .invalidRequest("A message is an object or an array of objects."), id: nil, batch: nil)
+      }
+    }
+  }
+
+  private func handleBatch(_ entries: JSONValue, _ document: JSONDocument, at position: Int) {
+    let count = entries.count
+    guard count > 0 else {
+      return write(error: .invalidRequest("A batch has at least one entry."), id: nil, batch: nil)
+    }
+    guard count <= limits.batch else {
+      return write(error: .batchTooLarge(limit: limits.batch), id: nil, batch: nil)
+    }
+    let batch = Batch()
+    for index in 0..<count where ending == nil {
+      let entry = entries[index]
+      if entry.kind == .object {
+        handle(entry, document, batch: batch, at: position)
+      } else {
+        batch.remaining += 1
+        write(error: .invalidRequest("An entry of a batch is an object."), id: nil, batch: batch)
+      }
+    }
+    settle(batch)
+  }
+
+  private func handle(_ message: JSONValue, _ document: JSONDocument, batch: Batch?, at position: Int) {
+    let envelope = Envelope(message)
+    guard let name = envelope.method else {
+      if envelope.isResponse {
+        logger.debug("a response was ignored: the server asks nothing")
+        return
+      }
+      return refuse(.invalidRequest("A request has a method."), envelope, batch)
+    }
+    guard name.kind == .string else { return refuse(.invalidRequest("The method is a string."), envelope, batch) }
+    guard envelope.isVersion2 else {
+      return refuse(.invalidRequest("A request has the member \"jsonrpc\": \"2.0\"."), envelope, batch)
+    }
+    var id: RequestID?
+    if let given = envelope.id {
+      guard let usable = usableID(given, batch) else { return }
+      id = usable
+      if let batch {
+        batch.remaining += 1
+        batch.ids.append(usable)
+        inFlight[usable] = .answered
+      }
+    }
+    let none = envelope.params.map { !$0.isPresent || ($0.kind == .array && $0.count == 0) } ?? true
+    let params = none ? JSONDocument.emptyObject.unownedRoot : envelope.params ?? message["params"]
+    let place = name.withUTF8 { router.find($0) }
+    let route = place.map { router.routes[$0] }
+    let call = Call(
+      session: self, method: route?.name ?? "", id: id, params: params, document: document, message: message,
+      hasParams: !none, batch: batch)
+    if let id {
+      request(call, id, route, name, at: position)
+    } else {
+      notification(call, route, name)
+    }
+  }
+
+  /// The id as one that can be used; otherwise it is answered for.
+  private func usableID(_ given: JSONValue, _ batch: Batch?) -> RequestID? {
+    guard let id = RequestID(given) else {
+      batch?.remaining += 1
+      write(error: .offendingID(given, "An id is a string or an integer."), id: nil, batch: batch)
+      return nil
+    }
+    if !inFlight.isEmpty, inFlight[id] != nil {
+      batch?.remaining += 1
+      write(error: .offendingID(given, "The id belongs to a request in flight."), id: nil, batch: batch)
+      return nil
+    }
+    return id
+  }
+
+  /// Answers what is no request, under its id if it has one that can be used.
+  private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?) {
+    var id: RequestID?
+    if let given = envelope.id {
+      guard let usable = usableID(given, nil) else { return }
+      id = usable
+    }
+    batch?.remaining += 1
+    write(error: error, id: id, batch: batch)
+  }
+
+  // MARK: - Requests
+
+  private func request(_ call: Call, _ id: RequestID, _ route: Router.Route?, _ name: JSONValue, at position: Int) {
+    if let error = refusal(of: call, id, route, name, at: position) {
+      return write(error: error, id: id, batch: call.batch)
+    }
+    switch route?.action {
+    case .request(let handler): run(handler, call, id)
+    case .builtIn(.initialize): initialize(call, id)
+    case .builtIn(.shutdown): shutDown(id, call.batch)
+    default: write(error: .unknownMethod((try? name.string()) ?? ""), id: id, batch: call.batch)
+    }
+  }
+
+  /// Why a request is not run, if it is not.
+  @inline(__always)
+  private func refusal(
+    of call: Call, _ id: RequestID, _ route: Router.Route?, _ name: JSONValue, at position: Int
+  ) -> RPCError? {
+    if phase == .shutDown { return .shutDown }
+    if let ahead, ahead.cancels(id, at: position) { return .cancelled }
+    if phase == .created, route?.requiresInitialized ?? true { return .notInitialized }
+    guard let route else { return .unknownMethod((try? name.string()) ?? "") }
+    if call.params.kind != .object {
+      return .invalidParams(call.params.typeError(expected: "object"), path: "/params")
+    }
+    if unread > limits.busyBytes, case .request = route.action { return .serverBusy(unread: unread) }
+    return nil
+  }
+
+  private func run(_ handler: Handler, _ call: Call, _ id: RequestID) {
+    let started = trace == .off ? 0 : loop.nanoseconds
+    deferred = nil
+    do {
+      let reply = try handler(call)
+      switch reply {
+      case .result(let result):
+        if let pending = takeDeferred() {
+          pending.reply(result)
+        } else {
+          write(result: result, id: id, batch: call.batch)
+          tell(call.method, id, call.params, since: started)
+        }
+      case .later:
+        guard takeDeferred() == nil else { return }
+        logger.error("a handler put its answer off without taking it along", metadata: ["method": "\(call.method)"])
+        write(error: .internalError("The server lost the answer."), id: id, batch: call.batch)
+      }
+    } catch {
+      let wire = failure(error, call)
+      if let pending = takeDeferred() { pending.fail(wire) } else { write(error: wire, id: id, batch: call.batch) }
+      tell(call.method, id, call.params, since: started)
+    }
+  }
+
+  func failure(_ error: any Error, _ call: Call) -> RPCError {
+    if let error = error as? JSONError { return call.invalidParams(error) }
+    return wireError(error)
+  }
+
+  private func takeDeferred() -> PendingReply? {
+    guard deferred != nil else { return nil }
+    defer { deferred = nil }
+    return deferred
+  }
+
+  func deferReply(_ call: Call) -> PendingReply {
+    counters.deferred += 1
+    let pending = PendingReply(call, started: trace == .off ? 0 : loop.nanoseconds, order: counters.deferred)
+    counters.pending += 1
+    if let id = call.id { inFlight[id] = .pending(pending) }
+    deferred = pending
+    return pending
+  }
+
+  // MARK: - Notifications
+
+  private func notification(_ call: Call, _ route: Router.Route?, _ name: JSONValue) {
+    guard let route else {
+      logger.debug("an unknown notification was ignored: \((try? name.string()) ?? "")")
+      return
+    }
+    if case .builtIn(let action) = route.action { return perform(action, call) }
+    guard phase == .initialized || (phase == .created && !route.requiresInitialized), call.params.kind == .object else {
+      logger.debug("a notification was ignored", metadata: ["method": "\(route.name)"])
+      return
+    }
+    deferred = nil
+    do {
+      switch route.action {
+      case .notification(let handler): try handler(call)
+      case .request(let handler):
+        if case .result = try handler(call) { takeDeferred()?.fail(.cancelled) }
+      case .builtIn: break
+      }
+    } catch {
+      logger.info("a notification failed: \(failure(error, call).message)", metadata: ["method": "\(route.name)"])
+    }
+    deferred = nil
+  }
+}

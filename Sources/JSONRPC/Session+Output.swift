@@ -1,0 +1,213 @@
+// The way out: frames are written in place, and leave only when the last ones have gone, so that it is known what is unread.
+
+import JSON
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension Session {
+  /// The longest header: its name, ten digits, two line ends. It ends in a line end, behind which the writer puts no comma.
+  private static let gap: StaticString = "Content-Length: ..........\r\n\r\n"
+
+  // MARK: - What the transport calls
+
+  /// Moves what is written into `writer`, which has to be empty, and says whether there was anything.
+  ///
+  /// Call ``outputWritten(_:)`` as it goes out, and come back only when all of it has: what is still here can be counted,
+  /// and the application can still fold later news into it.
+  public func takeOutput(into writer: inout JSONWriter) -> Bool {
+    guard output.count > 0 else { return false }
+    swap(&writer, &output)
+    output.reset()
+    taken += writer.count
+    return true
+  }
+
+  /// So many bytes have been taken by the system.
+  public func outputWritten(_ count: Int) {
+    taken -= count
+    guard wasCongested, unread < limits.congestionBytes / 4 else { return }
+    wasCongested = false
+    onDrained?()
+  }
+
+  /// Bytes that the client has not read, as far as the system tells.
+  public var unread: Int { taken + output.count }
+
+  /// Whether the client reads so slowly that news should be folded together until ``onDrained``.
+  public var isCongested: Bool {
+    if unread > limits.congestionBytes { wasCongested = true }
+    return wasCongested
+  }
+
+  // MARK: - What the application calls
+
+  /// Writes a notification; `params` writes the members of its params. It precedes whatever is answered later.
+  public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
+    guard ending == nil, framer.framing != nil else { return }
+    let frame = beginFrame()
+    output.append("{\"jsonrpc\":\"2.0\",\"method\":\"")
+    output.append(method)
+    output.append("\",\"params\":{")
+    params(&output)
+    output.append("}}")
+    endFrame(frame)
+  }
+
+  // MARK: - Answers
+
+  func write(result: any JSONEncodable, id: RequestID, batch: Batch?) {
+    if let batch {
+      let mark = batch.answers.count
+      Self.append(result, id, to: &batch.answers)
+      if batch.answers.count > limits.resultBytes {
+        batch.answers.truncate(to: mark)
+        Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &batch.answers)
+      }
+      return settle(batch)
+    }
+    guard ending == nil else { return }
+    let frame = beginFrame()
+    Self.append(result, id, to: &output)
+    if output.count - frame > limits.resultBytes {
+      output.truncate(to: frame)
+      Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &output)
+    }
+    endFrame(frame)
+  }
+
+  func write(error: RPCError, id: RequestID?, batch: Batch?) {
+    if let batch {
+      Self.append(error: error, id, to: &batch.answers)
+      return settle(batch)
+    }
+    guard ending == nil else { return }
+    let frame = beginFrame()
+    Self.append(error: error, id, to: &output)
+    endFrame(frame)
+  }
+
+  @inline(__always)
+  private static func append(_ result: any JSONEncodable, _ id: RequestID, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.append("\"jsonrpc\":\"2.0\",\"id\":")
+    id.encode(to: &writer)
+    writer.append(",\"result\":")
+    result.encode(to: &writer)
+    writer.append(byte: UInt8(ascii: "}"))
+  }
+
+  private static func append(error: RPCError, _ id: RequestID?, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.append("\"jsonrpc\":\"2.0\",\"id\":")
+    if let id { id.encode(to: &writer) } else { writer.null() }
+    writer.append(",\"error\":")
+    error.encode(to: &writer)
+    writer.endObject()
+  }
+
+  /// Gives the one answer of a deferred request, and forgets it.
+  func settle(_ pending: PendingReply, _ answer: (Session, PendingReply) -> Void) {
+    turn {
+      pending.markAnswered()
+      if let id = pending.id, case .pending(let known)? = inFlight[id], known === pending {
+        // In a batch the id stays taken until the array is written.
+        inFlight[id] = pending.batch == nil ? nil : .answered
+      }
+      counters.pending -= 1
+      answer(self, pending)
+      if let id = pending.id { tell(pending.method, id, pending.params, since: pending.started) }
+      pending.letGo()
+    }
+  }
+
+  /// One answer more, or the end of the batch's own run; the last one writes the array.
+  func settle(_ batch: Batch) {
+    batch.remaining -= 1
+    guard batch.remaining == 0 else { return }
+    for id in batch.ids { inFlight[id] = nil }
+    guard batch.answers.count > 1, ending == nil else { return }
+    batch.answers.endArray()
+    let frame = beginFrame()
+    output.append(batch.answers.bytes)
+    endFrame(frame)
+  }
+
+  // MARK: - Frames
+
+  /// Leaves room for a header; the message begins at the place returned.
+  @inline(__always)
+  private func beginFrame() -> Int {
+    if framer.framing == .headers { output.append(Self.gap) }
+    return output.count
+  }
+
+  @inline(__always)
+  private func endFrame(_ start: Int) {
+    counters.sent += 1
+    if let recorder { recorder.sent(UnsafeRawBufferPointer(rebasing: output.bytes[start...])) }
+    if framer.framing == .headers { closeHeader(start) } else { closeLine(start) }
+    if turns == 0, !isOutputAnnounced { announceOutput() }
+    if unread > limits.unreadBytes { giveUp() }
+  }
+
+  /// Writes the header in front of the message and closes what is left of the gap.
+  private func closeHeader(_ start: Int) {
+    var rest = output.count - start
+    var digits = (0 as UInt64, 0 as UInt64)
+    withUnsafeMutableBytes(of: &digits) { text in
+      // "ddd\r\n\r\n", from its end.
+      var place = text.count
+      for byte in [0x0A, 0x0D, 0x0A, 0x0D] as [UInt8] {
+        place -= 1
+        text[place] = byte
+      }
+      repeat {
+        place -= 1
+        text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      let head = start - Self.gap.utf8CodeUnitCount + 16
+      output.overwrite(at: head, with: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[place...]))
+      output.close(gapAt: head + text.count - place, upTo: start)
+    }
+  }
+
+  /// A line end within a message would end it: outside strings, where alone it can stand, it is white space.
+  private func closeLine(_ start: Int) {
+    output.replace(0x0A, by: 0x20, from: start)
+    output.append(byte: 0x0A)
+  }
+
+  /// Output outside a turn leaves at the end of the loop's turn, together with what else that brings.
+  private func announceOutput() {
+    isOutputAnnounced = true
+    let bound = LoopBound(self, on: loop)
+    loop.execute {
+      bound.value.isOutputAnnounced = false
+      bound.value.turn {}
+    }
+  }
+
+  private func giveUp() {
+    logger.critical("the client leaves \(unread) bytes unread: giving up")
+    end(.atOnce(code: 1))
+  }
+}
+
+extension Session {
+  /// Writes a notification whose params are made already.
+  public func notify(_ method: StaticString, _ params: some JSONEncodable) {
+    guard ending == nil, framer.framing != nil else { return }
+    let frame = beginFrame()
+    output.append("{\"jsonrpc\":\"2.0\",\"method\":\"")
+    output.append(method)
+    output.append("\",\"params\":")
+    params.encode(to: &output)
+    output.append(byte: UInt8(ascii: "}"))
+    endFrame(frame)
+  }
+}

@@ -1,0 +1,45 @@
+// The loop of the real world: one NIO event loop, and threads that start when first needed.
+
+import NIOCore
+import NIOPosix
+
+/// A NIO event loop as a ``Loop``.
+final class NIOLoop: Loop {
+  let eventLoop: any EventLoop
+  private let parsing = LazyPool(threads: 1)
+  private let work = LazyPool(threads: max(2, min(System.coreCount, 8)))
+
+  init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+  var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
+  var isCurrent: Bool { eventLoop.inEventLoop }
+
+  func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
+
+  @discardableResult
+  func schedule(after nanoseconds: UInt64, _ work: @escaping @Sendable () -> Void) -> LoopTimer {
+    let delay = TimeAmount.nanoseconds(Int64(clamping: nanoseconds))
+    let scheduled = eventLoop.scheduleTask(in: delay, work)
+    return LoopTimer { scheduled.cancel() }
+  }
+
+  func offload(to lane: LoopLane, _ work: @escaping @Sendable () -> Void) {
+    switch lane {
+    case .parsing: parsing.submit(work)
+    case .work: self.work.submit(work)
+    }
+  }
+}
+
+/// A pool whose threads start with its first work: most sessions need none.
+private final class LazyPool: Sendable {
+  private let pool: NIOThreadPool
+  private let started = OnceFlag()
+
+  init(threads: Int) { pool = NIOThreadPool(numberOfThreads: threads) }
+
+  func submit(_ work: @escaping @Sendable () -> Void) {
+    if started.raise() { pool.start() }
+    pool.submit { _ in work() }
+  }
+}

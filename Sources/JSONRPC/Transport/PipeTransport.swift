@@ -1,0 +1,125 @@
+// A session on a NIO channel: hands over what is read, writes what there is, and nothing else.
+
+import JSON
+import Logging
+import NIOCore
+
+/// The one handler of the channel. On the loop only.
+final class PipeTransport: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// A slice of output is handed over at a time, so that what is unread is known as exactly.
+  private static let slice = 256 << 10
+
+  private let session: Session
+  private let finish: (Int32) -> Void
+  private var context: ChannelHandlerContext?
+  private var sending = JSONWriter(capacity: 64 << 10)
+  private var sent = 0
+  private var buffer: ByteBuffer
+  private var isWriting = false
+  private var isFlushing = false
+  private var isReading = true
+  private var graceTimer: LoopTimer?
+  private var isFinished = false
+
+  /// - Parameter finish: called once, with the exit code, when everything is over.
+  init(session: Session, finish: @escaping (Int32) -> Void) {
+    self.session = session
+    self.finish = finish
+    buffer = ByteBufferAllocator().buffer(capacity: 64 << 10)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    session.onOutput = { [unowned self] in flush() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
+    regulateReading(context)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed? = event as? ChannelEvent { session.endOfInput() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { broken(error) }
+
+  func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 0) }
+
+  /// Reading stops only behind a message that takes long to parse, and goes on when it is parsed.
+  private func regulateReading(_ context: ChannelHandlerContext) {
+    guard isReading != session.wantsInput else { return }
+    isReading = session.wantsInput
+    try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+  }
+
+  // MARK: - Writing
+
+  private func flush() {
+    guard !isFlushing, !isFinished, let context else { return }
+    isFlushing = true
+    defer { isFlushing = false }
+    if !isReading { regulateReading(context) }
+    if case .atOnce(let code)? = session.ending { return over(with: code) }
+    while !isWriting {
+      if sent == sending.count {
+        sending.reset()
+        sent = 0
+        guard session.takeOutput(into: &sending) else { break }
+      }
+      writeSlice(context)
+      if isFinished { return }
+    }
+    if let ending = session.ending { wind(down: ending) }
+  }
+
+  private func writeSlice(_ context: ChannelHandlerContext) {
+    let count = min(Self.slice, sending.count - sent)
+    buffer.clear()
+    buffer.writeBytes(UnsafeRawBufferPointer(rebasing: sending.bytes[sent..<(sent + count)]))
+    isWriting = true
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      isWriting = false
+      switch result {
+      case .success:
+        sent += count
+        session.outputWritten(count)
+        flush()
+      case .failure(let error): broken(error)
+      }
+    }
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+  }
+
+  // MARK: - The end
+
+  /// The client reads no more, so nothing that is done for it has a purpose.
+  private func broken(_ error: any Error) {
+    guard !isFinished else { return }
+    session.logger.debug("the client is gone: \(error)")
+    session.end(.atOnce(code: session.ending?.code ?? 0))
+    over(with: session.ending?.code ?? 0)
+  }
+
+  /// Waits for what is still being written, but not for a client that has said goodbye and does not read.
+  private func wind(down ending: Ending) {
+    guard isWriting else { return over(with: ending.code) }
+    guard case .afterWriting(_, let grace?) = ending, graceTimer == nil else { return }
+    let bound = LoopBound(self, on: session.loop)
+    graceTimer = session.loop.schedule(after: grace) { bound.value.over(with: ending.code) }
+  }
+
+  private func over(with code: Int32) {
+    guard !isFinished else { return }
+    isFinished = true
+    graceTimer?.cancel()
+    context?.close(promise: nil)
+    finish(code)
+  }
+}

@@ -1,0 +1,146 @@
+// Standard input and output as descriptors that an event loop can use, whatever they are, without a trace left on them.
+//
+// O_NONBLOCK belongs to the open file, which others may share: a terminal with the shell, a pipe with the next command of a
+// group. So a pipe is opened anew by its name in /proc, a terminal or a file is left blocking and pumped through a pipe of
+// our own, and a socket, which can be neither, gets its flags back at the end.
+
+import Logging
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct StandardStreams: Sendable {
+  let input: CInt
+  let output: CInt
+  /// The output pump's end; nil when there is none.
+  let pumped: Signal?
+  private let restore: [(descriptor: CInt, flags: CInt)]
+
+  /// Takes the streams: from here on descriptor 0 is empty, and what is printed to descriptor 1 goes to standard error, so that
+  /// no library can read or write on the wire.
+  static func take() throws(StreamError) -> StandardStreams {
+    try fillClosed()
+    var restore: [(CInt, CInt)] = []
+    let input = try inputStream(&restore)
+    let (output, pumped) = try outputStream(&restore)
+    let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard null >= 0, dup2(null, 0) == 0, dup2(2, 1) == 1 else { throw StreamError("dup2", errno) }
+    close(null)
+    return StandardStreams(input: input, output: output, pumped: pumped, restore: restore)
+  }
+
+  /// Puts back the flags of what had to be changed. Safe on any thread, more than once.
+  func giveBack() {
+    for (descriptor, flags) in restore { _ = fcntl(descriptor, F_SETFL, flags) }
+  }
+
+  /// A descriptor among the first three that is closed would be given to the next file that somebody opens.
+  private static func fillClosed() throws(StreamError) {
+    for descriptor in 0...2 as ClosedRange<CInt> where fcntl(descriptor, F_GETFD) == -1 {
+      let null = open("/dev/null", O_RDWR)
+      guard null >= 0 else { throw StreamError("open /dev/null", errno) }
+      if null != descriptor {
+        dup2(null, descriptor)
+        close(null)
+      }
+    }
+  }
+
+  private static func inputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> CInt {
+    if let ready = pollable(0, O_RDONLY, &restore) { return ready }
+    let source = try duplicate(0)
+    let (readEnd, writeEnd) = try makePipe()
+    startThread {
+      pump(from: source, to: writeEnd)
+      close(writeEnd)
+    }
+    return readEnd
+  }
+
+  private static func outputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> (CInt, Signal?) {
+    if let ready = pollable(1, O_WRONLY, &restore) { return (ready, nil) }
+    let sink = try duplicate(1)
+    let (readEnd, writeEnd) = try makePipe()
+    let done = Signal()
+    startThread {
+      pump(from: readEnd, to: sink)
+      // Whoever writes into the pipe learns that nobody takes it any more.
+      close(readEnd)
+      done.raise()
+    }
+    return (writeEnd, done)
+  }
+
+  /// The stream as a descriptor that can be polled, or nil where it cannot.
+  private static func pollable(_ stream: CInt, _ mode: CInt, _ restore: inout [(CInt, CInt)]) -> CInt? {
+    var status = stat()
+    guard fstat(stream, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFIFO:
+      let anew = open("/proc/self/fd/\(stream)", mode | O_NONBLOCK | O_CLOEXEC)
+      if anew >= 0 { return anew }
+    case S_IFSOCK: break
+    default: return nil
+    }
+    guard let copy = try? duplicate(stream) else { return nil }
+    let flags = fcntl(copy, F_GETFL)
+    if flags >= 0, flags & O_NONBLOCK == 0, let kept = try? duplicate(stream) { restore.append((kept, flags)) }
+    return copy
+  }
+
+  /// A copy that children do not inherit, away from the first three.
+  private static func duplicate(_ descriptor: CInt) throws(StreamError) -> CInt {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw StreamError("dup", errno) }
+    return copy
+  }
+
+  private static func makePipe() throws(StreamError) -> (readEnd: CInt, writeEnd: CInt) {
+    var ends: [CInt] = [0, 0]
+    guard pipe(&ends) == 0 else { throw StreamError("pipe", errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  /// Copies until the end of one or the failure of the other.
+  private static func pump(from source: CInt, to sink: CInt) {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = retrying(source, POLLIN) { read(source, &buffer, buffer.count) }
+      guard count > 0 else { return }
+      var written = 0
+      while written < count {
+        let step = buffer.withUnsafeBytes { bytes -> Int in
+          guard let start = bytes.baseAddress else { return -1 }
+          return retrying(sink, POLLOUT) { write(sink, start + written, count - written) }
+        }
+        guard step > 0 else { return }
+        written += step
+      }
+    }
+  }
+
+  /// Repeats a call that was interrupted, or that somebody else made non-blocking.
+  private static func retrying(_ descriptor: CInt, _ event: CInt, _ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        _ = poll(&waiting, 1, -1)
+      default: return result
+      }
+    }
+  }
+}
+
+/// A stream that cannot be used at all.
+struct StreamError: Error, CustomStringConvertible {
+  let description: String
+  init(_ call: String, _ code: CInt) { description = "\(call): \(String(cString: strerror(code)))" }
+}

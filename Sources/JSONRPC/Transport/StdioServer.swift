@@ -1,0 +1,74 @@
+// A session on standard input and output: takes the streams, runs the loop, leaves no trace.
+
+import Logging
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+public enum StdioServer {
+  /// Serves one session on this thread, and ends the process with its exit code.
+  ///
+  /// - Parameters:
+  ///   - traceFile: a file for the traffic, or the reason that it cannot be written.
+  ///   - makeSession: called once, on the loop, which is this thread. A closure in `main.swift` would belong to the main
+  ///     actor; give a function.
+  public static func run(
+    logger: Logger, trace: TraceFile? = nil, makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
+  ) -> Never {
+    let streams: StandardStreams
+    do {
+      streams = try StandardStreams.take()
+    } catch {
+      logger.critical("standard streams cannot be used: \(error)")
+      _exit(74)
+    }
+    installSignals {
+      streams.giveBack()
+      trace?.close()
+    }
+    MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
+      let session = makeSession(NIOLoop(eventLoop), trace)
+      let transport = PipeTransport(session: session) { code in
+        // In a later turn, so that NIO has closed the channel: the output pump then sees the end of what it has to write.
+        eventLoop.execute { leave(code, streams, trace) }
+      }
+      session.onClientProcess = { [loop = session.loop] process in
+        let bound = LoopBound(session, on: loop)
+        watchProcess(process) { loop.execute { bound.value.end(.atOnce(code: 1)) } }
+      }
+      open(streams, transport, eventLoop, logger)
+    }
+    _exit(0)
+  }
+
+  private static func open(
+    _ streams: StandardStreams, _ transport: PipeTransport, _ eventLoop: any EventLoop, _ logger: Logger
+  ) {
+    let bound = NIOLoopBound(transport, eventLoop: eventLoop)
+    NIOPipeBootstrap(group: eventLoop)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 128 << 10))
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
+      }
+      .takingOwnershipOfDescriptors(input: streams.input, output: streams.output)
+      .whenFailure { error in
+        logger.critical("standard streams cannot be used: \(error)")
+        leave(74, streams, nil)
+      }
+  }
+
+  /// The end of the process, on the loop. `_exit`, because other threads may be deep in a C library.
+  private static func leave(_ code: Int32, _ streams: StandardStreams, _ trace: TraceFile?) {
+    streams.pumped?.wait(seconds: 5)
+    streams.giveBack()
+    trace?.close()
+    _exit(code)
+  }
+}

@@ -1,0 +1,54 @@
+// Lines on the ellipsoid by the geodesic routines of C. F. F. Karney that PROJ carries (J. Geodesy 87, 43-55, 2013).
+
+import CPROJ
+import Geometry
+
+/// The WGS 84 ellipsoid, ready for geodesics.
+///
+/// `@unchecked` because the C struct is only read once made, and PROJ's functions live as long as the process.
+struct Geodesic: @unchecked Sendable {
+  private let proj: UnsafePointer<cproj_functions>
+  private let ellipsoid: geod_geodesic
+
+  static let wgs84: Result<Geodesic, TransformError> = PROJLibrary.shared.map { library in
+    var ellipsoid = geod_geodesic()
+    library.functions.pointee.geod_init(&ellipsoid, 6_378_137, 1 / 298.257223563)
+    return Geodesic(proj: library.functions, ellipsoid: ellipsoid)
+  }
+
+  static func outside(_ index: Int) -> TransformError {
+    .outsideDomain(index: index, from: SpatialReference.wgs84.definition, to: "geodesic")
+  }
+
+  /// Any finite longitude will do, but no latitude lies beyond a pole.
+  static func check(_ points: [Point]) throws(TransformError) {
+    for (index, point) in points.enumerated() where !(point.x.isFinite && abs(point.y) <= 90) { throw outside(index) }
+  }
+
+  func inverse(_ start: Point, _ end: Point) -> GeodesicLine {
+    var distance = 0.0
+    var startAzimuth = 0.0
+    var endAzimuth = 0.0
+    withUnsafePointer(to: ellipsoid) {
+      proj.pointee.geod_inverse($0, start.y, start.x, end.y, end.x, &distance, &startAzimuth, &endAzimuth)
+    }
+    return GeodesicLine(
+      distance: distance, startAzimuth: Self.compass(startAzimuth), endAzimuth: Self.compass(endAzimuth))
+  }
+
+  func direct(_ start: Point, _ azimuth: Double, _ distance: Double) -> (Point, azimuth: Double) {
+    var point = start
+    var endAzimuth = 0.0
+    withUnsafePointer(to: ellipsoid) {
+      proj.pointee.geod_direct($0, start.y, start.x, azimuth, distance, &point.y, &point.x, &endAzimuth)
+    }
+    return (point, Self.compass(endAzimuth))
+  }
+
+  /// From ±180 to [0, 360).
+  private static func compass(_ azimuth: Double) -> Double {
+    // A tiny negative azimuth plus 360 rounds to 360.
+    let turned = azimuth < 0 ? azimuth + 360 : azimuth
+    return turned >= 360 ? 0 : turned + 0
+  }
+}

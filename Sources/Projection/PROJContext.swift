@@ -1,0 +1,189 @@
+// One PROJ context with what was made in it: references and operations by their definitions.
+
+import CPROJ
+import Geometry
+
+/// One PROJ context.
+///
+/// `@unchecked` because ``PROJPool`` hands it to one caller at a time.
+final class PROJContext: @unchecked Sendable {
+  private struct Pair: Hashable {
+    let from: String
+    let to: String
+  }
+
+  /// Past it all are given back; a server moves between few references.
+  private static let maximumKept = 64
+
+  let proj: UnsafePointer<cproj_functions>
+  private let handle: OpaquePointer
+  private var references: [String: OpaquePointer] = [:]
+  private var operations: [Pair: OpaquePointer] = [:]
+  /// The last message of PROJ's log, which tells more than its error number.
+  private let message: UnsafeMutablePointer<String>
+
+  init() throws(TransformError) {
+    proj = try PROJLibrary.shared.get().functions
+    guard let handle = proj.pointee.proj_context_create() else {
+      throw .unavailable(reason: "PROJ gives no context")
+    }
+    self.handle = handle
+    message = .allocate(capacity: 1)
+    message.initialize(to: "")
+    _ = proj.pointee.proj_context_set_enable_network(handle, 0)
+    _ = proj.pointee.proj_log_level(handle, PJ_LOG_ERROR)
+    proj.pointee.proj_log_func(handle, message) { data, _, text in
+      guard let data, let text else { return }
+      data.assumingMemoryBound(to: String.self).pointee = String(cString: text)
+    }
+  }
+
+  deinit {
+    forget()
+    _ = proj.pointee.proj_context_destroy(handle)
+    message.deinitialize(count: 1)
+    message.deallocate()
+  }
+
+  private func forget() {
+    for object in operations.values { _ = proj.pointee.proj_destroy(object) }
+    for object in references.values { _ = proj.pointee.proj_destroy(object) }
+    operations = [:]
+    references = [:]
+  }
+
+  private var reason: String {
+    if !message.pointee.isEmpty { return message.pointee }
+    let number = proj.pointee.proj_context_errno(handle)
+    return proj.pointee.proj_context_errno_string(handle, number).map { String(cString: $0) } ?? "not a reference"
+  }
+
+  /// The reference of a canonical definition; the context keeps it.
+  private func reference(_ definition: String, asked: String) throws(TransformError) -> OpaquePointer {
+    if let known = references[definition] { return known }
+    if references.count >= Self.maximumKept { forget() }
+    message.pointee = ""
+    guard let object = proj.pointee.proj_create(handle, definition) else {
+      throw .unknownReference(asked, reason: reason)
+    }
+    guard Self.kind(proj.pointee.proj_get_type(object)) != nil else {
+      _ = proj.pointee.proj_destroy(object)
+      throw .unknownReference(asked, reason: "it defines something other than a spatial reference")
+    }
+    references[definition] = object
+    return object
+  }
+
+  /// The operation between two canonical definitions, x first at both ends; the context keeps it.
+  func operation(from: String, to: String) throws(TransformError) -> OpaquePointer {
+    let pair = Pair(from: from, to: to)
+    if let known = operations[pair] { return known }
+    if operations.count >= Self.maximumKept || references.count >= Self.maximumKept - 1 { forget() }
+    let source = try reference(from, asked: from)
+    let target = try reference(to, asked: to)
+    message.pointee = ""
+    guard let plain = proj.pointee.proj_create_crs_to_crs_from_pj(handle, source, target, nil, nil) else {
+      throw .noOperation(from: from, to: to)
+    }
+    defer { _ = proj.pointee.proj_destroy(plain) }
+    guard let operation = proj.pointee.proj_normalize_for_visualization(handle, plain) else {
+      throw .noOperation(from: from, to: to)
+    }
+    operations[pair] = operation
+    return operation
+  }
+
+  /// Nil for what is no reference: a datum, an ellipsoid, an operation.
+  static func kind(_ type: PJ_TYPE) -> SpatialReferenceInfo.Kind? {
+    switch type {
+    case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_GEOGRAPHIC_CRS: .geographic
+    // Compound and bound ones are of the kind of what they hold, which `describe` looks up.
+    case PJ_TYPE_PROJECTED_CRS, PJ_TYPE_COMPOUND_CRS, PJ_TYPE_BOUND_CRS: .projected
+    case PJ_TYPE_GEOCENTRIC_CRS: .geocentric
+    case PJ_TYPE_ENGINEERING_CRS, PJ_TYPE_OTHER_CRS, PJ_TYPE_TEMPORAL_CRS: .local
+    case PJ_TYPE_VERTICAL_CRS: .vertical
+    default: nil
+    }
+  }
+
+  func describe(_ definition: String, asked: String) throws(TransformError) -> SpatialReferenceInfo {
+    let object = try reference(definition, asked: asked)
+    // The authority's own words then, whoever wrote the text: names and units differ between writers.
+    if let code = code(of: object), code != definition { return try describe(code, asked: asked) }
+    let horizontal = horizontal(object)
+    defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
+    let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local
+    let unit = unit(of: horizontal)
+    return SpatialReferenceInfo(
+      reference: SpatialReference(definition),
+      name: proj.pointee.proj_get_name(object).map { String(cString: $0) } ?? "", kind: kind,
+      unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object))
+  }
+
+  /// What gives a compound or bound reference its x and y; itself for the others.
+  /// The caller destroys what is not `object`.
+  private func horizontal(_ object: OpaquePointer) -> OpaquePointer {
+    var current = object
+    while true {
+      let next: OpaquePointer? =
+        switch proj.pointee.proj_get_type(current) {
+        case PJ_TYPE_COMPOUND_CRS: proj.pointee.proj_crs_get_sub_crs(handle, current, 0)
+        case PJ_TYPE_BOUND_CRS: proj.pointee.proj_get_source_crs(handle, current)
+        default: nil
+        }
+      guard let next else { return current }
+      if current != object { _ = proj.pointee.proj_destroy(current) }
+      current = next
+    }
+  }
+
+  private func unit(of object: OpaquePointer) -> (name: String, factor: Double)? {
+    guard let system = proj.pointee.proj_crs_get_coordinate_system(handle, object) else { return nil }
+    defer { _ = proj.pointee.proj_destroy(system) }
+    var factor = 0.0
+    var name: UnsafePointer<CChar>?
+    guard proj.pointee.proj_cs_get_axis_info(handle, system, 0, nil, nil, nil, &factor, &name, nil, nil) != 0,
+      let name
+    else { return nil }
+    return (String(cString: name), factor)
+  }
+
+  private func area(of object: OpaquePointer) -> Envelope? {
+    var west = 0.0
+    var south = 0.0
+    var east = 0.0
+    var north = 0.0
+    guard proj.pointee.proj_get_area_of_use(handle, object, &west, &south, &east, &north, nil) != 0,
+      // PROJ's sign for "not known".
+      west != -1000
+    else { return nil }
+    return Envelope(xMin: west, yMin: south, xMax: east, yMax: north)
+  }
+
+  /// `AUTHORITY:CODE` by its own id, or by EPSG's equal of it.
+  private func code(of object: OpaquePointer) -> String? {
+    if let own = id(of: object) { return own }
+    // A reference bound to a datum shift of its own is not the one that EPSG has.
+    guard proj.pointee.proj_get_type(object) != PJ_TYPE_BOUND_CRS else { return nil }
+    var confidences: UnsafeMutablePointer<Int32>?
+    guard let matches = proj.pointee.proj_identify(handle, object, "EPSG", nil, &confidences) else { return nil }
+    defer {
+      proj.pointee.proj_list_destroy(matches)
+      proj.pointee.proj_int_list_destroy(confidences)
+    }
+    // 100 is equal, 90 equal but for names; 70 and less differ in what they mean.
+    guard proj.pointee.proj_list_get_count(matches) > 0, let confidences, confidences[0] >= 90,
+      let best = proj.pointee.proj_list_get(handle, matches, 0)
+    else { return nil }
+    defer { _ = proj.pointee.proj_destroy(best) }
+    return id(of: best)
+  }
+
+  private func id(of object: OpaquePointer) -> String? {
+    guard let authority = proj.pointee.proj_get_id_auth_name(object, 0),
+      let code = proj.pointee.proj_get_id_code(object, 0)
+    else { return nil }
+    let name = "\(String(cString: authority)):\(String(cString: code))"
+    return name == "OGC:CRS84" ? SpatialReference.wgs84.definition : name
+  }
+}

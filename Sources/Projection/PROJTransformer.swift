@@ -1,0 +1,79 @@
+// Coordinates from one reference to another by PROJ, for the model that knows only the protocol.
+
+import CPROJ
+import Geometry
+import Synchronization
+
+/// Transforms by PROJ, x always easting or longitude; geodesics on the WGS 84 ellipsoid.
+///
+/// Made without cost: PROJ is loaded by the first call. Calls from several threads run side by side, each in a PROJ
+/// context of its own. No call starts the network: grids are used where they are on this machine.
+///
+/// `OGC:CRS84` and `EPSG:4326` differ in the order of their axes alone, which here is one: both are `EPSG:4326`.
+public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
+  /// Answers kept; past it all are forgotten, which costs their being made anew.
+  static let maximumDescriptions = 1024
+
+  private let pool = PROJPool()
+  private let descriptions = Mutex<[String: SpatialReferenceInfo]>([:])
+
+  public init() {}
+
+  /// Accepts `AUTHORITY:CODE`, OGC's URNs and URLs, WKT and PROJJSON. Not PROJ's own strings: they can name files.
+  /// - Complexity: the first call for a definition parses it (microseconds to milliseconds); later ones look it up.
+  public func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo {
+    if let known = descriptions.withLock({ $0[reference.definition] }) { return known }
+    let definition = try canonicalDefinition(reference.definition)
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    let info = try context.describe(definition, asked: reference.definition)
+    descriptions.withLock {
+      if $0.count >= Self.maximumDescriptions { $0.removeAll() }
+      $0[reference.definition] = info
+      $0[info.reference.definition] = info
+    }
+    return info
+  }
+
+  /// - Throws: ``TransformError/outsideDomain(index:from:to:)`` for the first position that PROJ has no answer for.
+  /// - Complexity: linear; the first call between two references finds the operation (milliseconds).
+  public func transform(
+    _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
+    to target: SpatialReference
+  ) throws(TransformError) {
+    let from = try describe(source).reference.definition
+    let to = try describe(target).reference.definition
+    guard from != to, let base = values.baseAddress, values.count >= stride else { return }
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    let operation = try context.operation(from: from, to: to)
+    let count = values.count / stride
+    let step = stride * MemoryLayout<Double>.stride
+    _ = context.proj.pointee.proj_errno_reset(operation)
+    _ = context.proj.pointee.proj_trans_generic(
+      operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
+      hasZ ? count : 0, nil, 0, 0)
+    // PROJ reports failure as HUGE_VAL in the position, not through a result.
+    for index in 0..<count where !(base[index * stride].isFinite && base[index * stride + 1].isFinite) {
+      throw .outsideDomain(index: index, from: source.definition, to: target.definition)
+    }
+  }
+
+  public func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine {
+    let geodesic = try Geodesic.wgs84.get()
+    try Geodesic.check([start, end])
+    return geodesic.inverse(start, end)
+  }
+
+  /// - Parameters:
+  ///   - azimuth: Degrees clockwise from north, any finite number.
+  ///   - distance: Metres, any finite number; negative goes backwards.
+  public func direct(
+    from start: Point, azimuth: Double, distance: Double
+  ) throws(TransformError) -> (Point, azimuth: Double) {
+    let geodesic = try Geodesic.wgs84.get()
+    try Geodesic.check([start])
+    guard azimuth.isFinite, distance.isFinite else { throw Geodesic.outside(0) }
+    return geodesic.direct(start, azimuth, distance)
+  }
+}

@@ -1,0 +1,79 @@
+// The command line, by hand: a parser library would cost as much as the rest of the start.
+
+import JSONRPC
+import Logging
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct Flags {
+  static let version = "0.1.0"
+  static let help = """
+    usage: geomodel-server [flags]
+    A geo model server: JSON-RPC 2.0 on standard input and output, with LSP's headers or one message a line.
+
+      --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
+      --allow-dir D           open files only below D; may be given several times
+      --log-level L           trace, debug, info, notice, warning (as it is), error or critical
+      --max-message-bytes N   refuse longer messages (67108864)
+      --max-values N          refuse messages with more JSON values (4000000)
+      --max-batch N           refuse batches with more requests (1000)
+      --max-header-bytes N    end the session at longer headers (8192)
+      --version, --help
+
+    """
+
+  var traceFile: String?
+  var allowedDirectories: [String] = []
+  var logLevel = Logger.Level.warning
+  var limits = SessionLimits()
+
+  /// The flags, or the end of the process when they ask for it or make no sense.
+  static func parse(_ arguments: [String]) -> Flags {
+    var flags = Flags()
+    var rest = arguments.dropFirst()
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+      let name = parts.first ?? argument
+      func value() -> String {
+        if parts.count == 2 { return parts[1] }
+        guard let value = rest.popFirst() else { refuse("\(name) needs a value") }
+        return value
+      }
+      func number() -> Int {
+        let text = value()
+        guard let number = Int(text), number > 0 else { refuse("\(name) needs a positive number, not \(text)") }
+        return number
+      }
+      switch name {
+      case "--version": leave("geomodel-server \(version)\n", code: 0, on: 1)
+      case "--help": leave(help, code: 0, on: 1)
+      case "--trace-file": flags.traceFile = value()
+      case "--allow-dir": flags.allowedDirectories.append(value())
+      case "--log-level":
+        let text = value()
+        guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
+        flags.logLevel = level
+      case "--max-message-bytes": flags.limits.messageBytes = number()
+      case "--max-values": flags.limits.values = number()
+      case "--max-batch": flags.limits.batch = number()
+      case "--max-header-bytes": flags.limits.headerBytes = number()
+      default: refuse("there is no flag \(argument)")
+      }
+    }
+    return flags
+  }
+
+  static func refuse(_ reason: String) -> Never {
+    leave("geomodel-server: \(reason) (--help lists the flags)\n", code: 64, on: 2)
+  }
+
+  static func leave(_ text: String, code: Int32, on descriptor: CInt) -> Never {
+    var text = text
+    text.withUTF8 { bytes in _ = write(descriptor, bytes.baseAddress, bytes.count) }
+    exit(code)
+  }
+}

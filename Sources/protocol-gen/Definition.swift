@@ -1,0 +1,183 @@
+// The protocol as protocol-gen understands it: what the files under Protocol/ say, typed.
+
+struct Definition {
+  var domains: [Domain] = []
+  var errors: [ErrorDefinition] = []
+  /// Kinds that any method may answer.
+  var commonErrors: [String] = []
+  /// Of all files, names and bytes: equal hashes, equal protocols.
+  var hash = ""
+
+  var types: [TypeDefinition] { domains.flatMap(\.types) }
+  var methods: [Method] { domains.flatMap(\.methods) }
+  var notifications: [Notification] { domains.flatMap(\.notifications) }
+  var statePaths: [StatePath] { domains.flatMap(\.statePaths) }
+
+  /// Major and minor number of the newest `since`.
+  var version: String {
+    let all =
+      domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)
+      + errors.map(\.about)
+    let newest = all.compactMap { Version($0.since) }.max() ?? Version(parts: [0, 0, 0])
+    return newest.parts.prefix(2).map(String.init).joined(separator: ".")
+  }
+}
+
+struct Version: Comparable {
+  let parts: [Int]
+  init(parts: [Int]) { self.parts = parts }
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 3, !parts.contains(nil) else { return nil }
+    self.parts = parts.compactMap(\.self)
+  }
+  static func < (left: Version, right: Version) -> Bool { left.parts.lexicographicallyPrecedes(right.parts) }
+}
+
+/// What every element carries.
+struct About {
+  var place: Place
+  var doc = ""
+  /// Inherited from what contains it, where it is not given.
+  var since = ""
+  var isExperimental = false
+  var deprecated: String?
+}
+
+struct Domain {
+  var name: String
+  var about: About
+  var types: [TypeDefinition] = []
+  var methods: [Method] = []
+  var notifications: [Notification] = []
+  var statePaths: [StatePath] = []
+}
+
+indirect enum TypeExpression: Hashable {
+  case string, number, integer, boolean, json
+  case named(String)
+  case array(TypeExpression, Constraints)
+  case map(TypeExpression)
+
+  /// The names it mentions.
+  var names: [String] {
+    switch self {
+    case .named(let name): [name]
+    case .array(let element, _), .map(let element): element.names
+    default: []
+    }
+  }
+}
+
+struct Constraints: Hashable {
+  var minimum: Tree?
+  var maximum: Tree?
+  var exclusiveMinimum: Tree?
+  var exclusiveMaximum: Tree?
+  var minLength: Int?
+  var maxLength: Int?
+  var minItems: Int?
+  var maxItems: Int?
+  /// Of the whole string.
+  var pattern: String?
+
+  var isEmpty: Bool { self == Constraints() }
+}
+
+struct Property {
+  var name: String
+  var type: TypeExpression
+  var about: About
+  var isOptional = false
+  var defaultValue: Tree?
+  var unit: String?
+  var constraints = Constraints()
+  var coalescing: Coalescing?
+  var example: Tree?
+
+  var mayBeAbsent: Bool { isOptional || defaultValue != nil }
+}
+
+struct TypeDefinition {
+  enum Kind {
+    case object([Property])
+    case union([Variant])
+    case enumeration([EnumValue])
+    case scalar(TypeExpression, Constraints)
+    case opaque(schema: Tree, python: String)
+  }
+  struct Variant {
+    var tag: String
+    var about: About
+    var properties: [Property]
+  }
+  struct EnumValue {
+    var value: String
+    var about: About
+  }
+  var name: String
+  var domain: String
+  var about: About
+  var kind: Kind
+  var unit: String?
+  var example: Tree?
+
+  var properties: [Property] {
+    switch kind {
+    case .object(let properties): properties
+    case .union(let variants): variants.flatMap(\.properties)
+    default: []
+    }
+  }
+}
+
+enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
+enum Shape: String, CaseIterable { case query, command, process, task, session, lifecycle }
+enum Direction: String, CaseIterable { case serverToClient, clientToServer }
+
+/// What a message carries.
+enum Payload {
+  case properties([Property])
+  /// One object or union type, or any JSON value.
+  case type(TypeExpression)
+
+  var properties: [Property] { if case .properties(let list) = self { list } else { [] } }
+}
+
+struct Method {
+  var name: String
+  var domain: String
+  var about: About
+  var shape: Shape
+  var params: Payload
+  var result: Payload
+  var errors: [String]
+  var exampleParams: Tree?
+  var exampleResult: Tree?
+}
+
+struct Notification {
+  var name: String
+  var domain: String
+  var about: About
+  var direction: Direction
+  var coalescing: Coalescing?
+  var params: Payload
+  var exampleParams: Tree?
+}
+
+struct StatePath {
+  var path: String
+  var domain: String
+  var about: About
+  var type: TypeExpression
+  var coalescing: Coalescing
+}
+
+struct ErrorDefinition {
+  var kind: String
+  var code: Int
+  var about: About
+  var data: [Property]
+  var example: Tree?
+}

@@ -1,0 +1,78 @@
+// The tool's file access: reading the definition, writing or comparing what was generated.
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+enum Files {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  static func read(_ path: String) throws(Failure) -> [UInt8] {
+    guard let file = fopen(path, "rb") else { throw Failure(description: "\(path): \(reason())") }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = fread(&chunk, 1, chunk.count, file)
+      if count == 0 { break }
+      bytes += chunk[..<count]
+    }
+    if ferror(file) != 0 { throw Failure(description: "\(path): cannot be read") }
+    return bytes
+  }
+
+  static func write(_ text: String, to path: String) throws(Failure) {
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeFolder(String(path[..<slash])) }
+    guard let file = fopen(path, "wb") else { throw Failure(description: "\(path): \(reason())") }
+    let bytes = Array(text.utf8)
+    let written = fwrite(bytes, 1, bytes.count, file)
+    guard fclose(file) == 0, written == bytes.count else { throw Failure(description: "\(path): \(reason())") }
+  }
+
+  static func makeFolder(_ path: String) throws(Failure) {
+    if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      throw Failure(description: "\(path): \(reason())")
+    }
+    try makeFolder(String(path[..<slash]))
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw Failure(description: "\(path): \(reason())") }
+  }
+
+  static func remove(_ path: String) throws(Failure) {
+    guard unlink(path) == 0 else { throw Failure(description: "\(path): \(reason())") }
+  }
+
+  /// Names in a folder, sorted; none when there is no such folder.
+  static func list(_ folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private static func reason() -> String { String(cString: strerror(errno)) }
+
+  /// A line on standard error.
+  static func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = bytes.withUnsafeBytes { put($0) }
+  }
+
+  private static func put(_ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(2, bytes.baseAddress, bytes.count)
+    #else
+      Darwin.write(2, bytes.baseAddress, bytes.count)
+    #endif
+  }
+}

@@ -1,0 +1,40 @@
+// All files that follow from a definition: pure, so that writing, comparing and testing see the same texts.
+
+struct Generator {
+  let definition: Definition
+  /// The modules that generated Swift imports; tests generate into a module of their own.
+  var swiftImports = ["JSON"]
+
+  /// File names below the folder, and texts.
+  func swift() -> [String: String] {
+    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let coding = SwiftCoding(types: types)
+    let wire = SwiftTypes(coding: coding, indirect: Checks.indirectUnions(definition))
+    let tables = SwiftTables(coding: coding, definition: definition)
+    var files: [String: String] = [:]
+    for domain in definition.domains {
+      let name = Names.upperCamel(domain.name)
+      files[name + ".swift"] = wire.file(domain, imports: swiftImports)
+      if let text = tables.handlers(domain, imports: swiftImports) { files[name + "Handlers.swift"] = text }
+    }
+    files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
+    files["Methods.swift"] = tables.methods()
+    files["ErrorKinds.swift"] = tables.errorKinds()
+    return files
+  }
+
+  func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
+
+  func reference() -> [String: String] { Reference(definition: definition).files() }
+
+  func python() -> [String: String] {
+    let types = PythonTypes(definition: definition)
+    return [
+      "__init__.py": PythonTypes.header + "\n\"\"\"What follows from the protocol's definition.\"\"\"\n",
+      "types.py": types.typesFile(),
+      "errors.py": types.errorsFile(),
+      "methods_async.py": PythonMethods(types: types, flavour: .async).file(),
+      "methods_sync.py": PythonMethods(types: types, flavour: .sync).file(),
+    ]
+  }
+}

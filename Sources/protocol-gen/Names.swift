@@ -1,0 +1,103 @@
+// How names are spelt in each language, and which would be trouble in one of them.
+
+enum Names {
+  static func isLowerCamel(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (0x61...0x7A).contains(first) else { return false }
+    return name.utf8.allSatisfy(isAlphanumeric)
+  }
+
+  static func isUpperCamel(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (0x41...0x5A).contains(first) else { return false }
+    return name.utf8.allSatisfy(isAlphanumeric)
+  }
+
+  /// `Point`, `off`, `utf-8`: what an enumeration's value may look like.
+  static func isEnumValue(_ name: String) -> Bool {
+    guard let first = name.utf8.first, isAlphanumeric(first), first > 0x39 else { return false }
+    return name.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: false
+    }
+  }
+
+  static func upperCamel(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+  static func lowerCamel(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+
+  /// The word that follows the domain: `overlay/addGraphics` -> `addGraphics`, `$/cancelRequest` -> `cancelRequest`.
+  static func verb(_ method: String) -> String {
+    String(method.split(whereSeparator: { $0 == "/" || $0 == "." }).last ?? "")
+  }
+
+  /// `addGraphics` -> `add_graphics`, `xMin` -> `x_min`, `isNoData` -> `is_no_data`.
+  static func snake(_ name: String) -> String {
+    var result = ""
+    var wasLower = false
+    for character in name {
+      if character.isUppercase && wasLower { result += "_" }
+      wasLower = !character.isUppercase
+      result += character.lowercased()
+    }
+    return result
+  }
+
+  /// An enumeration's value as a Swift case.
+  static func swiftCase(_ value: String) -> String {
+    let words = value.split(whereSeparator: { $0 == "-" || $0 == "_" })
+    let joined = lowerCamel(String(words.first ?? "")) + words.dropFirst().map { upperCamel(String($0)) }.joined()
+    return swiftKeywords.contains(joined) ? "`\(joined)`" : joined
+  }
+
+  private static func words(_ text: String) -> Set<String> { Set(text.split(separator: " ").map(String.init)) }
+
+  static let swiftKeywords = words(
+    """
+    associatedtype borrowing class consuming deinit enum extension fileprivate func import init inout internal let nonisolated \
+    open operator precedencegroup private protocol public rethrows static struct subscript typealias var actor any as \
+    await break case catch continue default defer do else fallthrough false for guard if in is nil repeat return self \
+    some super switch throw throws true try where while
+    """)
+
+  /// Names no key may have: a keyword somewhere, or what generated code calls its own.
+  static let reserved: [(language: String, words: Set<String>)] = [
+    ("Swift", swiftKeywords),
+    (
+      "Python",
+      words(
+        """
+        and as assert async await break class continue def del elif else except finally for from global if import in is \
+        lambda nonlocal not or pass raise return try while with yield self
+        """)
+    ),
+    (
+      "JavaScript",
+      words(
+        """
+        await break case catch class const continue debugger default delete do else enum export extends false finally for \
+        function if implements import in instanceof interface let new null package private protected public return static \
+        super switch this throw true try typeof var void while with yield arguments eval constructor
+        """)
+    ),
+    (
+      "Lua",
+      words(
+        "and break do else elseif end false for function goto if in local nil not or repeat return then true until while"
+      )
+    ),
+    ("Emacs Lisp", words("nil t")),
+    ("generated code", words("json writer meta")),
+  ]
+
+  /// Names a type may not have: those that generated code needs for itself.
+  static let reservedTypes = words(
+    """
+    Any AnyObject Array Bool Dictionary Double ErrorKind Int JSONDecodable JSONEncodable JSONError JSONOpaque JSONValue JSONWriter \
+    Literal NotRequired Optional Params Protocol Result Self Sendable StaticString String Swift Type TypedDict Union WireEnum
+    """)
+
+  /// Methods and notifications outside their domain's name space, as JSON-RPC, LSP and OpenRPC call them; all of domain session.
+  static let unprefixed = words("initialize initialized shutdown exit rpc.discover")
+}

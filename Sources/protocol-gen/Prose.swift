@@ -1,0 +1,35 @@
+// Small texts that several outputs need.
+
+enum Prose {
+  /// One line a paragraph: a break inside one is where its writer's line was full. Lists, tables and code keep theirs.
+  static func unfolded(_ doc: String) -> String {
+    var lines: [String] = []
+    var isCode = false
+    for line in doc.split(separator: "\n", omittingEmptySubsequences: false) {
+      let isFence = line.hasPrefix("```")
+      let starts = isCode || isFence || line.isEmpty || "-*|# >0123456789".contains(line.first ?? " ")
+      if starts || lines.last?.isEmpty ?? true || lines.last?.hasPrefix("```") ?? false {
+        lines.append(String(line))
+      } else {
+        lines[lines.count - 1] += " " + line
+      }
+      if isFence { isCode.toggle() }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The first sentence.
+  static func summary(_ doc: String) -> String {
+    let paragraph = doc.prefix { $0 != "\n" }
+    let end = paragraph.indices.first { paragraph[$0...].hasPrefix(". ") }
+    return end.map { String(paragraph[...$0]) } ?? String(paragraph)
+  }
+
+  /// The name of what a method answers: `OverlayAddGraphicsResult`, or its type's.
+  static func resultName(_ method: Method) -> String {
+    if case .type(.named(let name)) = method.result { return name }
+    let verb = Names.upperCamel(Names.verb(method.name))
+    // initialize, shutdown ... have no domain in their name.
+    return (method.name.contains("/") ? Names.upperCamel(method.domain) : "") + verb + "Result"
+  }
+}

@@ -1,0 +1,127 @@
+// The Python client's methods, asynchronous and blocking from one template.
+
+struct PythonMethods {
+  enum Flavour {
+    case async, sync
+    var base: String { self == .async ? "AsyncCaller" : "SyncCaller" }
+    var function: String { self == .async ? "async def" : "def" }
+    var wait: String { self == .async ? "await " : "" }
+  }
+
+  let types: PythonTypes
+  let flavour: Flavour
+
+  /// The start and the end of a session are the client's own affair.
+  static func methods(_ domain: Domain) -> [Method] { domain.methods.filter { $0.shape != .lifecycle } }
+
+  func file() -> String {
+    var lines = Lines(indent: 4)
+    lines.add(PythonTypes.header)
+    lines.add("\"\"\"A class a domain, a \(flavour == .async ? "coroutine" : "function") a method.\"\"\"\n")
+    lines.add("from __future__ import annotations\n")
+    lines.add("from typing import Any, Mapping, Sequence\n")
+    lines.add("from .._base import \(flavour.base)")
+    lines.add("from . import types as t\n\n")
+    lines.block("def _given(params: dict[str, Any]) -> dict[str, Any]:", "") { lines in
+      lines.add("return {name: value for name, value in params.items() if value is not None}")
+    }
+    for domain in types.definition.domains where !Self.methods(domain).isEmpty {
+      lines.add("\n")
+      lines.block("class \(Names.upperCamel(domain.name))Methods(\(flavour.base)):", "") { lines in
+        PythonTypes.docstring([domain.about.doc], &lines)
+        for method in Self.methods(domain) {
+          lines.add()
+          emit(method, &lines)
+        }
+      }
+    }
+    return types.tidied(lines.lines)
+  }
+
+  private func emit(_ method: Method, _ lines: inout Lines) {
+    let name = Names.snake(Names.verb(method.name))
+    let meta = Examples.meta(since: method.about)
+    // Required ones first: that is how they are read.
+    let properties =
+      method.params.properties.filter { !$0.mayBeAbsent } + method.params.properties.filter(\.mayBeAbsent) + [meta]
+    lines.block("\(flavour.function) \(name)(", "") { lines in
+      lines.add("self,")
+      if case .type(let type) = method.params {
+        lines.add("params: \(types.annotation(type, prefix: "t.", isInput: true)),")
+      } else {
+        lines.add("*,")
+        for property in properties {
+          let type = types.annotation(property.type, prefix: "t.", isInput: true)
+          lines.add("\(Names.snake(property.name)): \(type)" + (property.mayBeAbsent ? " | None = None," : ","))
+        }
+      }
+    }
+    lines.block(") -> \(resultType(method)):", "") { lines in
+      PythonTypes.docstring(doc(method, properties), code: example(method), &lines)
+      switch method.params {
+      case .type: lines.add("return \(flavour.wait)self._call(\"\(method.name)\", params)")
+      case .properties:
+        let pairs = properties.map { "\"\($0.name)\": \(Names.snake($0.name))" }
+        let line = "return \(flavour.wait)self._call(\"\(method.name)\", _given({\(pairs.joined(separator: ", "))}))"
+        if line.count + lines.indentation <= PythonTypes.width {
+          lines.add(line)
+        } else {
+          lines.block("return \(flavour.wait)self._call(", ")") { lines in
+            lines.add("\"\(method.name)\",")
+            lines.block("_given(", "),") { lines in
+              lines.block("{", "}") { lines in for pair in pairs { lines.add(pair + ",") } }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func resultType(_ method: Method) -> String {
+    switch method.result {
+    case .properties(let list): list.isEmpty ? "dict[str, Any]" : "t." + Prose.resultName(method)
+    case .type(let type): types.annotation(type, prefix: "t.")
+    }
+  }
+
+  private func doc(_ method: Method, _ properties: [Property]) -> [String] {
+    var doc = [method.about.doc]
+    if method.about.isExperimental { doc += ["", "Experimental."] }
+    if let deprecated = method.about.deprecated { doc += ["", "Deprecated: \(deprecated)"] }
+    if case .properties = method.params {
+      doc += ["", "Args:"]
+      doc += properties.map { "    \(Names.snake($0.name)): \($0.about.doc.flat)\(types.notes($0))" }
+    }
+    if !method.result.properties.isEmpty {
+      doc += ["", "Returns:"]
+      doc += method.result.properties.map { "    \($0.name): \($0.about.doc.flat)\(types.notes($0))" }
+    }
+    let errors = types.definition.errors.filter { method.errors.contains($0.kind) }
+    if !errors.isEmpty {
+      doc += ["", "Raises:"]
+      doc += errors.map { "    \(PythonTypes.errorName($0.kind)): \(Prose.summary($0.about.doc))" }
+    }
+    return doc + ["", "Example:"]
+  }
+
+  private func example(_ method: Method) -> [String] {
+    let name = Names.snake(Names.verb(method.name))
+    let call = "\(flavour.wait)server.\(method.domain).\(name)("
+    if case .type = method.params { return [call + PythonTypes.literal(method.exampleParams ?? .null) + ")"] }
+    let members = method.exampleParams?.members ?? []
+    let line =
+      call + members.map { Names.snake($0.name) + "=" + PythonTypes.literal($0.value) }.joined(separator: ", ") + ")"
+    let room = PythonTypes.width - 12
+    if line.count <= room { return [line] }
+    let rows = members.flatMap { member -> [String] in
+      let text = Names.snake(member.name) + "=" + PythonTypes.pretty(member.value, indent: 4, width: room)
+      return ("    " + text + ",").split(separator: "\n").map(String.init)
+    }
+    return [call] + rows + [")"]
+  }
+}
+
+extension String {
+  /// Without line breaks: an argument's description is one paragraph.
+  fileprivate var flat: String { split(separator: "\n").joined(separator: " ") }
+}

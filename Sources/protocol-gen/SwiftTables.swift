@@ -1,0 +1,184 @@
+// The Swift code that knows all domains: handler protocols, the table of methods, error kinds.
+
+struct SwiftTables {
+  let coding: SwiftCoding
+  let definition: Definition
+
+  /// The protocol that a domain's handlers conform to; nil where there is nothing to handle.
+  func handlers(_ domain: Domain, imports: [String]) -> String? {
+    let methods = domain.methods.filter { $0.shape != .lifecycle }
+    guard !methods.isEmpty else { return nil }
+    let namespace = SwiftCoding.namespace(domain.name)
+    let name = Names.upperCamel(domain.name) + "Handlers"
+    var lines = Lines()
+    lines.add(SwiftTypes.header)
+    for module in imports { lines.add("import \(module)") }
+    lines.add()
+    lines.add("/// What answers the methods of `\(domain.name)`.")
+    lines.block("public protocol \(name) {") { lines in
+      lines.add("associatedtype Host: MethodHost")
+      for method in methods {
+        lines.add()
+        lines.prose(Prose.summary(method.about.doc), prefix: "/// ")
+        requirement(method, namespace, &lines)
+      }
+    }
+    lines.add()
+    lines.block("extension \(name) {") { lines in
+      lines.add("/// Hands every method of `\(domain.name)` to `host`.")
+      lines.block("public static func register(on host: Host) {") { lines in
+        for method in methods { lines.add(registration(method)) }
+      }
+    }
+    return lines.text
+  }
+
+  private func requirement(_ method: Method, _ namespace: String, _ lines: inout Lines) {
+    let verb = Names.verb(method.name)
+    let function = Names.swiftCase(verb)
+    let scope = "\(namespace).\(Names.upperCamel(verb))"
+    let params = "_ params: \(scope).Params"
+    func add(_ signature: String, _ result: String) {
+      let line = "static func \(signature) throws -> \(result)"
+      if line.count + lines.indentation <= 118 {
+        lines.add(line)
+        return
+      }
+      let open = signature.firstIndex(of: "(") ?? signature.startIndex
+      lines.add("static func \(signature[...open])")
+      lines.add("  \(signature[signature.index(after: open)...].dropLast())")
+      lines.add(") throws -> \(result)")
+    }
+    switch method.shape {
+    case .query: add("\(function)(\(params), in world: Host.World)", "\(scope).Result")
+    case .command: add("\(function)(\(params), in world: inout Host.World)", "\(scope).Result")
+    case .process:
+      add("\(function)(\(params), in world: inout Host.World)", "Host.Process")
+      add("\(verb)Ended(\(params), _ end: Host.ProcessEnd, in world: Host.World)", "\(scope).Result")
+    case .task: add("\(function)(\(params), in world: inout Host.World)", "TaskPlan<Host, \(scope).Result>")
+    case .session: add("\(function)(\(params), on host: Host)", "\(scope).Result")
+    case .lifecycle: break
+    }
+  }
+
+  private func registration(_ method: Method) -> String {
+    let verb = Names.verb(method.name)
+    let function = Names.swiftCase(verb)
+    if method.shape == .process { return "host.process(\"\(method.name)\", start: \(function), end: \(verb)Ended)" }
+    return "host.\(method.shape.rawValue)(\"\(method.name)\", \(function))"
+  }
+
+  // MARK: Tables
+
+  func methods() -> String {
+    var lines = Lines()
+    lines.add(SwiftTypes.header)
+    lines.add(
+      """
+      /// What a method may do, and so what its handler looks like.
+      public enum MethodShape: String, Sendable { case \(Shape.allCases.map(\.rawValue).joined(separator: ", ")) }
+
+      /// How changes that a client has not read yet are folded together.
+      public enum CoalescingClass: String, Sendable { case \(Coalescing.allCases.map(\.rawValue).joined(separator: ", ")) }
+
+      public struct MethodInfo: Sendable {
+        public let name: String
+        public let domain: String
+        public let shape: MethodShape
+        public let since: String
+        /// Besides ``WireProtocol/commonErrors``.
+        public let errors: [ErrorKind]
+        public var isExperimental = false
+        public var isDeprecated = false
+      }
+
+      public struct NotificationInfo: Sendable {
+        public let name: String
+        public let domain: String
+        public let isFromServer: Bool
+        public let coalescing: CoalescingClass?
+        public let since: String
+      }
+
+      public struct StatePathInfo: Sendable {
+        /// A JSON Pointer with `*` for one segment.
+        public let path: String
+        public let coalescing: CoalescingClass
+      }
+
+      """)
+    lines.block("public enum WireProtocol {") { lines in
+      lines.add("public static let version = \"\(definition.version)\"")
+      lines.add("/// Of the whole definition: equal hashes, equal protocols.")
+      lines.add("public static let hash = \"\(definition.hash)\"")
+      lines.block("public static let domains = [", "]") { lines in
+        let names = definition.domains.filter { !$0.methods.isEmpty }.map { "\"\($0.name)\"" }
+        for row in packed(names, width: 112) { lines.add(row) }
+      }
+      lines.add()
+      lines.add("/// Kinds that any method may answer.")
+      lines.block("public static let commonErrors: [ErrorKind] = [", "]") { lines in
+        for row in packed(cases(definition.commonErrors), width: 112) { lines.add(row) }
+      }
+      lines.add()
+      lines.block("public static let methods: [MethodInfo] = [", "]") { lines in
+        for method in definition.methods { entry(method, &lines) }
+      }
+      lines.add()
+      lines.block("public static let notifications: [NotificationInfo] = [", "]") { lines in
+        for item in definition.notifications {
+          lines.add(
+            "NotificationInfo(name: \"\(item.name)\", domain: \"\(item.domain)\", isFromServer: \(item.direction == .serverToClient), "
+              + "coalescing: \(item.coalescing.map { ".\($0.rawValue)" } ?? "nil"), since: \"\(item.about.since)\"),")
+        }
+      }
+      lines.add()
+      lines.block("public static let statePaths: [StatePathInfo] = [", "]") { lines in
+        for item in definition.statePaths {
+          lines.add("StatePathInfo(path: \"\(item.path)\", coalescing: .\(item.coalescing.rawValue)),")
+        }
+      }
+    }
+    return lines.text
+  }
+
+  private func cases(_ kinds: [String]) -> [String] { kinds.map { "." + Names.swiftCase($0) } }
+
+  private func entry(_ method: Method, _ lines: inout Lines) {
+    lines.block("MethodInfo(", "),") { lines in
+      lines.add(
+        "name: \"\(method.name)\", domain: \"\(method.domain)\", shape: .\(method.shape.rawValue), "
+          + "since: \"\(method.about.since)\",")
+      var parts = cases(method.errors)
+      if parts.isEmpty {
+        parts = ["errors: []"]
+      } else {
+        parts[0] = "errors: [" + parts[0]
+        parts[parts.count - 1] += "]"
+      }
+      if method.about.isExperimental { parts.append("isExperimental: true") }
+      if method.about.deprecated != nil { parts.append("isDeprecated: true") }
+      for row in packed(parts, width: 110) { lines.add(row) }
+    }
+  }
+
+  func errorKinds() -> String {
+    var lines = Lines()
+    lines.add(SwiftTypes.header)
+    lines.add("/// What went wrong, for programs: the `kind` in an error's data.")
+    lines.block("public enum ErrorKind: String, CaseIterable, Sendable {") { lines in
+      for error in definition.errors {
+        lines.prose(error.about.doc, prefix: "/// ")
+        lines.add("case \(Names.swiftCase(error.kind))")
+      }
+      lines.add()
+      lines.add("/// The error's `code`.")
+      lines.block("public var code: Int {") { lines in
+        lines.add("switch self {")
+        for error in definition.errors { lines.add("case .\(Names.swiftCase(error.kind)): \(error.code)") }
+        lines.add("}")
+      }
+    }
+    return lines.text
+  }
+}

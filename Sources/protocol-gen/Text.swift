@@ -1,0 +1,125 @@
+// Building generated text: indented lines, wrapped prose.
+
+struct Lines {
+  private(set) var lines: [String] = []
+  private var depth = 0
+  private let unit: String
+
+  init(indent: Int = 2) { unit = String(repeating: " ", count: indent) }
+
+  var text: String { lines.joined(separator: "\n") + "\n" }
+  var indentation: Int { depth * unit.utf8.count }
+
+  mutating func add(_ line: String = "") {
+    lines.append(line.isEmpty ? "" : String(repeating: unit, count: depth) + line)
+  }
+
+  mutating func block(_ opening: String, _ closing: String = "}", _ body: (inout Lines) -> Void) {
+    add(opening)
+    depth += 1
+    body(&self)
+    depth -= 1
+    if !closing.isEmpty { add(closing) }
+  }
+
+  /// A statement on one line, or with its parts on lines of their own.
+  mutating func fitting(_ head: String, _ parts: [String], width: Int = 118) {
+    let line = ([head] + parts).joined(separator: " ")
+    if line.count + indentation <= width {
+      add(line)
+    } else {
+      block(head, "") { lines in
+        for part in parts { lines.add(part) }
+      }
+    }
+  }
+
+  /// Prose behind a prefix (`/// `), wrapped.
+  mutating func prose(_ text: String, prefix: String, width: Int = 118) {
+    let room = width - indentation - prefix.count
+    for line in wrapped(text, width: room) {
+      add(line.isEmpty ? String(prefix.reversed().drop { $0 == " " }.reversed()) : prefix + line)
+    }
+  }
+}
+
+/// Breaks lines at spaces; the text's own breaks stay.
+func wrapped(_ text: String, width: Int) -> [String] {
+  text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in
+    var lines: [String] = []
+    var line = ""
+    for word in paragraph.split(separator: " ") {
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+    }
+    return lines + [line]
+  }
+}
+
+/// Items with commas, as many on a line as fit; an item is never broken.
+func packed(_ items: [String], width: Int) -> [String] {
+  var lines: [String] = []
+  var line = ""
+  for (index, item) in items.enumerated() {
+    let text = item + (index + 1 < items.count ? "," : "")
+    if !line.isEmpty, line.count + 1 + text.count > width {
+      lines.append(line)
+      line = ""
+    }
+    line += (line.isEmpty ? "" : " ") + text
+  }
+  return line.isEmpty ? lines : lines + [line]
+}
+
+extension String {
+  /// "of at least 0" as a note of its own.
+  var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
+}
+
+extension Constraints {
+  /// "in 1...16384", "above 0", "of at least 1 and below 5"; empty without bounds.
+  var range: String {
+    let from = minimum?.compact
+    let to = maximum?.compact
+    if let from, let to { return "in \(from)...\(to)" }
+    let low = from.map { "of at least \($0)" } ?? exclusiveMinimum.map { "above \($0.compact)" }
+    let high =
+      to.map { (low == nil ? "of at most " : "at most ") + $0 } ?? exclusiveMaximum.map { "below \($0.compact)" }
+    return [low, high].compactMap(\.self).joined(separator: " and ")
+  }
+
+  private static func counts(_ least: Int?, _ most: Int?, _ one: String, _ many: String) -> String {
+    switch (least, most) {
+    case (let least?, let most?) where least == most: "of \(least) \(least == 1 ? one : many)"
+    case (let least?, let most?) where least > 0: "of \(least) to \(most) \(many)"
+    case (_, let most?): "of at most \(most) \(most == 1 ? one : many)"
+    case (let least?, nil): "of at least \(least) \(least == 1 ? one : many)"
+    case (nil, nil): ""
+    }
+  }
+
+  var length: String { Self.counts(minLength, maxLength, "character", "characters") }
+  var itemCount: String { Self.counts(minItems, maxItems, "element", "elements") }
+
+  /// The pattern without anchors: it is always the whole string's.
+  var wholePattern: String? {
+    guard var body = pattern else { return nil }
+    if body.hasPrefix("^") { body.removeFirst() }
+    if body.hasSuffix("$") { body.removeLast() }
+    return body
+  }
+
+  /// What a reader is told was expected: "integer in 0...9", "string matching [a-z]+".
+  func expectation(of noun: String) -> String {
+    let parts =
+      switch noun {
+      case "string": [wholePattern.map { "matching " + $0 } ?? length]
+      case "array": [itemCount]
+      default: [range]
+      }
+    return ([noun] + parts.filter { !$0.isEmpty }).joined(separator: " ")
+  }
+}

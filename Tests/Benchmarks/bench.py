@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""Shows the project's bars for speed and memory in one run: the server against small C programs on the same machine.
+
+README.md beside this file says what each measure is. Standard library only; needs a C compiler and libjansson-dev.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BUILD = ROOT / ".build" / "benchmarks"
+PROGRAMS = {
+    "drive": ("drive.c", ["-ljansson", "-lm"]),
+    "server": ("floors/server.c", ["-ljansson"]),
+    "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
+    "hilbert_rtree": ("floors/hilbert_rtree.c", []),
+}
+Figures = dict[str, float]
+
+
+class Failed(Exception):
+    """A program did not give its figures; the message says why."""
+
+
+class Skipped(Exception):
+    """A measure cannot be taken here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One row of the table: a figure of the server, what it is set against, and the bar."""
+
+    name: str
+    group: str  # the run that brings the figure
+    unit: str
+    key: str
+    floor_key: str | None = None  # where the floor goes by another name
+    own_key: str | None = None  # the server's own figure, where that is what it is set against
+    most: float | None = None  # of the ratio
+    least: float | None = None  # of the ratio
+    limit: float | None = None  # of the server's figure itself
+
+    @property
+    def bar(self) -> str:
+        if self.most is not None:
+            return f"ratio <= {self.most:g}"
+        if self.least is not None:
+            return f"ratio >= {self.least:g}"
+        return f"<= {self.limit:g}" if self.limit is not None else ""
+
+    def passes(self, value: float, ratio: float | None) -> bool | None:
+        if self.limit is not None:
+            return value <= self.limit
+        if ratio is None or (self.most is None and self.least is None):
+            return None
+        return ratio <= self.most if self.most is not None else ratio >= self.least
+
+
+MEASURES = [
+    Measure("throughput", "throughput", "requests/s", "requests_per_second", least=0.9),
+    Measure("latency", "latency", "us", "median_microseconds", most=1.2),
+    Measure("latency-p99", "latency", "us", "p99_microseconds"),
+    Measure("start", "start", "ms", "start_milliseconds", most=6),
+    Measure("start-memory", "start", "MB", "start_resident_megabytes", limit=16),
+    Measure("load-objects", "model", "s", "load_seconds", most=1.3),
+    Measure("load-columns", "columns", "s", "load_seconds", floor_key="parse_seconds", most=1.5),
+    Measure("index", "index", "us/box", "microseconds_per_box", most=1.7),
+    Measure("index-build", "index", "s", "build_seconds"),
+    Measure("query-ids", "model", "us/box", "ids_microseconds", most=1.6),
+    Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
+    Measure("moved-ids", "model", "us/box", "moved_ids_microseconds", own_key="ids_microseconds", most=1.5),
+    Measure(
+        "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
+    Measure("move", "model", "s", "move_seconds"),
+    Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
+    Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
+    Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
+]
+# What both sides have to agree on, or the figures are not of the same work.
+SAME = re.compile(r"hits|checksum")
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def busy_seconds(processor: int) -> float:
+    """What this processor has worked so far, for whomever."""
+    line = next(s for s in Path("/proc/stat").read_text().splitlines() if s.startswith(f"cpu{processor} "))
+    user, nice, system, _, _, irq, soft, *_ = (int(n) for n in line.split()[1:])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds() -> float:
+    """What this program and those that it has waited for have worked so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def compile_programs() -> None:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    newest = max(path.stat().st_mtime for path in HERE.rglob("*.[ch]"))
+    for name, (source, libraries) in PROGRAMS.items():
+        program = BUILD / name
+        if program.exists() and program.stat().st_mtime > newest:
+            continue
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        command = [*compiler, "-O2", "-D_GNU_SOURCE", "-o", str(program), str(HERE / source), *libraries]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as problem:
+            sys.exit(f"bench: no C compiler: {problem}")
+        if done.returncode:
+            sys.exit(f"bench: {source} does not compile (are a C compiler and libjansson-dev there?)\n{done.stderr}")
+
+
+def output_of(command: list[str], environment: dict[str, str] | None = None) -> str:
+    whole = {**os.environ, **(environment or {})}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=whole)
+    except OSError as problem:
+        raise Failed(str(problem)) from None
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or f"exit {done.returncode}").splitlines()
+        raise Failed(lines[-1][:400])
+    return done.stdout
+
+
+def figures_of(text: str) -> tuple[Figures, dict[str, str]]:
+    """Numbers, and apart from them what has to be the same on both sides."""
+    figures: Figures = {}
+    same: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if SAME.search(key):
+            same[key] = value
+        else:
+            figures[key] = float(value)
+    return figures, same
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.floor = [str(BUILD / "server")]
+        self.server = shlex.split(options.server) if options.server else self.floor
+        self.agreed: dict[tuple[str, str], str] = {}
+
+    def drive(self, mode: str, side: str) -> str:
+        command = self.floor if side == "floor" else self.server
+        quick = ["--points", "100000", "--spawns", "10", "--requests", "20000"] if self.options.quick else []
+        finish = ["--finish", "bench/index"] if command == self.floor else []
+        return output_of([str(BUILD / "drive"), *quick, *finish, mode, "--", *command])
+
+    def columns(self, side: str) -> str:
+        if side == "floor":
+            return output_of([str(BUILD / "parse"), "columns", "100000" if self.options.quick else "1000000"])
+        if self.server == self.floor:
+            raise Skipped("the C server has no columns")
+        return self.drive("load-columns", side)
+
+    def index(self, side: str) -> str:
+        if side == "floor":
+            return output_of([str(BUILD / "hilbert_rtree")])
+        text = output_of(
+            [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", "IndexBenchmark"],
+            {"GEOMODEL_BENCH": "1"})
+        # The overlay of the other measures is filled in messages of 1,000, so that is the index to look at.
+        pattern = r"^batch 1000 (build_seconds|microseconds_per_box) (\S+)(?: hits (\d+))?"
+        found = re.findall(pattern, text, re.MULTILINE)
+        if len(found) < 2:
+            raise Skipped("the tests have no IndexBenchmark")
+        lines = [f"{key} {value}" for key, value, _ in found]
+        return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
+
+    def test_binary(self) -> Path:
+        if self.options.tests:
+            return Path(self.options.tests)
+        places = [ROOT / ".build" / "release", Path(self.server[0]).resolve().parent]
+        for place in places:
+            for path in place.glob("*PackageTests.xctest"):
+                return path
+        raise Skipped("no tests built in release mode (swift build -c release --build-tests)")
+
+    def run(self, group: str, side: str) -> Figures:
+        special: dict[str, Callable[[str], str]] = {"columns": self.columns, "index": self.index}
+        mode = "query" if group == "model" else group
+        figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
+        if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
+            figures["first_microseconds"] = max(
+                figures["ids_first_microseconds"], figures["moved_ids_first_microseconds"])
+        for key, value in same.items():
+            if self.agreed.setdefault((group, key), value) != value:
+                raise Failed(f"{side}: {key} is {value}, elsewhere it was {self.agreed[group, key]}")
+        return figures
+
+    def samples(self, groups: list[str], runs: int) -> tuple[dict, dict]:
+        """All figures by (group, side, key), and notes by (group, side). The sides take turns."""
+        samples: dict[tuple[str, str, str], list[float]] = {}
+        notes: dict[tuple[str, str], Exception] = {}
+        for run in range(runs):
+            for group in groups:
+                for side in ("floor", "server"):
+                    if (group, side) in notes:
+                        continue
+                    progress(f"run {run + 1} of {runs}: {group}, {side}")
+                    try:
+                        for key, value in self.run(group, side).items():
+                            samples.setdefault((group, side, key), []).append(value)
+                    except (Failed, Skipped) as note:
+                        notes[group, side] = note
+        progress("")
+        return samples, notes
+
+
+def rows_of(measures: list[Measure], samples: dict, notes: dict) -> list[dict]:
+    medians = {key: statistics.median(values) for key, values in samples.items()}
+    rows = []
+    for measure in measures:
+        failed = next((n for s in ("floor", "server") if (n := notes.get((measure.group, s)))), None)
+        floor = medians.get((measure.group, "floor", measure.floor_key or measure.key))
+        value = medians.get((measure.group, "server", measure.key)) if failed is None else None
+        base = medians.get((measure.group, "server", measure.own_key)) if measure.own_key else floor
+        ratio = value / base if value is not None and base else None
+        passed = measure.passes(value, ratio) if value is not None else None
+        result = "" if passed is None else "pass" if passed else "FAIL"
+        if failed and measure.bar:
+            result = "FAIL" if isinstance(failed, Failed) else "skipped"
+        rows.append({
+            "measure": measure.name, "unit": measure.unit, "floor": floor, "server": value, "ratio": ratio,
+            "against": "itself" if measure.own_key else "floor", "bar": measure.bar, "result": result,
+            "note": str(failed) if failed else ""})
+    return rows
+
+
+def shown(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.3g}"
+
+
+def print_table(rows: list[dict], with_bars: bool) -> None:
+    cells = [["measure", "unit", "floor", "server", "ratio", *(["bar", "result"] if with_bars else [])]]
+    for row in rows:
+        own = "" if row["against"] == "floor" else " *"
+        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.2f}{own}"
+        cells.append([row["measure"], row["unit"], shown(row["floor"]), shown(row["server"]), ratio,
+                      *([row["bar"], row["result"]] if with_bars else [])])
+    widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
+    for line in cells:
+        padded = (c.rjust(w) if 2 <= i <= 4 else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths)))
+        print("  ".join(padded).rstrip())
+    for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
+        print(f"{', '.join(r['measure'] for r in rows if r['note'] == note)}: {note}")
+
+
+def processor_name() -> str:
+    try:
+        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else platform.machine()
+
+
+def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="The server against C floors on this machine, and the project's bars.")
+    add = parser.add_argument
+    add("--server", metavar="COMMAND", help="the server to measure; without it the C floor against itself")
+    add("--tests", metavar="PATH", help="the Swift test binary for `index`, when it is not in .build/release")
+    add("--only", metavar="NAME", action="append", help="only measures whose name has NAME in it (repeatable)")
+    add("--runs", type=int, metavar="N", help="runs to take the median of (5, quick: 1)")
+    add("--quick", action="store_true", help="a tenth of the points and requests, one run: the bars mean little")
+    add("--unpinned", action="store_true", help="afterwards the same on all processors, for information")
+    add("--json", metavar="FILE", help="write rows and all samples there")
+    add("--no-fail", action="store_true", help="exit 0 even if a bar is missed")
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    options = options_of()
+    measures = [m for m in MEASURES if not options.only or any(name in m.name for name in options.only)]
+    if not measures:
+        sys.exit(f"bench: no such measure; there are {', '.join(m.name for m in MEASURES)}")
+    compile_programs()
+    groups = list(dict.fromkeys(m.group for m in measures))
+    runs = options.runs or (1 if options.quick else 5)
+    processors = os.sched_getaffinity(0)
+    report = {"processor": processor_name(), "processors": len(processors), "quick": options.quick, "passes": []}
+    failed = False
+    for pinned in (True, False) if options.unpinned else (True,):
+        os.sched_setaffinity(0, {max(processors)} if pinned else processors)
+        before = busy_seconds(max(processors)) - own_seconds(), time.monotonic()
+        samples, notes = Bench(options).samples(groups, runs)
+        others = (busy_seconds(max(processors)) - own_seconds() - before[0]) / (time.monotonic() - before[1])
+        rows = rows_of(measures, samples, notes)
+        where = "pinned to one processor" if pinned else f"\nnot pinned ({len(processors)} processors), for information"
+        also = (", quick" if options.quick else "") + ("" if options.server else "; the C server on both sides")
+        print(f"{where}; {report['processor']}; median of {runs}{also}")
+        print_table(rows, with_bars=pinned)
+        if pinned and others > 0.03:
+            print(f"Others used {others:.0%} of this processor meanwhile: repeat it on a quiet machine.")
+        failed |= pinned and any(row["result"] == "FAIL" for row in rows)
+        report["passes"].append({
+            "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
+            "samples": {"/".join(key): values for key, values in samples.items()}})
+    if any(m.own_key for m in measures):
+        print("* against the server's own figure before the move")
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
+    return 1 if failed and not options.no_fail else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

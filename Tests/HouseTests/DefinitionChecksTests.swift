@@ -1,0 +1,83 @@
+// Each mistake in a definition is refused with its place and what was expected there.
+
+import Foundation
+import Testing
+
+struct Mistake: CustomTestStringConvertible, Sendable {
+  let file: String
+  let change: String
+  let to: String
+  let message: String
+  var testDescription: String { message }
+
+  init(_ change: String, _ to: String, _ message: String, in file: String = "domains/sample.json") {
+    (self.file, self.change, self.to, self.message) = (file, change, to, message)
+  }
+}
+
+private let mistakes = [
+  Mistake(#""domain": "sample", "#, #""domain": "simple", "#, #"domains/sample.json: /domain: expected "sample""#),
+  Mistake(#""shape": "task""#, #""shape": "chore""#, #"/methods/3/shape: expected one of "query""#),
+  Mistake(#""shape": "task""#, #""form": "task""#, "/methods/3/form: unknown member"),
+  Mistake(#""doc": "Works.", "#, "", "/methods/3/doc: expected string, found nothing"),
+  Mistake(#""type": "Scale", "optional""#, #""type": "Sclae", "optional""#, "there is no type Sclae"),
+  Mistake(#""type": "Scale", "optional": true"#, #""type": "number", "optional": true"#, "type Scale is never used"),
+  Mistake(#""errors": ["unknownId"]"#, #""errors": ["unknown"]"#, "/methods/0/errors/0: there is no error unknown"),
+  Mistake(#""errors": ["unknownId"]"#, #""errors": []"#, "no method answers unknownId"),
+  Mistake(#""name": "step""#, #""name": "default""#, #""default" is a keyword of Swift"#),
+  Mistake(#""name": "step""#, #""name": "end""#, #""end" is a keyword of Lua"#),
+  Mistake(#""name": "step""#, #""name": "a_b""#, "expected a lowerCamelCase name"),
+  Mistake(#""name": "step""#, #""name": "serial""#, "property serial stands twice"),
+  Mistake(#""name": "Scale""#, #""name": "String""#, "String is a name that generated code needs"),
+  Mistake(#""name": "sample/work""#, #""name": "other/work""#, "expected sample/verbNoun"),
+  Mistake(#""name": "sample/work""#, #""name": "sample/thing""#, "name Thing of domain sample is defined twice"),
+  Mistake(#""default": 800"#, #""default": 0"#, "default: expected number in 1...16384, found 0"),
+  Mistake(#""default": "default""#, #""default": "on""#, "expected a default of its type"),
+  Mistake(#""default": 800"#, #""default": 800, "optional": true"#, "a default makes it optional already"),
+  Mistake(#""minimum": 1, "maximum": 16384"#, #""minimum": 1, "maximum": 0"#, "its minimum is above its maximum"),
+  Mistake(#""type": "boolean""#, #""type": "boolean", "minimum": 0"#, "has bounds that its type does not have"),
+  Mistake(
+    #"{"thing": {"serial": 1}, "meta""#, #"{"thing": {}, "meta""#, "/methods/0/example/params/thing: serial is missing"),
+  Mistake(
+    #"{"thing": {"serial": 1}, "meta""#, #"{"thing": {"serial": -1}, "meta""#,
+    "serial: expected integer in 0...99999999999999, found -1"),
+  Mistake(
+    #""result": {"id": "a"}"#, #""result": {"id": "A"}"#,
+    "/methods/0/example/result/id: expected string matching [a-z]{1,4}"),
+  Mistake(
+    #""result": {"id": "a"}"#, #""result": {"id": "a", "x": 1}"#,
+    "/methods/0/example/result/x: the definition has no such member"),
+  Mistake(
+    #""result": {"type": "idle"}"#, #""result": {"type": "lost"}"#,
+    #"/methods/2/example/result/type: expected one of "idle""#),
+  Mistake(#"{"value": "default""#, #"{"value": "Off""#, #"/types/4/values/1: value "Off" stands twice"#),
+  Mistake(#"{"tag": "failed""#, #"{"tag": "idle""#, #"/types/7/variants/1: tag "idle" stands twice"#),
+  Mistake(#""params": "json""#, #""params": "Thing""#, #"/methods/4/params: expected properties or "json""#),
+  Mistake(#""result": "Thing""#, #""result": "Mode""#, "expected an object, a union or an opaque type, found Mode"),
+  Mistake(#""since": "0.2.0""#, #""since": "soon""#, "expected a version such as 0.1.0"),
+  Mistake(#""type": {"array": "Thing"}"#, #""type": "Thing""#, "Thing contains itself"),
+  Mistake(
+    #""code": -31001"#, #""code": 7"#, "expected JSON-RPC's, LSP's or -31999...-31000, found 7", in: "errors.json"),
+  Mistake(#""doc": "The sample's errors.","#, "", "errors.json: /doc: expected string", in: "errors.json"),
+  Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
+]
+
+struct DefinitionChecksTests {
+  @Test(arguments: mistakes)
+  func `a mistake is named with its place`(mistake: Mistake) throws {
+    try withTemporaryFolder { folder in
+      let copy = folder.appending(path: "Protocol")
+      try FileManager.default.copyItem(at: URL(filePath: ProtocolGen.samples), to: copy)
+      let file = copy.appending(path: mistake.file)
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let range = try #require(text.range(of: mistake.change))
+      try text.replacingCharacters(in: range, with: mistake.to).write(to: file, atomically: true, encoding: .utf8)
+
+      let output = folder.appending(path: "swift").path
+      let result = try ProtocolGen(copy.path, "--swift", output)
+      #expect(result.status == 1)
+      #expect(result.messages.contains(mistake.message), "\(result.messages)")
+      #expect(!FileManager.default.fileExists(atPath: output))
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// Heights of a real raster, and of small handwritten ones where every number is known.
+
+import Elevation
+import Foundation
+import Geometry
+import Testing
+
+@Suite struct `Heights from rasters` {
+  /// 3 x 2 pixels of 1 unit from (10, 22) down; the last one unknown.
+  private func grid(_ directory: TemporaryDirectory) throws -> ElevationRaster {
+    try ElevationRaster(
+      path: try directory.write(
+        "ncols 3\nnrows 2\nxllcorner 10\nyllcorner 20\ncellsize 1\nNODATA_value -9999\n1 2 3\n4 5 -9999\n", to: "g.asc")
+    )
+  }
+
+  @Test func `the fixture is described and gives its known pixel`() throws {
+    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    #expect(raster.description.driver == "GTiff")
+    #expect((raster.description.width, raster.description.height) == (403, 344))
+    #expect(raster.description.spatialReference == .wgs84)
+    #expect(raster.description.noData == -32768)
+    #expect(abs(raster.description.transform.resolution.x - 3.0 / 3600) < 1e-9)
+    #expect(try raster.sample(Point(x: -84.25, y: 36.6), interpolation: .nearest) == .value(513))
+    #expect(try raster.sample(Point(x: 0, y: 0)) == .outside)
+    #expect(try raster.sample(Point(x: .nan, y: 36.6)) == .outside)
+  }
+
+  @Test func `many samples are the same as one by one`() throws {
+    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let box = raster.description.extent
+    var positions = Positions()
+    for index in 0..<500 {
+      // Over the edges too, in no order of tiles.
+      let u = Double(index * 7919 % 500) / 490 - 0.01
+      let v = Double(index * 104_729 % 500) / 490 - 0.01
+      positions.append(Point(x: box.xMin + u * box.width, y: box.yMin + v * box.height))
+    }
+    for interpolation in [ElevationInterpolation.bilinear, .nearest] {
+      let all = try raster.sample(positions, interpolation: interpolation)
+      for index in 0..<positions.count {
+        #expect(try raster.sample(positions[index], interpolation: interpolation) == all[index])
+      }
+      #expect(all.contains(.outside))
+    }
+  }
+
+  @Test func `values hold at pixel centres and change evenly between`() throws {
+    let raster = try grid(try TemporaryDirectory())
+    #expect(try raster.sample(Point(x: 10.5, y: 21.5)) == .value(1))
+    #expect(try raster.sample(Point(x: 11, y: 21.5)) == .value(1.5))
+    #expect(try raster.sample(Point(x: 11, y: 21)) == .value(3))
+    // Between the outermost centres and the edge there is one pixel to go by; the edge is inside.
+    #expect(try raster.sample(Point(x: 10, y: 22)) == .value(1))
+    #expect(try raster.sample(Point(x: 10.1, y: 20)) == .value(4))
+    #expect(try raster.sample(Point(x: 9.99, y: 21)) == .outside)
+    #expect(try raster.sample(Point(x: 11.2, y: 20.3), interpolation: .nearest) == .value(5))
+  }
+
+  @Test func `an unknown pixel with a say makes the answer unknown, one without does not`() throws {
+    let raster = try grid(try TemporaryDirectory())
+    #expect(try raster.sample(Point(x: 12.5, y: 20.5)) == .noData)
+    #expect(try raster.sample(Point(x: 11.6, y: 20.5)) == .noData)
+    #expect(try raster.sample(Point(x: 12.4, y: 21.4)) == .noData)
+    #expect(try raster.sample(Point(x: 11.5, y: 20.5)) == .value(5))
+    guard case .value(let between) = try raster.sample(Point(x: 12.4, y: 21.5)) else { throw Unexpected() }
+    #expect(abs(between - 2.9) < 1e-12)
+    #expect(try raster.sample(Point(x: 11.6, y: 20.5), interpolation: .nearest) == .value(5))
+  }
+
+  @Test func `pixels without area lie nowhere`() throws {
+    #expect(try #require(RasterTransform([100, 0, 2, 50, 2, 0])).resolution == (2, 2))
+    #expect(RasterTransform([0, 1, 2, 0, 2, 4]) == nil)
+    #expect(RasterTransform([0, .nan, 2, 0, 2, 4]) == nil)
+  }
+
+  /// GDAL's sidecar turns the fixture's grid, and says that its numbers are half feet above 100.
+  @Test func `turned pixels, scale, offset and feet are taken from the file`() throws {
+    let directory = try TemporaryDirectory(), outside = try TemporaryDirectory()
+    let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "turned.tif")
+    let sidecar = """
+      <PAMDataset><GeoTransform>100, 0, 2, 50, 2, 0</GeoTransform><PAMRasterBand band="1">
+      <Offset>100</Offset><Scale>0.5</Scale><UnitType>ft</UnitType></PAMRasterBand></PAMDataset>
+      """
+    _ = try directory.write(sidecar, to: "turned.tif.aux.xml")
+    let plain = try ElevationRaster(path: fixture("jacksboro_dem.tif")), turned = try ElevationRaster(path: path)
+    #expect(turned.description.transform == RasterTransform([100, 0, 2, 50, 2, 0]))
+    let box = turned.description.extent
+    #expect(box == Envelope(xMin: 100, yMin: 50, xMax: 100 + 2 * 344, yMax: 50 + 2 * 403))
+    let known = plain.description.transform
+    for (column, row) in [(10.5, 20.5), (300.2, 7.9), (401, 343)] {
+      let straight = Point(
+        x: known.xOrigin + column * known.xPerColumn, y: known.yOrigin + row * known.yPerRow)
+      guard case .value(let height) = try plain.sample(straight),
+        case .value(let scaled) = try turned.sample(Point(x: 100 + 2 * row, y: 50 + 2 * column))
+      else { throw Unexpected() }
+      #expect(abs(scaled - (height * 0.5 + 100) * 0.3048) < 1e-6)
+    }
+    // The same sidecar through a link that leads outside.
+    let policy = FilePolicy(allowedDirectories: [directory.path])
+    #expect(throws: Never.self) { try ElevationRaster(path: path, policy: policy) }
+    let target = try outside.write(sidecar, to: "a.xml")
+    try FileManager.default.removeItem(atPath: path + ".aux.xml")
+    try FileManager.default.createSymbolicLink(atPath: path + ".aux.xml", withDestinationPath: target)
+    #expect(throws: ElevationError.self) { try ElevationRaster(path: path, policy: policy) }
+  }
+
+  @Test func `the policy holds for rasters too`() throws {
+    let directory = try TemporaryDirectory()
+    let outside = try TemporaryDirectory()
+    let policy = FilePolicy(allowedDirectories: [directory.path])
+    let dem = fixture("jacksboro_dem.tif")
+    #expect(throws: ElevationError.refused(path: dem, reason: "outside the allowed directories")) {
+      try ElevationRaster(path: dem, policy: policy)
+    }
+    let link = directory.file("link.tif")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dem)
+    #expect(throws: ElevationError.self) { try ElevationRaster(path: link, policy: policy) }
+    #expect(throws: ElevationError.notFound(path: outside.file("x.tif"))) {
+      try ElevationRaster(path: outside.file("x.tif"))
+    }
+    #expect(throws: ElevationError.isDirectory(path: outside.path)) { try ElevationRaster(path: outside.path) }
+    for name in ["/vsimem/x.tif", "NETCDF:/tmp/x.nc:z", "<VRTDataset/>", "x.tif"] {
+      let error = try #require(throws: ElevationError.self) { try ElevationRaster(path: name) }
+      guard case .refused = error else { throw error }
+    }
+    let vrt = try outside.write(
+      "<VRTDataset rasterXSize=\"1\" rasterYSize=\"1\"><VRTRasterBand dataType=\"Byte\" band=\"1\"/></VRTDataset>",
+      to: "x.vrt")
+    #expect(throws: ElevationError.unrecognized(path: vrt)) { try ElevationRaster(path: vrt) }
+  }
+
+  @Test func `a truncated raster is an error, not a height`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "half.tif", fraction: 0.5)
+    #expect(throws: ElevationError.self) {
+      let raster = try ElevationRaster(path: path)
+      let box = raster.description.extent
+      for step in 0...20 {
+        _ = try raster.sample(Point(x: box.center.x, y: box.yMin + Double(step) / 20 * box.height))
+      }
+    }
+  }
+
+  @Test func `a cancel stops a long sample`() throws {
+    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let center = raster.description.extent.center
+    let positions = Positions([Point](repeating: center, count: 20_000))
+    var asked = 0
+    #expect(throws: ElevationError.cancelled) {
+      try raster.sample(positions) {
+        asked += 1
+        return asked > 2
+      }
+    }
+    #expect(asked == 3)
+  }
+
+  @Test func `several threads may ask one raster`() async throws {
+    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let point = Point(x: -84.25, y: 36.6)
+    let expected = try raster.sample(point)
+    try await withThrowingTaskGroup(of: ElevationSample.self) { group in
+      for _ in 0..<16 { group.addTask { try raster.sample(point) } }
+      for try await sample in group { #expect(sample == expected) }
+    }
+  }
+}

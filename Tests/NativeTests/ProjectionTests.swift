@@ -1,0 +1,197 @@
+// PROJ against values from authorities, and where it says no.
+
+import Geometry
+import Projection
+import Testing
+
+@Suite struct `Projection by PROJ` {
+  let transformer = PROJTransformer()
+
+  private func moved(_ x: Double, _ y: Double, _ from: String, _ to: String) throws -> Point {
+    try transformer.transform(Point(x: x, y: y), from: SpatialReference(from), to: SpatialReference(to))
+  }
+
+  /// The worked examples of IOGP Guidance Note 7-2 (x and y here always easting and northing), and pyproj's own for UTM.
+  @Test(arguments: [
+    ("EPSG:4326", "EPSG:3857", 180.0, 0.0, 20037508.342789244, 0.0, 1e-8),
+    ("EPSG:4326", "EPSG:3857", -180.0, 0.0, -20037508.342789244, 0.0, 1e-8),
+    ("EPSG:4277", "EPSG:27700", 0.5, 50.5, 577274.99, 69740.50, 0.02),
+    ("EPSG:4289", "EPSG:28992", 6, 53, 196105.283, 557057.739, 0.002),
+    ("EPSG:4242", "EPSG:24200", -76.943683333333, 17.932166666667, 255966.58, 142493.51, 0.01),
+    ("EPSG:4326", "EPSG:32661", 44, 73, 3320416.75, 632668.43, 0.01),
+    ("EPSG:4326", "EPSG:32610", -120.108, 34.36116666, 765975.641, 3805993.134, 0.001),
+    ("EPSG:4326", "EPSG:32631", 3, 0, 500000, 0, 1e-6),
+  ])
+  func `known values come out`(
+    from: String, to: String, x: Double, y: Double, easting: Double, northing: Double, tolerance: Double
+  ) throws {
+    let forward = try moved(x, y, from, to)
+    #expect(abs(forward.x - easting) <= tolerance && abs(forward.y - northing) <= tolerance)
+    let back = try moved(forward.x, forward.y, to, from)
+    #expect(abs(back.x - x) < 1e-8 && abs(back.y - y) < 1e-8)
+  }
+
+  @Test(arguments: [
+    "EPSG:4326", "epsg:4326", " EPSG:4326\n", "urn:ogc:def:crs:EPSG::4326", "urn:ogc:def:crs:EPSG:9.9.1:4326",
+    "OGC:CRS84",
+    "urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "http://www.opengis.net/def/crs/EPSG/0/4326",
+    "https://www.opengis.net/def/crs/OGC/1.3/CRS84",
+    // As GDAL, and as Esri's .prj files, write it.
+    #"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#,
+    #"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#,
+    #"{"type":"GeographicCRS","name":"WGS 84","datum":{"type":"GeodeticReferenceFrame","name":"World Geodetic System 1984","ellipsoid":{"name":"WGS 84","semi_major_axis":6378137,"inverse_flattening":298.257223563}},"coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Geodetic latitude","abbreviation":"Lat","direction":"north","unit":"degree"},{"name":"Geodetic longitude","abbreviation":"Lon","direction":"east","unit":"degree"}]},"id":{"authority":"EPSG","code":4326}}"#,
+  ])
+  func `every way to write longitude and latitude is EPSG 4326`(definition: String) throws {
+    let info = try transformer.describe(SpatialReference(definition))
+    #expect(info.reference == .wgs84)
+    #expect(info.kind == .geographic && info.unitName == "degree" && info.metersPerUnit == nil)
+  }
+
+  @Test func `a reference is described`() throws {
+    let mercator = try transformer.describe(.webMercator)
+    #expect(mercator.name == "WGS 84 / Pseudo-Mercator" && mercator.kind == .projected)
+    #expect(mercator.unitName == "metre" && mercator.metersPerUnit == 1)
+    #expect(try transformer.describe(.wgs84).areaOfUse == Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90))
+    let feet = try transformer.describe(SpatialReference("EPSG:2263"))
+    #expect(feet.unitName == "US survey foot" && feet.metersPerUnit.map { abs($0 - 1200.0 / 3937) < 1e-12 } == true)
+    #expect(try transformer.describe(SpatialReference("EPSG:4978")).kind == .geocentric)
+    #expect(try transformer.describe(SpatialReference("EPSG:5773")).kind == .vertical)
+    let compound = try transformer.describe(SpatialReference("EPSG:7415"))
+    #expect(compound.kind == .projected && compound.metersPerUnit == 1 && compound.reference.definition == "EPSG:7415")
+    let esri =
+      #"PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]"#
+    #expect(try transformer.describe(SpatialReference(esri)).reference.definition == "EPSG:32632")
+    let local = #"LOCAL_CS["site",UNIT["metre",1]]"#
+    #expect(try transformer.describe(SpatialReference(local)).kind == .local)
+  }
+
+  @Test(arguments: [
+    "", "EPSG:", "EPSG:99999999", "nowhere:1", "WGS 84", "+proj=longlat +type=crs", "+init=epsg:4326", "/etc/passwd",
+    "EPSG:4326:1", "PROJCS[", "+proj=longlat +title=[x] +type=crs", "[", "{", "{}", "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
+    "http://localhost/def/crs/EPSG/0/4326", #"ELLIPSOID["x",6378137,298]"#, "EPSG:4326\0",
+  ])
+  func `what is no reference is refused with a reason`(definition: String) throws {
+    let error = try #require(throws: TransformError.self) {
+      try transformer.describe(SpatialReference(definition))
+    }
+    guard case .unknownReference(_, let reason) = error else { throw error }
+    #expect(!reason.isEmpty)
+  }
+
+  @Test func `a position without an answer is named with both references`() throws {
+    var positions = Positions(values: [10, 50, 11, 51, 12, 95, 13, 96])
+    #expect(throws: TransformError.outsideDomain(index: 2, from: "EPSG:4326", to: "EPSG:3857")) {
+      try positions.withMutableValues { (buffer) throws(TransformError) in
+        try transformer.transform(buffer, stride: 2, hasZ: false, from: .wgs84, to: .webMercator)
+      }
+    }
+    #expect(throws: TransformError.outsideDomain(index: 0, from: "EPSG:4326", to: "EPSG:3857")) {
+      try moved(.nan, 0, "EPSG:4326", "EPSG:3857")
+    }
+  }
+
+  @Test func `between references that nothing links there is no operation`() {
+    let site = #"LOCAL_CS["site",UNIT["metre",1]]"#
+    #expect(throws: TransformError.noOperation(from: site, to: "EPSG:3857")) { try moved(0, 0, site, "EPSG:3857") }
+  }
+
+  @Test func `the poles are places in a polar projection and in none of Mercator's`() throws {
+    let pole = try moved(0, 90, "EPSG:4326", "EPSG:32661")
+    #expect(abs(pole.x - 2_000_000) < 1e-6 && abs(pole.y - 2_000_000) < 1e-6)
+    // Every longitude is the pole.
+    let again = try moved(123, 90, "EPSG:4326", "EPSG:32661")
+    #expect(abs(again.x - pole.x) < 1e-6 && abs(again.y - pole.y) < 1e-6)
+    let south = try moved(0, -90, "EPSG:4326", "EPSG:32761")
+    #expect(abs(south.x - 2_000_000) < 1e-6 && abs(south.y - 2_000_000) < 1e-6)
+  }
+
+  @Test func `both sides of the antimeridian lie at the two ends of Mercator, and side by side in Fiji's own`() throws {
+    let west = try moved(179.999, -17, "EPSG:4326", "EPSG:3857")
+    let east = try moved(-179.999, -17, "EPSG:4326", "EPSG:3857")
+    #expect(west.x > 2.0037e7 && east.x < -2.0037e7)
+    // WGS 84 / UTM zone 60S reaches over it.
+    let left = try moved(179.999, -17, "EPSG:4326", "EPSG:32760")
+    let right = try moved(-179.999, -17, "EPSG:4326", "EPSG:32760")
+    #expect(right.x > left.x && right.x - left.x < 300)
+    let back = try moved(right.x, right.y, "EPSG:32760", "EPSG:4326")
+    #expect(abs(abs(back.x) - 179.999) < 1e-9 && abs(back.y + 17) < 1e-9)
+  }
+
+  @Test func `z takes part where it is given, and m is kept`() throws {
+    let point = Geometry.point(Point(x: 0, y: 0, z: 100, m: 7))
+    let moved = try transformer.transform(point, from: SpatialReference("EPSG:4979"), to: SpatialReference("EPSG:4978"))
+    guard case .point(let result?) = moved else { throw Unexpected() }
+    #expect(abs(result.x - 6_378_237) < 1e-6 && abs(result.y) < 1e-6 && result.z.map(abs).map { $0 < 1e-6 } == true)
+    #expect(result.m == 7)
+    let flat = try transformer.transform(point, from: .wgs84, to: .webMercator)
+    guard case .point(let plane?) = flat else { throw Unexpected() }
+    #expect(plane.z == 100 && plane.m == 7)
+  }
+
+  @Test func `threads share one transformer and agree`() async throws {
+    let expected = try moved(9, 48, "EPSG:4326", "EPSG:25832")
+    let transformer = transformer
+    try await withThrowingTaskGroup(of: Point.self) { group in
+      for _ in 0..<32 {
+        group.addTask {
+          var last = Point(x: 0, y: 0)
+          for _ in 0..<50 {
+            last = try transformer.transform(
+              Point(x: 9, y: 48), from: SpatialReference("EPSG:4326"), to: SpatialReference("EPSG:25832"))
+          }
+          return last
+        }
+      }
+      for try await point in group { #expect(point == expected) }
+    }
+  }
+
+  @Test func `a box is moved by its edges, not its corners`() throws {
+    let box = Envelope(xMin: -10, yMin: 40, xMax: 30, yMax: 60)
+    let moved = try transformer.transform(box, from: .wgs84, to: SpatialReference("EPSG:3035"))
+    let top = try self.moved(10, 60, "EPSG:4326", "EPSG:3035")
+    let corner = try self.moved(-10, 40, "EPSG:4326", "EPSG:3035")
+    #expect(moved.yMin < corner.y && moved.yMax > top.y - 1)
+  }
+}
+
+@Suite struct `Geodesics by PROJ` {
+  let geodesy: any Geodesy = PROJTransformer()
+
+  /// The example of GeographicLib's GeodSolve: New York to London.
+  @Test func `a known line comes out`() throws {
+    let line = try geodesy.inverse(from: Point(x: -73.8, y: 40.6), to: Point(x: -0.5, y: 51.6))
+    #expect(abs(line.distance - 5_551_759.400) < 0.001)
+    #expect(abs(line.startAzimuth - 51.198882845579) < 1e-9)
+    #expect(abs(line.endAzimuth - 107.821776735514) < 1e-9)
+  }
+
+  @Test(arguments: [
+    (Point(x: 179.5, y: -17), Point(x: -179.5, y: -16)), (Point(x: 0, y: 89.9), Point(x: 170, y: 89.5)),
+    (Point(x: 7, y: 46), Point(x: 7, y: 46)), (Point(x: 0, y: 0), Point(x: 179.9, y: 0.3)),
+    (Point(x: 20, y: -90), Point(x: 20, y: 90)), (Point(x: 0, y: 10), Point(x: -1, y: 10)),
+  ])
+  func `direct follows inverse to the same place`(start: Point, end: Point) throws {
+    let line = try geodesy.inverse(from: start, to: end)
+    #expect((0..<360).contains(line.startAzimuth) && (0..<360).contains(line.endAzimuth))
+    let (reached, azimuth) = try geodesy.direct(from: start, azimuth: line.startAzimuth, distance: line.distance)
+    let rest = try geodesy.inverse(from: reached, to: end)
+    #expect(rest.distance < 1e-6)
+    #expect((0..<360).contains(azimuth))
+    #expect((-180...180).contains(reached.x))
+  }
+
+  @Test func `the antimeridian is no edge and the meridian from pole to pole is half of it`() throws {
+    let over = try geodesy.inverse(from: Point(x: 179.5, y: 0), to: Point(x: -179.5, y: 0))
+    #expect(abs(over.distance - 111_319.4907932264) < 1e-6)
+    let meridian = try geodesy.inverse(from: Point(x: 0, y: -90), to: Point(x: 0, y: 90))
+    #expect(abs(meridian.distance - 20_003_931.4586) < 0.001)
+  }
+
+  @Test func `a latitude beyond a pole is refused with its index`() {
+    #expect(throws: TransformError.outsideDomain(index: 1, from: "EPSG:4326", to: "geodesic")) {
+      try geodesy.inverse(from: Point(x: 0, y: 0), to: Point(x: 0, y: 90.5))
+    }
+    #expect(throws: TransformError.self) { try geodesy.direct(from: Point(x: 0, y: 0), azimuth: .nan, distance: 1) }
+  }
+}

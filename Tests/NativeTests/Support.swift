@@ -1,0 +1,79 @@
+// What the tests of this folder share: the fixtures' places, directories that go away, and a count that cancels.
+
+import FeatureFormats
+import Foundation
+import Geometry
+import Synchronization
+
+/// A file of Tests/Fixtures.
+func fixture(_ name: String) -> String {
+  URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Fixtures").appendingPathComponent(name).path
+}
+
+/// A directory for one test, removed when it ends.
+final class TemporaryDirectory {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+      .appendingPathComponent("geomodel-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+    return file(name)
+  }
+
+  /// The first bytes of a fixture, `fraction` of them.
+  func copy(_ source: String, to name: String, fraction: Double = 1) throws -> String {
+    let data = try Data(contentsOf: URL(fileURLWithPath: source))
+    try data.prefix(Int(Double(data.count) * fraction)).write(to: URL(fileURLWithPath: file(name)))
+    return file(name)
+  }
+}
+
+/// Says yes when it was told to, and when it first said so.
+final class Canceller: Sendable {
+  private let state = Mutex<(isSet: Bool, first: ContinuousClock.Instant?)>((false, nil))
+  func cancel() { state.withLock { $0.isSet = true } }
+  var isCancelled: Bool {
+    state.withLock {
+      if $0.isSet && $0.first == nil { $0.first = .now }
+      return $0.isSet
+    }
+  }
+  var since: Duration? { state.withLock { $0.first.map { ContinuousClock.now - $0 } } }
+}
+
+/// All features of a layer.
+func features(
+  _ source: FeatureSource, layer: String? = nil, options: OpenOptions = OpenOptions(), policy: FilePolicy = FilePolicy()
+) throws(FormatError) -> (layer: LayerDescription, features: [RawFeature]) {
+  var found: [RawFeature] = []
+  let layer = try FeatureFormats.read(source, layer: layer, options: options, policy: policy) { found.append($0) }
+  return (layer, found)
+}
+
+/// GeoJSON of `count` points with a few properties each, some 150 bytes a feature.
+func pointsGeoJSON(_ count: Int) -> String {
+  var text = #"{"type":"FeatureCollection","features":["#
+  for index in 0..<count {
+    let x = Double(index % 36000) / 100 - 180
+    let y = Double(index % 17000) / 100 - 85
+    text += index == 0 ? "\n" : ",\n"
+    text +=
+      #"{"type":"Feature","id":\#(index),"properties":{"name":"place \#(index)","size":\#(index % 97),"share":\#(Double(index % 1000) / 8)},"geometry":{"type":"Point","coordinates":[\#(x),\#(y)]}}"#
+  }
+  return text + "]}\n"
+}
+
+extension Geometry {
+  var point: Point? { if case .point(let point) = self { point } else { nil } }
+}
