@@ -67,13 +67,15 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("JSONTests", ["JSON"]),
-    tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport"]),
+    tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("QueryTests", ["Query", "Geometry", "TestSupport"]),
-    tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "TestSupport"]),
+    tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
     tests("NativeTests", ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "TestSupport"]),
     tests("ServerTests", ["JSON", "TestSupport"]),
-    tests("ConformanceTests", ["GeoServices", "JSONRPC", "JSON", "TestSupport"]),
+    tests(
+      "ConformanceTests",
+      ["GeoServices", "GeoModel", "JSONRPC", "JSON", "Geometry", "Projection", "TestSupport", logging]),
     .testTarget(
       name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],
       swiftSettings: strict),

@@ -64,6 +64,13 @@ public protocol CoordinateTransformer: Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool,
     from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError)
+
+  /// The box around what becomes of all positions of `envelope`, not of its corners alone.
+  ///
+  /// In a geographic `target` `xMin > xMax` says that it crosses the antimeridian.
+  func bounds(
+    of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> Envelope
 }
 
 extension CoordinateTransformer {
@@ -87,26 +94,6 @@ extension CoordinateTransformer {
   ) throws(TransformError) -> Point {
     guard case .point(let moved?) = try transform(.point(point), from: source, to: target) else { return point }
     return moved
-  }
-
-  /// The box around `envelope`'s edges, `densify` steps a side, in `target`.
-  ///
-  /// A curved edge bulges between its corners; 21 steps a side is what PROJ uses by default for the same purpose.
-  public func transform(
-    _ envelope: Envelope, from source: SpatialReference, to target: SpatialReference, densify: Int = 21
-  ) throws(TransformError) -> Envelope {
-    guard source != target else { return envelope }
-    var ring: [Double] = []
-    for step in 0...densify {
-      let t = Double(step) / Double(densify)
-      let x = envelope.xMin + t * envelope.width, y = envelope.yMin + t * envelope.height
-      ring += [x, envelope.yMin, x, envelope.yMax, envelope.xMin, y, envelope.xMax, y]
-    }
-    var positions = Positions(values: ring)
-    try positions.withMutableValues { (buffer) throws(TransformError) in
-      try transform(buffer, stride: 2, hasZ: false, from: source, to: target)
-    }
-    return Geometry.multiPoint(positions).envelope ?? envelope
   }
 }
 

@@ -31,6 +31,11 @@ public struct Call {
   /// From here on the request is in flight: it can be cancelled, its id cannot be used again, and end of input waits for it.
   public func deferReply() -> PendingReply { session.deferReply(self) }
 
+  /// Runs `work` right behind the answer, which has been given: in a batch, behind its array.
+  public func afterAnswer(_ work: @escaping () -> Void) {
+    if let batch { batch.afterwards.append(work) } else { work() }
+  }
+
   /// What `error` becomes on the wire, with its path from the root of the message.
   func invalidParams(_ error: JSONError) -> RPCError {
     // Params that were left out stand nowhere in the message.

@@ -75,13 +75,15 @@ public struct Router {
       return
     }
     routes.append(route)
-    if routes.count * 2 > slots.count { slots = Array(repeating: -1, count: slots.count * 2) }
-    for index in slots.indices { slots[index] = -1 }
-    for (place, route) in routes.enumerated() {
-      var slot = route.bytes.withUnsafeBufferPointer(Self.hash) & (slots.count - 1)
-      while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = Int32(place)
-    }
+    guard routes.count * 2 > slots.count else { return enter(routes.count - 1) }
+    slots = Array(repeating: -1, count: slots.count * 2)
+    for place in routes.indices { enter(place) }
+  }
+
+  private mutating func enter(_ place: Int) {
+    var slot = routes[place].bytes.withUnsafeBufferPointer(Self.hash) & (slots.count - 1)
+    while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = Int32(place)
   }
 
   /// The place of the route of that name in ``routes``.

@@ -136,6 +136,8 @@ extension Session {
       drainBacklog()
       if inputEnded { finishInput() }
     }
+    // The transport may have stopped reading, and nothing may have been written.
+    onOutput?()
   }
 
   // MARK: - The end

@@ -2,6 +2,18 @@
 
 import JSON
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Whether the bytes, of which there are as many, are those of `word`.
+@inline(__always)
+private func same(_ bytes: UnsafePointer<UInt8>, _ word: StaticString) -> Bool {
+  memcmp(bytes, word.utf8Start, word.utf8CodeUnitCount) == 0
+}
+
 /// One message taken apart. Members that JSON-RPC does not know are ignored.
 private struct Envelope {
   var isVersion2 = false
@@ -16,12 +28,12 @@ private struct Envelope {
       guard let start = name.baseAddress else { return }
       switch name.count {
       case 2 where start[0] == UInt8(ascii: "i") && start[1] == UInt8(ascii: "d"): id = value
-      case 6 where name.elementsEqual("method".utf8): method = value
-      case 6 where name.elementsEqual("params".utf8): params = value
-      case 7 where name.elementsEqual("jsonrpc".utf8):
-        isVersion2 = value.withUTF8 { $0.elementsEqual("2.0".utf8) }
-      case 5 where name.elementsEqual("error".utf8): isResponse = true
-      case 6 where name.elementsEqual("result".utf8): isResponse = true
+      case 6 where same(start, "method"): method = value
+      case 6 where same(start, "params"): params = value
+      case 7 where same(start, "jsonrpc"):
+        isVersion2 = value.withUTF8 { text in text.count == 3 && text.baseAddress.map { same($0, "2.0") } ?? false }
+      case 5 where same(start, "error"): isResponse = true
+      case 6 where same(start, "result"): isResponse = true
       default: break
       }
     }
@@ -117,7 +129,7 @@ extension Session {
   private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?) {
     var id: RequestID?
     if let given = envelope.id {
-      guard let usable = usableID(given, nil) else { return }
+      guard let usable = usableID(given, batch) else { return }
       id = usable
     }
     batch?.remaining += 1

@@ -134,6 +134,7 @@ extension Session {
     let frame = beginFrame()
     output.append(batch.answers.bytes)
     endFrame(frame)
+    for work in batch.afterwards { work() }
   }
 
   // MARK: - Frames

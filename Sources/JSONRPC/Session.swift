@@ -62,7 +62,7 @@ public final class Session {
   /// How it is over; nil while it goes on.
   public internal(set) var ending: Ending?
 
-  /// There is output, or an ending. Called on the loop; the transport's.
+  /// There may be output, an ending, or a change of ``wantsInput``. Called on the loop; the transport's.
   public var onOutput: (() -> Void)?
   /// Unread bytes have fallen below a quarter of ``SessionLimits/congestionBytes``, after having been above it. The
   /// application's: now it tells what it held back.

@@ -16,7 +16,7 @@ final class PROJContext: @unchecked Sendable {
   private static let maximumKept = 64
 
   let proj: UnsafePointer<cproj_functions>
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var references: [String: OpaquePointer] = [:]
   private var operations: [Pair: OpaquePointer] = [:]
   /// The last message of PROJ's log, which tells more than its error number.

@@ -59,6 +59,28 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     }
   }
 
+  /// By PROJ's own walk along the box's edges, which knows of poles and of the antimeridian.
+  public func bounds(
+    of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> Envelope {
+    let from = try describe(source).reference.definition
+    let to = try describe(target).reference.definition
+    guard from != to else { return envelope }
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    let operation = try context.operation(from: from, to: to)
+    _ = context.proj.pointee.proj_errno_reset(operation)
+    var box = Envelope.none
+    // 21 steps a side is PROJ's own choice for the same purpose.
+    let isFound = context.proj.pointee.proj_trans_bounds(
+      context.handle, operation, PJ_FWD, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax, &box.xMin, &box.yMin,
+      &box.xMax, &box.yMax, 21)
+    guard isFound != 0, [box.xMin, box.yMin, box.xMax, box.yMax].allSatisfy(\.isFinite) else {
+      throw .outsideDomain(index: 0, from: source.definition, to: target.definition)
+    }
+    return box
+  }
+
   public func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine {
     let geodesic = try Geodesic.wgs84.get()
     try Geodesic.check([start, end])

@@ -185,8 +185,9 @@ extension HilbertTree {
     let box = IndexedBox(envelope)
     func visit(_ node: IndexNode) -> Int {
       guard node.header.level > 0 else { return 1 }
-      let inner = InnerBlock(node.block)
-      return (0..<inner.count).reduce(0) { $0 + (inner.boxes[$1].touches(box) ? visit(inner.nodes[$1]) : 0) }
+      return node.withInner { inner in
+        (0..<inner.count).reduce(0) { $0 + (inner.boxes[$1].touches(box) ? visit(inner.nodes[$1]) : 0) }
+      }
     }
     return root.map { visit($0.node) } ?? 0
   }

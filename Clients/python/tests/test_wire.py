@@ -138,7 +138,9 @@ class WireTests(unittest.TestCase):
     @unittest.skipIf(pandas is None, "no pandas")
     def test_pandas(self) -> None:
         frame = pandas.DataFrame({"x": [1.0, 2.0], "n": pandas.array([1, None], dtype="Int64"), "s": ["a", None]})
-        out = prepare("overlay/addColumns", {"x": frame["x"], "attributes": {"n": frame["n"], "s": frame["s"]}})
+        whole = pandas.Series(pandas.array([1, 2**53 + 1], dtype="Int64"))
+        out = prepare("overlay/addColumns", {"x": frame["x"], "attributes": {"n": frame["n"], "s": frame["s"]}, "ids": whole})
+        self.assertEqual((out["ids"]["type"], unpack(out["ids"])), ("int64", [1, 2**53 + 1]))
         self.assertEqual(unpack(out["x"]), [1.0, 2.0])
         self.assertEqual(out["attributes"], {"n": [1, None], "s": ["a", None]})
 

@@ -24,6 +24,13 @@ public enum GraphicIDs: Hashable, Sendable {
   case run(Range<Int>)
   case list([Int])
 
+  public var count: Int {
+    switch self {
+    case .run(let range): range.count
+    case .list(let ids): ids.count
+    }
+  }
+
   public func forEach(_ body: (Int) -> Void) {
     switch self {
     case .run(let range): for id in range { body(id) }
@@ -37,6 +44,13 @@ public enum GraphicsEdit: Hashable, Sendable {
   case added(GraphicIDs)
   case updated(GraphicIDs)
   case removed(GraphicIDs)
+
+  /// How many graphics it concerns.
+  public var count: Int {
+    switch self {
+    case .added(let ids), .updated(let ids), .removed(let ids): ids.count
+    }
+  }
 }
 
 /// One thing that happened. Values are not in it: whoever wants them reads the world at the same revision.

@@ -23,6 +23,19 @@ public struct ProcessID: Hashable, Sendable {
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case sources, maps, layers, scenes, views, overlays, locationSources
+
+  /// What one of them is called, and the member that holds its id.
+  public var noun: String {
+    switch self {
+    case .sources: "source"
+    case .maps: "map"
+    case .layers: "layer"
+    case .scenes: "scene"
+    case .views: "view"
+    case .overlays: "overlay"
+    case .locationSources: "locationSource"
+    }
+  }
 }
 
 /// One object, whatever its kind.

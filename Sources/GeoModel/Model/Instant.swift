@@ -11,13 +11,23 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Later by so many seconds, to the nearest nanosecond.
+  /// The last there is, in the year 2262.
+  public static let latest = Instant(nanoseconds: .max)
+
+  /// Later by so many seconds, to the nearest nanosecond; ``latest`` when that is beyond it.
   public func advanced(by seconds: Double) -> Instant {
-    Instant(nanoseconds: nanoseconds + Int64((seconds * 1e9).rounded()))
+    let step = (seconds * 1e9).rounded()
+    guard abs(step) < 0x1p63 else { return step < 0 ? Instant(nanoseconds: .min) : .latest }
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(Int64(step))
+    guard !overflow else { return step < 0 ? Instant(nanoseconds: .min) : .latest }
+    return Instant(nanoseconds: sum)
   }
 
   /// Seconds from `other` to this.
-  public func seconds(since other: Instant) -> Double { Double(nanoseconds - other.nanoseconds) / 1e9 }
+  public func seconds(since other: Instant) -> Double {
+    let (difference, overflow) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
+    return overflow ? Double(nanoseconds) / 1e9 - Double(other.nanoseconds) / 1e9 : Double(difference) / 1e9
+  }
 }
 
 extension Instant {
@@ -79,8 +89,9 @@ extension Instant {
     guard rest.isEmpty else { return nil }
     let seconds = Self.days(fromCivil: year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return nil }
-    nanoseconds = whole + fraction
+    let (sum, isBeyond) = whole.addingReportingOverflow(fraction)
+    guard !overflow, !isBeyond else { return nil }
+    nanoseconds = sum
   }
 
   private static func days(in month: Int64, of year: Int64) -> Int64 {
@@ -116,7 +127,10 @@ extension Instant {
 }
 
 private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-  value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
+  value >= 0 ? value / divisor : (value + 1) / divisor - 1
 }
 
-private func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 { value - floorDivide(value, divisor) * divisor }
+private func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
+  // At the very beginning of time the product wraps, and the difference back again.
+  value &- floorDivide(value, divisor) &* divisor
+}

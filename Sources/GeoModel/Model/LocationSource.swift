@@ -98,6 +98,9 @@ public struct LocationSource: Entity {
   var givenAtResume = 0
   var firstTimestamp: Instant?
 
+  /// Whether it has given the location at its line's end.
+  var isOver: Bool { !loops && given > 0 && Double(given - 1) * interval * velocity >= drive.length }
+
   /// When the next location is due, while it runs.
   var nextDue: Instant? {
     resumedAt?.advanced(by: Double(given - givenAtResume) * interval)

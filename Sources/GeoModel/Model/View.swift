@@ -76,6 +76,8 @@ public struct View: Entity {
   public let content: ViewContent
   /// That of the map; WGS 84 for a scene.
   public let reference: SpatialReferenceInfo
+  /// Where x begins again; nil where it does not.
+  public let wrap: WorldWrap?
   public internal(set) var screen: Screen
   /// As last set, by whomever.
   public internal(set) var viewpoint: Viewpoint

@@ -145,15 +145,23 @@ extension Camera {
     return camera
   }
 
-  /// Between two cameras, `t` in 0...1: positions evenly, scales in equal ratios, rotation the short way.
-  static func between(_ start: Camera, _ end: Camera, at t: Double) -> Camera {
+  /// Between two cameras, `t` in 0...1: positions evenly and the short way round, scales in equal ratios, rotation the short way.
+  static func between(_ start: Camera, _ end: Camera, at t: Double, wrap: WorldWrap? = nil) -> Camera {
+    let endX = end.x + (wrap?.shift(end.x, nearest: start.x) ?? 0)
+    let x = start.x + (endX - start.x) * t
     var turn = (end.rotation - start.rotation).truncatingRemainder(dividingBy: 360)
     if turn > 180 { turn -= 360 }
     if turn < -180 { turn += 360 }
     return Camera(
-      x: start.x + (end.x - start.x) * t, y: start.y + (end.y - start.y) * t,
+      x: wrap?.normalized(x) ?? x, y: start.y + (end.y - start.y) * t,
       scale: start.scale * pow(end.scale / start.scale, t), rotation: normalized(degrees: start.rotation + turn * t))
   }
+
+  /// Whether every number of it can stand on the wire and on a screen.
+  var isSound: Bool { x.isFinite && y.isFinite && Self.scales.contains(scale) }
+
+  /// The scales that a view can have: from an atom to a galaxy.
+  public static let scales = 1e-6...1e15
 
   /// Degrees in [0, 360).
   static func normalized(degrees: Double) -> Double {

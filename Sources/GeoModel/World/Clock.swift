@@ -49,7 +49,8 @@ extension World {
     guard new != clock else { return }
     let old = clock
     clock = new
-    shiftRunning(by: new.now.nanoseconds - old.now.nanoseconds)
+    // More than 292 years wrap around, and with the sum back again.
+    shiftRunning(by: new.now.nanoseconds &- old.now.nanoseconds)
     if new.mode != old.mode { record(.clock(.mode)) }
     if new.tickRate != old.tickRate { record(.clock(.tickRate)) }
   }
@@ -61,13 +62,13 @@ extension World {
       views.modify(id) { view in
         view.animation = view.animation.map { old in
           Animation(
-            process: old.process, start: Instant(nanoseconds: old.start.nanoseconds + nanoseconds), duration: old.duration,
+            process: old.process, start: Instant(nanoseconds: old.start.nanoseconds &+ nanoseconds), duration: old.duration,
             easing: old.easing, from: old.from, to: old.to, destination: old.destination)
         }
       }
     }
     for id in locationSources.ids {
-      locationSources.modify(id) { $0.resumedAt?.nanoseconds += nanoseconds }
+      locationSources.modify(id) { $0.resumedAt?.nanoseconds &+= nanoseconds }
     }
   }
 

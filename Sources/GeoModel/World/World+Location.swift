@@ -29,13 +29,17 @@ extension World {
     return try locationSources.require(id)
   }
 
-  /// Starts a source, or goes on with it; its first location comes with the next tick.
+  /// Starts a source, or goes on with it; one that has come to its end begins anew. The first location comes with the next tick.
   public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     let source = try locationSources.require(id)
     let process = makeProcess()
     if source.status != .started {
       let now = clock.now
       locationSources.modify(id) {
+        if $0.isOver {
+          $0.given = 0
+          $0.firstTimestamp = nil
+        }
         $0.status = .started
         $0.resumedAt = now
         $0.givenAtResume = $0.given
@@ -55,17 +59,17 @@ extension World {
     return process
   }
 
-  private mutating func stop(_ id: LocationSourceID) {
+  private mutating func stop(_ id: LocationSourceID, by origin: Origin? = nil) {
     guard locationSources[id]?.status == .started else { return }
     locationSources.modify(id) {
       $0.status = .stopped
       $0.resumedAt = nil
     }
-    recordStatus(of: id)
+    recordStatus(of: id, by: origin)
   }
 
-  private mutating func recordStatus(of id: LocationSourceID) {
-    record(.changed(ObjectReference(.locationSources, id.rawValue), .status))
+  private mutating func recordStatus(of id: LocationSourceID, by origin: Origin? = nil) {
+    record(.changed(ObjectReference(.locationSources, id.rawValue), .status), by: origin)
     touch(id)
   }
 
@@ -103,7 +107,7 @@ extension World {
       record(.changed(ObjectReference(.locationSources, id.rawValue), .location), by: .location)
       touch(id)
       follow(id, to: position)
-      if isOver { stop(id) }
+      if isOver { stop(id, by: .location) }
     }
   }
 
@@ -166,7 +170,7 @@ extension World {
     views.modify(view.id) { $0.locationDisplay.awaitsZoom = false }
     let viewpoint = Viewpoint.centerAndScale(
       center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
-    interruptAnimation(of: view.id)
+    interruptAnimation(of: view.id, by: .location)
     place(view.id, camera, viewpoint, by: .location)
   }
 }

@@ -7,6 +7,9 @@ extension World {
   public mutating func createMap(id: MapID?, title: String?, reference: SpatialReference) throws(ModelError) -> Map {
     try checkFree(id)
     let info = try describe(reference)
+    guard info.kind == .projected || info.kind == .geographic else {
+      throw .transform(.unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
+    }
     let id = try claim(id, prefix: "map")
     maps.insert(Map(id: id, title: title, reference: info))
     record(.created(ObjectReference(.maps, id.rawValue)))

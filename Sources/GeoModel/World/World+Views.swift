@@ -16,13 +16,15 @@ extension World {
       info = try describe(.wgs84)
     }
     let (camera, start) = try worldCamera(in: info, on: screen)
+    let wrap = WorldWrap(info, transformer)
     var view = View(
-      id: id ?? ViewID(""), content: content, reference: info, screen: screen, viewpoint: start, camera: camera)
+      id: id ?? ViewID(""), content: content, reference: info, wrap: wrap, screen: screen, viewpoint: start, camera: camera)
     if let viewpoint { (view.camera, view.viewpoint) = try resolve(viewpoint, in: view) }
     let claimed = try claim(id, prefix: "view")
     views.insert(
       View(
-        id: claimed, content: content, reference: info, screen: screen, viewpoint: view.viewpoint, camera: view.camera))
+        id: claimed, content: content, reference: info, wrap: wrap, screen: screen, viewpoint: view.viewpoint,
+        camera: view.camera))
     record(.created(ObjectReference(.views, claimed.rawValue)))
     touch(claimed)
     return try views.require(claimed)
@@ -100,11 +102,11 @@ extension World {
     for id in views.ids { interruptAnimation(of: id) }
   }
 
-  mutating func interruptAnimation(of id: ViewID) {
+  mutating func interruptAnimation(of id: ViewID, by origin: Origin? = nil) {
     guard let animation = views[id]?.animation else { return }
     views.modify(id) { $0.animation = nil }
     end(animation.process, .interrupted)
-    recordNavigating(id)
+    recordNavigating(id, by: origin)
   }
 
   mutating func advanceAnimation(of id: ViewID) {
@@ -118,7 +120,7 @@ extension World {
       return
     }
     let way = animation.easing.way(at: max(0, elapsed / animation.duration))
-    let camera = Camera.between(animation.from, animation.to, at: way)
+    let camera = Camera.between(animation.from, animation.to, at: way, wrap: view.wrap)
     let reference = animation.destination.reference
     // Between two places of the map lies another one; where even that has no coordinates, the map's own serve.
     let center = try? transformer.transform(
@@ -148,6 +150,16 @@ extension World {
 
   /// Where a target leads: in map units, and as the viewpoint that stands for it.
   private func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
+    var (camera, viewpoint) = try unchecked(target, in: view)
+    if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
+    guard camera.isSound else {
+      throw .invalidGeometry(
+        expected: "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)")
+    }
+    return (camera, viewpoint)
+  }
+
+  private func unchecked(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var camera = view.camera
     let map = view.reference.reference
     func moved(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
@@ -168,7 +180,7 @@ extension World {
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard
         let fitted = Camera.fitting(
-          inMap, rotation: turned, padding: padding, on: view.screen, metersPerUnit: view.metersPerUnit, scale: camera.scale)
+          view.wrap?.narrowed(inMap) ?? inMap, rotation: turned, padding: padding, on: view.screen, metersPerUnit: view.metersPerUnit, scale: camera.scale)
       else { throw .emptyGeometry }
       return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
     case .center(let center, let reference):
@@ -182,6 +194,7 @@ extension World {
     case .scale(let scale): camera.scale = scale
     case .rotation(let rotation): camera.rotation = Camera.normalized(degrees: rotation)
     }
+    if camera == view.camera { return (camera, view.viewpoint) }
     // Only a part changed: the center stays as it was given.
     do {
       guard
@@ -204,7 +217,7 @@ extension World {
       // An area across the antimeridian is measured around its middle.
       let east = area.xMin > area.xMax ? area.xMax + 360 : area.xMax
       let box = Envelope(xMin: area.xMin, yMin: area.yMin, xMax: east, yMax: area.yMax)
-      let extent = try transformer.transform(box, from: .wgs84, to: info.reference)
+      let extent = try transformer.bounds(of: box, from: .wgs84, to: info.reference)
       let camera = Camera.fitting(
         .multiPoint(Positions(values: [extent.xMin, extent.yMin, extent.xMax, extent.yMax])), rotation: 0, padding: 0,
         on: screen, metersPerUnit: info.metersPerUnit ?? metersPerDegree, scale: 1e8)

@@ -17,6 +17,8 @@ public struct World: Sendable {
   public internal(set) var overlays = Registry<Overlay>()
   public internal(set) var locationSources = Registry<LocationSource>()
   public internal(set) var clock: Clock
+  /// Where real time stood at the last command, whatever the clock's mode.
+  public var realTime: Instant
 
   public let transformer: any CoordinateTransformer
   public let geodesy: any Geodesy
@@ -35,6 +37,7 @@ public struct World: Sendable {
     self.transformer = transformer
     self.geodesy = geodesy
     clock = Clock(now: now)
+    realTime = now
   }
 
   // MARK: Commands

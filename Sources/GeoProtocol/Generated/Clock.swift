@@ -124,7 +124,7 @@ public enum ClockProtocol {
   }
 
   /// Moves manual time on. Every tick that comes due is carried out, and its notifications are written, before the
-  /// answer.
+  /// answer; so is one step more, to the time where it ends.
   public enum Advance {
     public static let name: StaticString = "clock/advance"
 

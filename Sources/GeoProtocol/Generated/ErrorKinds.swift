@@ -66,9 +66,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidTime
   /// Real time cannot be advanced.
   case clockIsReal
-  /// More than a million ticks would come due.
+  /// More than a million ticks would come due, or 100,000 while something moves, or time would end.
   case tooManyTicks
-  /// No such spatial reference.
+  /// No such spatial reference, or none that a map can have.
   case unknownSpatialReference
   /// A position lies where the transformation is not defined, or there is none.
   case transformFailed
@@ -102,8 +102,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute.
   case unknownField
-  /// The location source could not be started.
-  case failedToStart
 
   /// The error's `code`.
   public var code: Int {
@@ -157,7 +155,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .sourceClosed: -31049
     case .notLoaded: -31050
     case .unknownField: -31051
-    case .failedToStart: -31060
     }
   }
 }

@@ -323,7 +323,8 @@ public enum LocationProtocol {
     }
   }
 
-  /// Starts a source; answers when it has started. A source that runs is left alone.
+  /// Starts a source; answers when it has started. A source that runs is left alone; one that has come to its end
+  /// begins anew.
   public enum Start {
     public static let name: StaticString = "location/start"
 

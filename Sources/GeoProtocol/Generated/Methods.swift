@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "8aed62a561773f8c"
+  public static let hash = "65d3173ca8c5fdbc"
   public static let domains = [
     "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
   ]
@@ -116,7 +116,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing]
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -125,7 +125,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing]
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",
@@ -142,11 +142,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "location/start", domain: "location", shape: .process, since: "0.1.0",
-      errors: [.unknownId, .failedToStart]
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "location/stop", domain: "location", shape: .process, since: "0.1.0",
-      errors: [.unknownId]
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "location/close", domain: "location", shape: .command, since: "0.1.0",
@@ -234,7 +234,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing]
+      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing,
+      .unknownId]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
@@ -251,16 +252,16 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed,
-      .libraryMissing]
+      .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
       errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .missingField,
-      .unknownSpatialReference, .libraryMissing]
+      .unknownSpatialReference, .libraryMissing, .unknownId]
     ),
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
-      errors: [.idExists, .openFailed, .unknownSpatialReference, .libraryMissing]
+      errors: [.idExists, .openFailed, .unknownSpatialReference, .libraryMissing, .unknownId]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",
@@ -272,7 +273,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "source/close", domain: "source", shape: .command, since: "0.1.0",
-      errors: [.unknownId]
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "state/get", domain: "state", shape: .query, since: "0.1.0",
@@ -327,7 +328,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/animateViewpoint", domain: "view", shape: .process, since: "0.1.0",
       errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
-      .libraryMissing]
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/toLocation", domain: "view", shape: .query, since: "0.1.0",

@@ -563,7 +563,8 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Removes graphics by id; all of them when `ids` is absent.
+  /// Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt `ids` removes
+  /// nothing.
   public enum RemoveGraphics {
     public static let name: StaticString = "overlay/removeGraphics"
 
@@ -572,10 +573,13 @@ public enum OverlayProtocol {
       public var overlay: String
       /// Which.
       public var ids: JSONOpaque?
+      /// All of them; without `ids`.
+      public var all: Bool
 
-      public init(overlay: String, ids: JSONOpaque? = nil) {
+      public init(overlay: String, ids: JSONOpaque? = nil, all: Bool = false) {
         self.overlay = overlay
         self.ids = ids
+        self.all = all
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -583,6 +587,8 @@ public enum OverlayProtocol {
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
         let ids = json["ids"]
         self.ids = try ids.isPresent ? ids.opaque("Column") : nil
+        let all = json["all"]
+        self.all = try all.isPresent ? all.bool() : false
       }
     }
 

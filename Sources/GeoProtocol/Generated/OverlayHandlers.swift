@@ -48,7 +48,8 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.UpdateColumns.Result
 
-  /// Removes graphics by id; all of them when `ids` is absent.
+  /// Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt `ids` removes
+  /// nothing.
   static func removeGraphics(
     _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.RemoveGraphics.Result

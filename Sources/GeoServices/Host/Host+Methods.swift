@@ -56,11 +56,18 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        let before = subscribers.unannounced
         let result = try body(try P(from: call.params), self)
-        guard let follow = afterReply else { return .result(result) }
+        let made = subscribers.unannounced.filter { !before.contains($0) }
+        guard !made.isEmpty else { return .result(result) }
+        let follow = afterReply
         afterReply = nil
         call.deferReply().reply(result)
-        follow(call.session)
+        call.afterAnswer { [unowned self] in
+          follow?(call.session)
+          subscribers.announce(made)
+          flush()
+        }
         return .later
       }
     }
@@ -70,6 +77,7 @@ extension Host {
 
   /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
+    tellHeldBack()
     do { return try body() } catch {
       // A command that fails has changed nothing; were it otherwise, watchers would have to know.
       if world.hasChanges { publish() }
@@ -87,7 +95,8 @@ extension Host {
       throw ModelError.contentModified(revision: current)
     }
     world.begin(origin: .client(meta.origin))
-    if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
+    world.realTime = configuration.now()
+    if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
   }
 
   private func cancel(_ process: ProcessID) {

@@ -15,11 +15,19 @@ extension Host {
   func publish(canWait: Bool = false) {
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
+    // An answer that states the revision is about to follow.
+    let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     if !changes.isEmpty {
-      subscribers.note(changes)
+      subscribers.note(changes, world)
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
       for change in changes {
-        if case .closed(let object) = change.event { endTasks(of: object) }
+        switch change.event {
+        case .closed(let object):
+          endTasks(of: object)
+          if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
+        case .graphics(_, let edit): trimLater(edit.count)
+        case .created, .changed, .clock: break
+        }
       }
       // What tasks leave behind when they end with their object is told like any other change.
       if world.hasChanges { publish() }
@@ -28,12 +36,20 @@ extension Host {
     scheduleTick()
   }
 
+  /// Tells what was held back, before an answer that states the revision.
+  func tellHeldBack() {
+    if isHeldBack { flush() }
+  }
+
   /// Writes what subscriptions have noted.
   func flush() {
     guard let session else { return }
     isHeldBack = false
-    if session.unread > Self.patience {
-      subscribers.giveUp()
+    // Asking whether it is congested is what has ``drained()`` called when it no longer is.
+    if session.isCongested, session.unread > Self.patience {
+      if subscribers.giveUp() {
+        session.logMessage(.warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
+      }
       isHeldBack = true
       return
     }
@@ -51,6 +67,24 @@ extension Host {
   func drained() {
     guard isHeldBack else { return }
     session?.turn { flush() }
+  }
+
+  // MARK: Memory
+
+  /// So many features make an edit a bulk edit.
+  private static let bulk = 50_000
+
+  /// After bulk edits, gives back what they left over, once nothing else is to do.
+  private func trimLater(_ count: Int) {
+    untrimmed += count
+    guard untrimmed >= Self.bulk, trimming == nil else { return }
+    let bound = LoopBound(self, on: loop)
+    trimming = loop.schedule(after: 100_000_000) {
+      let host = bound.value
+      host.trimming = nil
+      host.untrimmed = 0
+      host.configuration.trimMemory()
+    }
   }
 
   // MARK: The clock

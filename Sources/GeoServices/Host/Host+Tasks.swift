@@ -14,16 +14,18 @@ extension Host {
         let params = try P(from: call.params)
         let options = try RequestMeta(call.params).task
         let place = try place(of: name, call, options)
-        if let key = place.key, let running = tasks.with(scope: place.scope, key: key) {
-          if running.method == "\(name)", running.params == place.params {
-            join(running, call.deferReply())
-            return .later
-          }
-          supersede(running, by: call.id)
+        let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
+        if let older, older.params == place.params, older.method == "\(name)" || place.isLoad {
+          join(older, call.deferReply())
+          return .later
         }
-        if let handle = options?.id, tasks.with(handle: handle) != nil { throw ModelError.idExists(handle) }
+        if let handle = options?.id, let other = tasks.with(handle: handle), other !== older {
+          throw ModelError.idExists(handle)
+        }
         try begin(call, name)
         let plan = try body(params, &world)
+        // Only now: a question that is refused takes no one's place.
+        if let older { supersede(older, by: call.id) }
         publish()
         run(plan, call, options, place)
         return .later
@@ -35,20 +37,15 @@ extension Host {
     var scope: ObjectReference?
     var key: String?
     var params: String
+    /// Loads of one layer are one attempt, by whichever method.
+    var isLoad = false
   }
 
   private func place(
     of name: StaticString, _ call: Call, _ options: SessionProtocol.TaskOptions?
   ) throws -> Place {
-    // Loads of one layer are one attempt, whoever asks and however.
-    if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string(),
-      world.layers[ID(id)]?.loadStatus == .loading,
-      let running = tasks.running.first(where: { $0.scope == ObjectReference(.layers, id) && $0.key == LayerService.loadKey })
-    {
-      return Place(scope: running.scope, key: running.key, params: running.params)
-    }
     if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string() {
-      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, params: "")
+      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, params: "", isLoad: true)
     }
     var scope: ObjectReference?
     if let id = options?.scope {
@@ -116,6 +113,7 @@ extension Host {
       let result = try outcome.get()(&world)
       tasks.remove(task)
       publish()
+      tellHeldBack()
       for waiter in task.waiters { waiter.reply(result) }
     } catch {
       tasks.remove(task)

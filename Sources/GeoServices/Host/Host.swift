@@ -56,6 +56,9 @@ public final class Host: MethodHost {
   var waits: [ProcessID: Wait] = [:]
   var ticking: LoopTimer?
   var flushing: LoopTimer?
+  var trimming: LoopTimer?
+  /// Features that have come and gone since memory was last trimmed.
+  var untrimmed = 0
   /// What the method under way has to say right behind its reply.
   var afterReply: ((Session) -> Void)?
   /// Whether something is held back until the client has read more.

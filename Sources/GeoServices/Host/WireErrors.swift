@@ -26,6 +26,9 @@ extension RPCError {
       self.init(
         fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
         path: path(fault.error), expected: fault.error.expected)
+    case ModelError.unknownID(let collection, let id) where root?.member(collection.noun).isPresent == true:
+      self.init(ModelError.unknownID(collection, id))
+      self.path = "\(prefix)/\(collection.noun)"
     case let error as ModelError: self.init(error)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
@@ -38,7 +41,7 @@ extension RPCError {
   init(_ error: ModelError) {
     switch error {
     case .unknownID(let collection, let id):
-      self = RPCError(.unknownId, "There is no \(Self.noun(collection)) \"\(id)\".").with("id", id)
+      self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
     case .idExists(let id):
       self = RPCError(.idExists, "The id \"\(id)\" is taken, or was an object's that has been closed.").with("id", id)
     case .contentModified(let revision):
@@ -61,7 +64,7 @@ extension RPCError {
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
-    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due.")
+    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
     case .oneOf(let names):
       self.init(
         .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",
@@ -108,18 +111,6 @@ extension RPCError {
 
   /// As data, for a status.
   var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
-
-  private static func noun(_ collection: Collection) -> String {
-    switch collection {
-    case .sources: "source"
-    case .maps: "map"
-    case .layers: "layer"
-    case .scenes: "scene"
-    case .views: "view"
-    case .overlays: "overlay"
-    case .locationSources: "location source"
-    }
-  }
 
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 

@@ -7,6 +7,8 @@ enum ClockService: ClockHandlers {
   typealias Host = GeoServices.Host
   /// More ticks in one advance would hold up everything else.
   private static let mostTicks = 1_000_000
+  /// The same while something moves.
+  private static let mostMovingTicks = 100_000
 
   static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result {
     let clock = host.world.clock
@@ -17,8 +19,9 @@ enum ClockService: ClockHandlers {
 
   static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> ClockProtocol.Set.Result {
     let now = try params.now.map { try instant($0, "/params/now") }
-    // The host has brought a real clock up to now before the command.
-    world.setClock(mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate, realTime: world.clock.now)
+    world.setClock(
+      mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate,
+      realTime: world.realTime)
     return .init(
       revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
   }
@@ -26,10 +29,12 @@ enum ClockService: ClockHandlers {
   static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result {
     guard host.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = host.world.clock.now.advanced(by: params.seconds)
+    guard end < .latest else { throw ModelError.tooManyTicks }
     let ticks = host.world.ticksDue(until: end)
-    guard ticks <= mostTicks else { throw ModelError.tooManyTicks }
+    guard ticks <= (host.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
     // Ticks at which nothing moves need not be carried out one by one.
-    for _ in 0..<ticks where host.world.isMoving {
+    for _ in 0..<ticks {
+      guard host.world.isMoving else { break }
       host.world.begin(origin: .animation)
       host.world.tick()
       host.publish()

@@ -57,13 +57,16 @@ enum FeatureService: FeatureHandlers {
     _ params: FeatureProtocol.QueryCount.Params, in world: World
   ) throws -> FeatureProtocol.QueryCount.Result {
     let features = try features(params.layer, params.overlay, in: world)
-    guard params.ids == nil else {
-      return .init(
-        revision: world.revision,
-        count: try allRows(of: features, params.envelope, params.spatialReference, params.ids, world).count)
+    let area = try area(params.envelope, params.spatialReference, features, world)
+    let count: Int
+    if params.ids == nil, area == nil {
+      count = features.store.count
+    } else if params.ids == nil, let area, let own = area.own, area.reference == features.reference {
+      count = features.store.count(in: own)
+    } else {
+      count = try allRows(of: features, params.envelope, params.spatialReference, params.ids, world).count
     }
-    let count = try boxes(params.envelope, params.spatialReference, features, world).map { features.store.count(in: $0) }
-    return .init(revision: world.revision, count: count ?? features.store.count)
+    return .init(revision: world.revision, count: count)
   }
 
   static func queryExtent(
@@ -82,7 +85,7 @@ enum FeatureService: FeatureHandlers {
         if let box = features.store[row]?.envelope { extent.include(box) }
       }
     }
-    let moved = extent.isNone ? nil : try world.transformer.transform(extent, from: features.reference, to: reference)
+    let moved = extent.isNone ? nil : try world.transformer.bounds(of: extent, from: features.reference, to: reference)
     return .init(
       revision: world.revision, spatialReference: reference.definition, count: count, extent: moved.map(Wire.envelope))
   }
@@ -108,38 +111,87 @@ enum FeatureService: FeatureHandlers {
     }
   }
 
-  /// The boxes to search, in the features' reference: two when they cross the antimeridian. Nil searches everything.
-  private static func boxes(
+  /// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
+  private struct Area {
+    let reference: SpatialReference
+    /// Two when it crosses the antimeridian.
+    let given: [Envelope]
+    /// Together they hold at least all that the given ones do; nil for everything.
+    let own: [Envelope]?
+  }
+
+  private static func area(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, _ features: Features, _ world: World
-  ) throws -> [Envelope]? {
+  ) throws -> Area? {
     guard let envelope = envelope.map(Wire.envelope) else { return nil }
     guard envelope.yMin <= envelope.yMax else {
       throw RPCError(
         .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
     }
-    let own = try world.canonical(reference) ?? features.reference
-    if envelope.xMin > envelope.xMax, try world.transformer.describe(own).kind != .geographic {
+    let given = try world.canonical(reference) ?? features.reference
+    if envelope.xMin > envelope.xMax, try world.transformer.describe(given).kind != .geographic {
       throw RPCError(
         .invalidParams, "Only a box in degrees can cross the antimeridian.", path: "/params/envelope/xMax",
         expected: "number not below xMin")
     }
     let parts = envelope.split(at: 180)
-    guard own != features.reference else { return parts }
-    return try parts.map { try world.transformer.transform($0, from: own, to: features.reference) }
+    guard given != features.reference else { return Area(reference: given, given: parts, own: parts) }
+    var own: [Envelope]? = []
+    for part in parts {
+      guard let found = try holding(part, of: given, in: features.reference, world.transformer) else {
+        own = nil
+        break
+      }
+      own?.append(contentsOf: found)
+    }
+    return Area(reference: given, given: parts, own: own)
+  }
+
+  /// Boxes that hold all of `box`; nil when no box is known to.
+  private static func holding(
+    _ box: Envelope, of source: SpatialReference, in target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) throws -> [Envelope]? {
+    // What cannot be had is no error: the exact test that follows looks at every feature then.
+    guard let bounds = try? transformer.bounds(of: box, from: source, to: target),
+      let center = try? transformer.transform(box.center, from: source, to: target)
+    else { return nil }
+    let parts = bounds.split(at: 180)
+    // A box that goes around the world more than once has bounds that leave its own middle out.
+    return parts.contains { $0.contains(x: center.x, y: center.y) } ? parts : nil
+  }
+
+  /// Whether a feature's own envelope, in the reference of the area, meets it.
+  private static func meets(
+    _ row: FeatureRow, _ area: Area, _ features: Features, _ transformer: any CoordinateTransformer
+  ) -> Bool {
+    if area.reference == features.reference {
+      guard let box = row.envelope else { return false }
+      return area.given.contains { $0.intersects(box) }
+    }
+    guard let geometry = row.geometry, !geometry.isEmpty,
+      let box = (try? transformer.transform(geometry, from: features.reference, to: area.reference))?.envelope
+    else { return false }
+    return area.given.contains { $0.intersects(box) }
   }
 
   private static func allRows(
     of features: Features, _ envelope: SessionProtocol.Envelope?, _ reference: String?, _ ids: [Int]?, _ world: World
   ) throws -> [UInt32] {
-    let boxes = try boxes(envelope, reference, features, world)
+    let area = try area(envelope, reference, features, world)
     let store = features.store
-    guard let ids else {
-      return boxes.map { store.sortedForDrawing(store.rows(in: $0)) } ?? store.rowsInDrawingOrder()
+    var rows: [UInt32]
+    if let ids {
+      rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
+    } else if let own = area?.own {
+      rows = store.rows(in: own)
+    } else if area != nil {
+      rows = store.rowsInDrawingOrder().sorted()
+    } else {
+      return store.rowsInDrawingOrder()
     }
-    let rows = Set(ids.compactMap { store.row(of: $0) }).sorted().filter { row in
-      guard let boxes else { return true }
-      guard let box = store[row]?.envelope else { return false }
-      return boxes.contains { $0.intersects(box) }
+    // The index has answered exactly where the box is in the features' own reference.
+    if let area, ids != nil || area.reference != features.reference {
+      rows = rows.filter { row in store[row].map { meets($0, area, features, world.transformer) } ?? false }
     }
     return store.sortedForDrawing(rows)
   }
@@ -158,8 +210,11 @@ enum FeatureService: FeatureHandlers {
     _ rows: ArraySlice<UInt32>, of store: FeatureStore, from source: SpatialReference, to target: SpatialReference,
     _ transformer: any CoordinateTransformer
   ) throws -> [Geometry?] {
-    try rows.map { row in
-      try store[row]?.geometry.map { try transformer.transform($0, from: source, to: target) }
+    try rows.map { (row) throws -> Geometry? in
+      guard let feature = store[row], let geometry = feature.geometry else { return nil }
+      do throws(TransformError) { return try transformer.transform(geometry, from: source, to: target) } catch {
+        throw RPCError(error).with("feature", feature.id)
+      }
     }
   }
 }

@@ -10,8 +10,8 @@ import Query
 enum LayerService: LayerHandlers {
   typealias Host = GeoServices.Host
 
-  /// The key of the one task that loads a layer.
-  static let loadKey = "load"
+  /// The key of the one task that loads a layer. No client's key has a NUL at its start by chance.
+  static let loadKey = "\u{0}load"
 
   static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> LayerProtocol.Layer {
     Wire.layer(try world.layers.require(ID(params.layer)))
@@ -66,7 +66,10 @@ enum LayerService: LayerHandlers {
     return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
       do {
         let store = try FeatureLoading.store(of: layer, worker)
-        return { world in result(world, try world.finishLoad(id, store: store)) }
+        return { world in
+          let layer = try world.finishLoad(id, store: store)
+          return result(world, layer)
+        }
       } catch FormatError.cancelled {
         throw CancellationError()
       } catch let error as FormatError {

@@ -50,7 +50,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.AddGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let batch = reader.readBatch(params.graphics)
+    let batch = reader.readBatch(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
     try check(reader)
     let added = try world.addGraphics(batch, to: id)
     return .init(revision: world.revision, firstId: added.firstID, count: added.count)
@@ -61,7 +61,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.UpdateGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let edits = reader.readEdits(params.graphics)
+    let edits = reader.readEdits(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
     try check(reader)
     let count = try world.updateGraphics(edits, of: id)
     return .init(revision: world.revision, count: count)
@@ -164,6 +164,8 @@ enum OverlayService: OverlayHandlers {
   static func removeGraphics(
     _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout World
   ) throws -> OverlayProtocol.RemoveGraphics.Result {
+    _ = try world.overlays.require(ID(params.overlay))
+    guard (params.ids == nil) == params.all else { throw ModelError.oneOf(["ids", "all"]) }
     let count = try world.removeGraphics(try params.ids.map(ColumnReader.ids), from: ID(params.overlay))
     return .init(revision: world.revision, count: count)
   }

@@ -58,8 +58,14 @@ enum SourceService: SourceHandlers {
     TaskPlan { worker in
       let origin = try origin(worker.files)
       let (source, options) = FeatureLoading.source(origin)
-      let description = try FeatureFormats.describe(
-        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+      let description: SourceDescription
+      do {
+        description = try FeatureFormats.describe(
+          source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+      } catch FormatError.unrecognized(let path) where driver != nil {
+        // Only one format can stand in a request.
+        throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is no GeoJSON")
+      }
       let layers = description.layers.map { layer in
         SourceLayer(
           name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,

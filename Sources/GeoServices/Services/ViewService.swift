@@ -130,13 +130,33 @@ enum ViewService: ViewHandlers {
   ) throws -> ViewProtocol.GetVisibleArea.Result {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
-    let area = try world.transformer.transform(
-      .polygon([view.visibleArea]), from: view.reference.reference, to: reference)
-    let box = Geometry.polygon([view.visibleArea]).envelope ?? Envelope(xMin: 0, yMin: 0, xMax: 0, yMax: 0)
-    let envelope = try world.transformer.transform(box, from: view.reference.reference, to: reference)
+    let pieces = view.visiblePieces
+    let own = view.reference.reference
+    let rings = try pieces.map { piece in
+      try world.transformer.transform(.polygon([piece]), from: own, to: reference)
+    }
+    let boxes = try pieces.compactMap { Geometry.multiPoint($0).envelope }.map {
+      try world.transformer.bounds(of: $0, from: own, to: reference)
+    }
     return .init(
-      revision: world.revision, spatialReference: reference.definition, polygon: Wire.opaque(area),
-      envelope: Wire.envelope(view.camera.rotation == 0 ? envelope : area.envelope ?? envelope))
+      revision: world.revision, spatialReference: reference.definition,
+      polygon: Wire.opaque(rings.count == 1 ? rings[0] : .multiPolygon(rings.compactMap(\.rings))),
+      envelope: Wire.envelope(try envelope(of: boxes, view, in: reference, world)))
+  }
+
+  /// The box around what is in sight: in degrees, `xMin > xMax` where it lies across the antimeridian.
+  private static func envelope(
+    of boxes: [Envelope], _ view: View, in reference: SpatialReference, _ world: World
+  ) throws -> Envelope {
+    var all = boxes.reduce(into: Envelope.none) { $0.include($1) }
+    guard try world.transformer.describe(reference).kind == .geographic, let first = boxes.first, let last = boxes.last
+    else { return all }
+    if view.showsWholeTurn {
+      (all.xMin, all.xMax) = (-180, 180)
+    } else {
+      (all.xMin, all.xMax) = (first.xMin, last.xMax)
+    }
+    return all
   }
 
   static func setLocationDisplay(
@@ -157,5 +177,12 @@ extension World {
   /// The reference by its authority's code where it has one; nil stays nil.
   func canonical(_ name: String?) throws -> SpatialReference? {
     try name.map { try transformer.describe(SpatialReference($0)).reference }
+  }
+}
+
+extension Geometry {
+  /// A polygon's rings.
+  fileprivate var rings: [Positions]? {
+    if case .polygon(let rings) = self { rings } else { nil }
   }
 }

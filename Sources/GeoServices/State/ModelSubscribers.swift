@@ -27,7 +27,7 @@ final class ViewpointSubscriber: Subscriber {
   var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change) -> Int {
+  func note(_ change: Change, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -36,7 +36,8 @@ final class ViewpointSubscriber: Subscriber {
     return origin == nil ? 0 : 1
   }
 
-  func giveUp() {}
+  // The latest is all it tells, however late.
+  func giveUp() -> Bool { false }
 
   func flush(_ world: World, to session: Session) {
     guard let origin, let view = world.views[view] else { return }
@@ -73,7 +74,7 @@ final class LocationSubscriber: Subscriber {
   var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
   var isDirty: Bool { hasLocation || !statuses.isEmpty }
 
-  func note(_ change: Change) -> Int {
+  func note(_ change: Change, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: statuses.append((change.revision, nil))
@@ -85,7 +86,8 @@ final class LocationSubscriber: Subscriber {
     return 0
   }
 
-  func giveUp() {}
+  // The latest is all it tells, however late.
+  func giveUp() -> Bool { false }
 
   func flush(_ world: World, to session: Session) {
     guard let source = world.locationSources[source] else { return }

@@ -27,6 +27,8 @@ final class StateSubscriber: Subscriber {
   private var touchedPatterns: Set<Int> = []
   /// What was last told of places inside values.
   private var insideValues: [String: String] = [:]
+  /// What has to be removed when an object goes that only parts of are followed; see ``removal(_:_:)``.
+  private var told: Set<String> = []
   private var origins: [Origin] = []
   private var isLost = false
 
@@ -42,9 +44,12 @@ final class StateSubscriber: Subscriber {
 
   // MARK: Noting
 
-  func note(_ change: Change) -> Int {
-    if case .client(let name) = change.origin, let name, name == exceptOrigin { return 0 }
+  func note(_ change: Change, _ world: World) -> Int {
     if isLost { return 1 }
+    if case .client(let name?) = change.origin, name == exceptOrigin {
+      assumeKnown(change.event, world)
+      return 0
+    }
     var superfluous = 0
     switch change.event {
     case .created(let object): superfluous += note(StateTree.path(of: object), .add)
@@ -64,24 +69,17 @@ final class StateSubscriber: Subscriber {
   }
 
   private func note(_ path: [String], _ operation: Operation) -> Int {
+    if patterns.contains(where: { $0.covers(path) }) { return pend(path, operation) }
     var superfluous = 0
-    for (index, pattern) in patterns.enumerated() {
-      if pattern.covers(path) {
-        return superfluous + pend(path, operation)
-      }
-      guard pattern.isBelow(path) else { continue }
+    for (index, pattern) in patterns.enumerated() where pattern.isBelow(path) {
       switch operation {
       case .replace: touchedPatterns.insert(index)
       case .add: superfluous += pend(path, .add)
       case .remove:
-        // As far down as the pattern's names lead: what was below goes with it.
-        var rest = path
-        for segment in pattern.segments.dropFirst(path.count) {
-          guard case .name(let name) = segment else { break }
-          rest.append(name)
-        }
-        superfluous += pend(rest, .remove)
-        forget(below: rest)
+        if pending[pointer(path)]?.operation == .add { _ = pend(path, .remove) }
+        forgetValues(below: path)
+        let gone = removal(pattern, path)
+        if told.remove(pointer(gone)) != nil { superfluous += pend(gone, .remove) }
       }
     }
     return superfluous
@@ -92,7 +90,9 @@ final class StateSubscriber: Subscriber {
     switch (pending[key]?.operation, operation) {
     case (nil, .replace):
       // Inside what is added anyway there is nothing to say.
-      for length in 1..<max(path.count, 1) where pending[pointer(Array(path.prefix(length)))]?.operation == .add { return 1 }
+      for length in 1..<max(path.count, 1) where pending[pointer(Array(path.prefix(length)))]?.operation == .add {
+        return 1
+      }
     case (nil, _): break
     case (.add, .remove):
       forget(below: path)
@@ -112,6 +112,36 @@ final class StateSubscriber: Subscriber {
     pending[key] = (path, operation)
     order.append(key)
     return 0
+  }
+
+  /// The place that is removed when the object at `path` goes: as far down as the pattern's names lead. What was below goes
+  /// with it.
+  private func removal(_ pattern: StatePattern, _ path: [String]) -> [String] {
+    var rest = Array(path.prefix(2))
+    for segment in pattern.segments.dropFirst(2) {
+      guard case .name(let name) = segment else { break }
+      rest.append(name)
+    }
+    return rest
+  }
+
+  /// What the client has done itself it knows, though it was not told.
+  private func assumeKnown(_ event: Change.Event, _ world: World) {
+    switch event {
+    case .created(let object): remember(world, below: StateTree.path(of: object))
+    case .changed(let object, let property): remember(world, below: StateTree.path(of: object) + [property.rawValue])
+    case .graphics(let overlay, _): remember(world, below: ["overlays", overlay.rawValue, "graphics"])
+    case .clock: break
+    case .closed(let object):
+      let path = StateTree.path(of: object)
+      forgetValues(below: path)
+      for pattern in patterns where pattern.isBelow(path) { told.remove(pointer(removal(pattern, path))) }
+    }
+  }
+
+  private func forgetValues(below path: [String]) {
+    let prefix = pointer(path) + "/"
+    if !insideValues.isEmpty { insideValues = insideValues.filter { !$0.key.hasPrefix(prefix) } }
   }
 
   /// Drops what was noted below a place that is gone.
@@ -162,9 +192,11 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
-  func giveUp() {
+  func giveUp() -> Bool {
+    guard !isLost else { return false }
     forgetAll()
     isLost = true
+    return true
   }
 
   private func forgetAll() {
@@ -183,6 +215,7 @@ final class StateSubscriber: Subscriber {
     if isLost {
       isLost = false
       base = world.revision
+      remember(world)
       Snapshot(patterns, in: world).resync(id, to: session)
       return
     }
@@ -195,9 +228,18 @@ final class StateSubscriber: Subscriber {
     for overlay in graphicOrder.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let store = world.overlays[overlay]?.store, let ids = graphicOrder[overlay] else { continue }
       let prefix = "/overlays/\(overlay.rawValue)/graphics/"
+      let single = patterns.filter { pattern in
+        pattern.segments.count == 4 && !isFollowedAbove(pattern, ["overlays", overlay.rawValue, "graphics"])
+      }
       for id in ids {
         guard let operation = graphics[overlay]?.removeValue(forKey: id) else { continue }
         let row = operation == .remove ? nil : store.feature(id: id)
+        for pattern in single {
+          let path = ["overlays", overlay.rawValue, "graphics", String(id)]
+          guard pattern.covers(path) else { continue }
+          let place = pointer(removal(pattern, path))
+          if row != nil { told.insert(place) } else if place.hasPrefix(prefix) { told.remove(place) }
+        }
         writer.entry(row == nil ? .remove : operation, path: prefix + String(id), to: session) { writer in
           if let row { FeatureWriter.writeGraphic(row, store.schema, to: &writer) }
         }
@@ -217,8 +259,9 @@ final class StateSubscriber: Subscriber {
     guard patterns.contains(where: { $0.covers(path) }) else {
       // Something new above what is followed: the places in it.
       for pattern in patterns where pattern.isBelow(path) {
-        for (place, node) in StateTree.places(of: pattern, in: world) where place.starts(with: path) {
+        for (place, node) in places(of: pattern, in: world) where place.starts(with: path) {
           writer.entry(.add, path: pointer(place), to: session) { node.write(to: &$0) }
+          remember(place, node, pattern)
         }
       }
       return
@@ -229,31 +272,67 @@ final class StateSubscriber: Subscriber {
 
   /// Places inside values: told when they differ from what was last told.
   private func writeInside(_ pattern: StatePattern, _ world: World, _ writer: inout PatchWriter, _ session: Session) {
-    var now: [String: String] = [:]
-    for (path, node) in StateTree.places(of: pattern, in: world) {
-      var text = JSONWriter(capacity: 64)
-      node.write(to: &text)
+    var now: Set<String> = []
+    for (path, node) in places(of: pattern, in: world) where isInsideValue(path) {
       let key = pointer(path)
-      now[key] = text.string
-      guard insideValues[key] != text.string else { continue }
-      writer.entry(insideValues[key] == nil ? .add : .replace, path: key, to: session) { $0.raw(text.string) }
+      now.insert(key)
+      let text = Self.text(node)
+      guard insideValues[key] != text else { continue }
+      writer.entry(insideValues[key] == nil ? .add : .replace, path: key, to: session) { $0.raw(text) }
+      remember(path, node, pattern)
     }
-    for key in insideValues.keys where now[key] == nil && pattern.covers(StatePattern.names(of: key)) {
+    // From the end, so that no place of a list moves before it is removed.
+    for key in insideValues.keys.sorted(by: >) where !now.contains(key) && pattern.covers(StatePattern.names(of: key)) {
       writer.entry(.remove, path: key, to: session) { _ in }
+      insideValues[key] = nil
+      told.remove(key)
     }
-    insideValues.merge(now) { $1 }
-    insideValues = insideValues.filter { now[$0.key] != nil || !pattern.covers(StatePattern.names(of: $0.key)) }
   }
 
-  /// The values of places inside values, as the snapshot tells them.
-  func remember(_ world: World) {
-    for pattern in patterns where pattern.segments.count > 3 {
-      for (path, node) in StateTree.places(of: pattern, in: world) {
-        var text = JSONWriter(capacity: 64)
-        node.write(to: &text)
-        insideValues[pointer(path)] = text.string
+  // MARK: What the client knows
+
+  /// Takes for known what stands in the world, or in a part of it: what was told by a snapshot, or what the client did itself.
+  func remember(_ world: World, below path: [String] = []) {
+    if path.isEmpty {
+      insideValues = [:]
+      told = []
+    }
+    for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
+      var known: Set<String> = []
+      for (place, node) in places(of: pattern, in: world) where place.starts(with: path) {
+        known.insert(pointer(place))
+        remember(place, node, pattern)
+      }
+      for key in insideValues.keys where !known.contains(key) {
+        let names = StatePattern.names(of: key)
+        if names.starts(with: path), pattern.covers(names) { insideValues[key] = nil }
       }
     }
+  }
+
+  private func remember(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
+    told.insert(pointer(removal(pattern, path)))
+    if isInsideValue(path) { insideValues[pointer(path)] = Self.text(node) }
+  }
+
+  /// The places of a pattern, but for those that a shorter one shows anyway.
+  private func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
+    StateTree.places(of: pattern, in: world).filter { !isFollowedAbove(pattern, $0.path) }
+  }
+
+  private func isFollowedAbove(_ pattern: StatePattern, _ path: [String]) -> Bool {
+    patterns.contains { $0.segments.count < pattern.segments.count && $0.covers(path) }
+  }
+
+  /// Whether changes of the place are not noted by its path, but by that of the value it is in.
+  private func isInsideValue(_ path: [String]) -> Bool {
+    path.count > 4 || path.count == 4 && !(path[0] == Collection.overlays.rawValue && path[2] == "graphics")
+  }
+
+  private static func text(_ node: StateNode) -> String {
+    var writer = JSONWriter(capacity: 64)
+    node.write(to: &writer)
+    return writer.string
   }
 }
 

@@ -16,17 +16,25 @@ indirect enum StateNode {
     switch self {
     case .branch(_, let child): return child(name)
     case .graphics(let store):
-      return Int(name).flatMap { store.feature(id: $0) }.map { row in
+      return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf(let write):
-      // Below a property the value is plain JSON, and so is the way.
-      var writer = JSONWriter(capacity: 256)
-      write(&writer)
-      guard let document = try? JSONDocument(writer.string) else { return nil }
-      return StateNode.parsed(document.unownedRoot, in: document)?.child(name)
+    case .leaf: return opened?.child(name)
     }
   }
+
+  /// Below a property the value is plain JSON, and so is the way; nil where it is a scalar, which leads nowhere.
+  private var opened: StateNode? {
+    var writer = JSONWriter(capacity: 256)
+    write(to: &writer)
+    guard let document = try? JSONDocument(writer.string),
+      let node = Self.parsed(document.unownedRoot, in: document), case .branch = node
+    else { return nil }
+    return node
+  }
+
+  /// A number as it is written in paths: `03` and `+3` are none.
+  private static func number(_ name: String) -> Int? { Int(name).flatMap { String($0) == name ? $0 : nil } }
 
   private static func parsed(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
     switch value.kind {
@@ -37,17 +45,17 @@ indirect enum StateNode {
       return .branch(names) { parsed(value.member($0), in: document) }
     case .array:
       return .branch((0..<value.count).map(String.init)) { name in
-        Int(name).flatMap { parsed(value[$0], in: document) }
+        number(name).flatMap { parsed(value[$0], in: document) }
       }
     default:
       return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
     }
   }
 
-  /// The names of its children; none for a value.
+  /// The names of its children; none for a scalar.
   var names: [String] {
     switch self {
-    case .leaf: return []
+    case .leaf: return opened?.names ?? []
     case .branch(let names, _): return names
     case .graphics(let store):
       var ids: [String] = []
@@ -165,7 +173,9 @@ enum StateTree {
   private static func branch<Element>(
     _ registry: Registry<Element>, _ members: @escaping (Element) -> [(String, StateNode)]
   ) -> StateNode {
-    .branch(registry.ids.map(\.rawValue)) { id in registry[ID(id)].map { object(members($0)) } }
+    .branch(registry.ids.map(\.rawValue)) { id in
+      registry[ID(id)].map { object([(Element.collection.noun, .leaf { $0.value(id) })] + members($0)) }
+    }
   }
 
   private static func object(_ members: [(String, StateNode)]) -> StateNode {

@@ -14,11 +14,11 @@ protocol Subscriber: AnyObject {
   var scope: ObjectReference? { get }
 
   /// Notes a change; answers how many earlier ones it made superfluous.
-  func note(_ change: Change) -> Int
+  func note(_ change: Change, _ world: World) -> Int
   /// Tells what has been noted, as of now.
   func flush(_ world: World, to session: Session)
-  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew.
-  func giveUp()
+  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew. False when there was nothing to give up.
+  func giveUp() -> Bool
 }
 
 /// All subscriptions, in the order they were made.
@@ -36,17 +36,26 @@ struct Subscribers {
     return "sub\(made)"
   }
 
-  mutating func add(_ subscriber: any Subscriber) { all.append(subscriber) }
+  /// Subscriptions whose handle the client has not been told; they say nothing yet.
+  private(set) var unannounced: [String] = []
+
+  mutating func add(_ subscriber: any Subscriber) {
+    all.append(subscriber)
+    unannounced.append(subscriber.id)
+  }
+
+  /// The client knows the handles.
+  mutating func announce(_ ids: [String]) { unannounced.removeAll { ids.contains($0) } }
 
   mutating func remove(_ id: String) {
     all.removeAll { $0.id == id }
     notBefore[id] = nil
   }
 
-  mutating func note(_ changes: [Change]) {
+  mutating func note(_ changes: [Change], _ world: World) {
     guard !all.isEmpty else { return }
     for subscriber in all {
-      for change in changes { coalesced += subscriber.note(change) }
+      for change in changes { coalesced += subscriber.note(change, world) }
     }
     for change in changes {
       guard case .closed(let object) = change.event else { continue }
@@ -59,14 +68,15 @@ struct Subscribers {
   /// - Returns: when the next of those may speak.
   mutating func flush(_ world: World, to session: Session) -> UInt64? {
     var next: UInt64?
-    for subscriber in all where subscriber.isDirty {
+    for subscriber in all where subscriber.isDirty && !unannounced.contains(subscriber.id) {
       if let rate = subscriber.maxRate {
         let now = session.loop.nanoseconds
         if let due = notBefore[subscriber.id], due > now {
           next = min(next ?? due, due)
           continue
         }
-        notBefore[subscriber.id] = now + UInt64(1e9 / rate)
+        // A rate may be as small as a number can be.
+        notBefore[subscriber.id] = now + UInt64(min(1e9 / rate, 1e18))
       }
       subscriber.flush(world, to: session)
     }
@@ -74,10 +84,13 @@ struct Subscribers {
   }
 
   /// The client has not read for too long: from here on memory is kept in proportion to the state.
-  mutating func giveUp() {
+  ///
+  /// - Returns: whether any subscription has lost deltas by it.
+  mutating func giveUp() -> Bool {
+    let before = resyncs
     for subscriber in all where subscriber.isDirty {
-      subscriber.giveUp()
-      resyncs += 1
+      if subscriber.giveUp() { resyncs += 1 }
     }
+    return resyncs > before
   }
 }

@@ -1,5 +1,6 @@
 // Columns as they come in: arrays, or packed little-endian numbers in base64.
 
+import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
@@ -39,7 +40,10 @@ enum ColumnReader {
     if value.kind == .array {
       var read: [Double] = []
       read.reserveCapacity(value.count)
-      try value.appendNumbers(to: &read)
+      do { try value.appendNumbers(to: &read) } catch {
+        // Null is "not known", which a coordinate cannot be; anything else is no column of numbers at all.
+        read = try (0..<value.count).map { value[$0].isNull ? .nan : try value[$0].double() }
+      }
       numbers = read
     } else {
       switch try packed(value) {
@@ -48,8 +52,11 @@ enum ColumnReader {
       case .array: numbers = []
       }
     }
-    if let bad = numbers.firstIndex(where: { !$0.isFinite }) {
-      throw WireFault(.invalidGeometry, value.typeError(expected: "finite numbers; the one at \(bad) is not"))
+    guard numbers.allSatisfy(\.isFinite) else {
+      let bad = numbers.indices.filter { !numbers[$0].isFinite }
+      let failure = Failure(
+        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number")
+      throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
     }
     return numbers
   }

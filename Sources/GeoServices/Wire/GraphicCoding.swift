@@ -112,12 +112,18 @@ struct GraphicReader {
 
   init(transform: @escaping (Geometry, String) throws -> Geometry) { self.transform = transform }
 
-  mutating func readBatch(_ graphics: [JSONOpaque]) -> FeatureBatch {
+  /// - Parameter exists: whether there is a graphic of that id.
+  mutating func readBatch(_ graphics: [JSONOpaque], _ exists: (Int) -> Bool) -> FeatureBatch {
     var batch = FeatureBatch()
     batch.reserveCapacity(graphics.count)
+    var given: Set<Int> = []
     for (index, graphic) in graphics.enumerated() {
       guard let value = graphic.value else { continue }
-      do { try read(value, into: &batch) } catch { note(error, index, value) }
+      do {
+        if let id = try read(value, into: &batch), exists(id) || !given.insert(id).inserted {
+          throw WireFault(.idExists, value["id"].error(expected: "an id that is free"))
+        }
+      } catch { note(error, index, value) }
     }
     return batch
   }
@@ -127,10 +133,11 @@ struct GraphicReader {
     if failures.count < 100 { failures.append((index, error, item)) }
   }
 
-  private func read(_ value: JSONValue, into batch: inout FeatureBatch) throws {
+  /// - Returns: the id that the graphic names, if any.
+  private func read(_ value: JSONValue, into batch: inout FeatureBatch) throws -> Int? {
     try value.requireObject()
-    let id = value["id"]
-    batch.begin(id: id.isPresent ? try id.integer() : nil)
+    let id = try value["id"].isPresent ? Self.id(value["id"]) : nil
+    batch.begin(id: id)
     let reference = value["spatialReference"]
     let geometry = value["geometry"]
     if geometry.isPresent {
@@ -155,6 +162,15 @@ struct GraphicReader {
     if isVisible.isPresent, try !isVisible.bool() { batch.setHidden() }
     let isSelected = value["isSelected"]
     if isSelected.isPresent, try isSelected.bool() { batch.setSelected() }
+    return id
+  }
+
+  private static func id(_ value: JSONValue) throws(JSONError) -> Int {
+    let id = try value.integer()
+    guard (0..<FeatureStore.idLimit).contains(id) else {
+      throw value.error(expected: "integer in 0...\(FeatureStore.idLimit - 1)")
+    }
+    return id
   }
 
   static func int32(_ value: JSONValue) throws(JSONError) -> Int32 {
@@ -192,19 +208,24 @@ struct GraphicReader {
 
   // MARK: Updates
 
-  mutating func readEdits(_ updates: [JSONOpaque]) -> [FeatureEdit] {
+  /// - Parameter exists: whether there is a graphic of that id.
+  mutating func readEdits(_ updates: [JSONOpaque], _ exists: (Int) -> Bool) -> [FeatureEdit] {
     var edits: [FeatureEdit] = []
     edits.reserveCapacity(updates.count)
     for (index, update) in updates.enumerated() {
       guard let value = update.value else { continue }
-      do { edits.append(try edit(value)) } catch { note(error, index, value) }
+      do {
+        let edit = try edit(value)
+        guard exists(edit.id) else { throw WireFault(.unknownId, value["id"].error(expected: "the id of a graphic")) }
+        edits.append(edit)
+      } catch { note(error, index, value) }
     }
     return edits
   }
 
   private func edit(_ value: JSONValue) throws -> FeatureEdit {
     try value.requireObject()
-    var edit = FeatureEdit(id: try value["id"].integer())
+    var edit = FeatureEdit(id: try Self.id(value["id"]))
     let geometry = value["geometry"]
     if geometry.isPresent {
       let shape = try GeometryReader.read(geometry)

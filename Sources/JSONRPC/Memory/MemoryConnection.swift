@@ -13,11 +13,12 @@ public final class MemoryConnection {
 
   private var sending = JSONWriter()
   private var hanging = 0
+  private var isFlushing = false
 
   public init(_ session: Session, on loop: ManualLoop) {
     self.session = session
     self.loop = loop
-    session.onOutput = { [unowned self] in flush() }
+    session.onOutput = { [weak self] in self?.flush() }
   }
 
   /// Gives the session bytes, in one piece, and runs what is ready.
@@ -40,8 +41,6 @@ public final class MemoryConnection {
     defer { writes = [] }
     return Array(writes.joined())
   }
-
-  private var isFlushing = false
 
   private func flush() {
     guard !isFlushing else { return }

@@ -4,6 +4,12 @@ import JSON
 import Logging
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// The one handler of the channel. On the loop only.
 final class PipeTransport: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
@@ -14,6 +20,11 @@ final class PipeTransport: ChannelInboundHandler {
 
   private let session: Session
   private let finish: (Int32) -> Void
+  /// The channel's own, non-blocking: written to directly while nothing waits in the channel.
+  private let output: CInt
+  private let input: CInt
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  private var hasWritten = false
   private var context: ChannelHandlerContext?
   private var sending = JSONWriter(capacity: 64 << 10)
   private var sent = 0
@@ -25,22 +36,42 @@ final class PipeTransport: ChannelInboundHandler {
   private var isFinished = false
 
   /// - Parameter finish: called once, with the exit code, when everything is over.
-  init(session: Session, finish: @escaping (Int32) -> Void) {
+  init(session: Session, input: CInt, output: CInt, finish: @escaping (Int32) -> Void) {
     self.session = session
+    self.input = input
+    self.output = output
     self.finish = finish
     buffer = ByteBufferAllocator().buffer(capacity: 64 << 10)
   }
 
+  deinit { scratch.deallocate() }
+
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    session.onOutput = { [unowned self] in flush() }
+    session.onOutput = { [weak self] in self?.flush() }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    hasWritten = false
     unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
-    regulateReading(context)
+    readOn()
+    if !isFinished { regulateReading(context) }
+  }
+
+  /// Looks whether the client has replied already to what was just written: on a busy processor it runs as soon as we write,
+  /// and a look costs less than asking the system to wait. A few times only, so that timers get their turn; ends and
+  /// errors are left to the channel.
+  private func readOn() {
+    var turns = 0
+    while hasWritten, turns < 16, !isWriting, !isFinished, session.ending == nil, session.wantsInput {
+      hasWritten = false
+      turns += 1
+      let count = read(input, scratch.baseAddress, scratch.count)
+      guard count > 0 else { return }
+      session.receive(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+    }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -49,7 +80,7 @@ final class PipeTransport: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { broken(error) }
 
-  func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 0) }
+  func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 1) }
 
   /// Reading stops only behind a message that takes long to parse, and goes on when it is parsed.
   private func regulateReading(_ context: ChannelHandlerContext) {
@@ -72,12 +103,35 @@ final class PipeTransport: ChannelInboundHandler {
         sent = 0
         guard session.takeOutput(into: &sending) else { break }
       }
-      writeSlice(context)
+      if writeAtOnce() { continue }
       if isFinished { return }
+      writeSlice(context)
     }
     if let ending = session.ending { wind(down: ending) }
   }
 
+  /// Writes what the system takes now: nearly always everything, at a tenth less of a request's time than by the channel,
+  /// with its buffer and its promise. Whether everything has gone.
+  private func writeAtOnce() -> Bool {
+    let bytes = sending.bytes
+    guard let start = bytes.baseAddress else { return true }
+    while sent < bytes.count {
+      let step = write(output, start + sent, bytes.count - sent)
+      if step > 0 {
+        sent += step
+        hasWritten = true
+        session.outputWritten(step)
+      } else if step < 0, errno == EAGAIN {
+        return false
+      } else if step == 0 || errno != EINTR {
+        broken(IOError(errnoCode: errno, reason: "write"))
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Lets the channel write the next slice, when the system has room again.
   private func writeSlice(_ context: ChannelHandlerContext) {
     let count = min(Self.slice, sending.count - sent)
     buffer.clear()
@@ -103,8 +157,8 @@ final class PipeTransport: ChannelInboundHandler {
   private func broken(_ error: any Error) {
     guard !isFinished else { return }
     session.logger.debug("the client is gone: \(error)")
-    session.end(.atOnce(code: session.ending?.code ?? 0))
-    over(with: session.ending?.code ?? 0)
+    session.end(.atOnce(code: 1))
+    over(with: session.ending?.code ?? 1)
   }
 
   /// Waits for what is still being written, but not for a client that has said goodbye and does not read.

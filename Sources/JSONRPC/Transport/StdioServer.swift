@@ -33,7 +33,7 @@ public enum StdioServer {
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
       let session = makeSession(NIOLoop(eventLoop), trace)
-      let transport = PipeTransport(session: session) { code in
+      let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
         // In a later turn, so that NIO has closed the channel: the output pump then sees the end of what it has to write.
         eventLoop.execute { leave(code, streams, trace) }
       }

@@ -45,7 +45,7 @@ public final class TraceFile: TrafficRecorder, Sendable {
         writer.key("send")
         writer.raw(text)
       } else {
-        writer.key("sendRaw")
+        writer.key("sendText")
         writer.value(String(decoding: text, as: UTF8.self))
       }
       writer.endObject()

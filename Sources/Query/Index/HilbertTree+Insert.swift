@@ -87,10 +87,12 @@ extension InnerBlock {
     let pieces = (children.count + target - 1) / target
     return (0..<pieces).map { piece in
       let start = children.count * piece / pieces, end = children.count * (piece + 1) / pieces
-      let node = make(level: level), inner = InnerBlock(node.block)
-      for index in start..<end { inner.append(children[index]) }
-      return IndexBranch(
-        box: inner.box, key: children[start].key, row: children[start].row, total: inner.total, node: node)
+      let node = make(level: level)
+      return node.withInner { inner in
+        for index in start..<end { inner.append(children[index]) }
+        return IndexBranch(
+          box: inner.box, key: children[start].key, row: children[start].row, total: inner.total, node: node)
+      }
     }
   }
 }
@@ -118,14 +120,14 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func placeLeaf(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode
   ) -> [IndexBranch] {
-    var leaf = LeafBlock<Shape>(node.block)
-    let needed = leaf.count + items.count
-    guard needed <= LeafBlock<Shape>.limit else { return split(leaf, with: items) }
-    if needed > leaf.capacity || !isKnownUniquelyReferenced(&node) {
-      node = leaf.copy(for: needed)
-      leaf = LeafBlock<Shape>(node.block)
+    let head = node.header, needed = Int(head.count) + items.count
+    guard needed <= LeafBlock<Shape>.limit else { return node.withLeaf(of: Shape.self) { split($0, with: items) } }
+    if needed > head.capacity || !isKnownUniquelyReferenced(&node) {
+      node = node.withLeaf(of: Shape.self) { $0.copy(for: needed) }
     }
-    for item in items { leaf.append(shapes[Int(item.source)], row: item.row) }
+    node.withLeaf(of: Shape.self) { leaf in
+      for item in items { leaf.append(shapes[Int(item.source)], row: item.row) }
+    }
     return []
   }
 
@@ -173,9 +175,11 @@ struct Insertion<Shape: IndexedShape> {
     var start = 0
     for piece in 1...max(pieces, 1) {
       let end = isAppended ? min(start + target, items.count) : items.count * piece / max(pieces, 1)
-      let node = LeafBlock<Shape>.make(for: end - start), leaf = LeafBlock<Shape>(node.block)
-      for index in start..<end { leaf.append(shapes[Int(items[index].source)], row: items[index].row) }
-      let box = leaf.box
+      let node = LeafBlock<Shape>.make(for: end - start)
+      let box = node.withLeaf(of: Shape.self) { leaf in
+        for index in start..<end { leaf.append(shapes[Int(items[index].source)], row: items[index].row) }
+        return leaf.box
+      }
       // One cell holds a whole leaf, though its positions differ: the grid is too coarse for this data.
       if end - start > 1, items[start].key == items[end - 1].key, box.lower != box.upper { strain += end - start }
       result.append(
@@ -188,8 +192,13 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func placeInner(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode
   ) -> [IndexBranch] {
-    if !isKnownUniquelyReferenced(&node) { node = InnerBlock(node.block).copy() }
-    let inner = InnerBlock(node.block)
+    if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
+    return node.withInner { placeInner(items, in: $0) }
+  }
+
+  private mutating func placeInner(
+    _ items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock
+  ) -> [IndexBranch] {
     var splits: [(child: Int, pieces: [IndexBranch])] = []
     var start = 0
     while start < items.count {
@@ -198,7 +207,7 @@ struct Insertion<Shape: IndexedShape> {
       let run = UnsafeBufferPointer(rebasing: items[start..<end])
       let pieces = place(run, in: &inner.nodes[child])
       if pieces.isEmpty {
-        inner.blocks[child] = inner.nodes[child].block
+        inner.noteBlock(of: child)
         inner.totals[child] &+= UInt32(truncatingIfNeeded: run.count)
         inner.boxes[child].include(box(of: run))
       } else {

@@ -14,29 +14,31 @@ extension HilbertTree {
       if head.count == 0 { faults.append("an empty node at level \(level)") }
       if head.count > head.capacity { faults.append("\(head.count) in a node of \(head.capacity)") }
       guard level > 0 else {
-        let leaf = LeafBlock<Shape>(branch.node.block)
-        if leaf.count != branch.total { faults.append("a leaf of \(leaf.count) counted as \(branch.total)") }
-        if leaf.box != branch.box { faults.append("a leaf's box is not exact") }
-        for index in 0..<leaf.count {
-          let key = keyOf.withUnsafeBufferPointer { table in
-            table.baseAddress.map { domain.key(leaf.shapes[index].center, table: $0) } ?? 0
-          }
-          let item = IndexItem(key: key, row: leaf.rows[index], source: 0)
-          if let low, item.isBefore(low.key, low.row) { faults.append("an entry before its leaf") }
-          if let high, !item.isBefore(high.key, high.row) { faults.append("an entry after its leaf") }
+        return branch.node.withLeaf(of: Shape.self) { checkLeaf($0, branch, from: low, to: high) }
+      }
+      branch.node.withInner { inner in
+        if inner.total != branch.total { faults.append("a node's total is wrong") }
+        if inner.box != branch.box { faults.append("a node's box is not exact") }
+        for index in 0..<inner.count {
+          let child = inner[index]
+          if child.node.withBlock({ inner.blocks[index] != $0 }) { faults.append("a child's memory is not its node's") }
+          let next = index + 1 < inner.count ? (inner.keys[index + 1], inner.rows[index + 1]) : high
+          check(child, level: level - 1, from: index == 0 ? low : (child.key, child.row), to: next)
         }
-        return
       }
-      let inner = InnerBlock(branch.node.block)
-      if inner.total != branch.total { faults.append("a node's total is wrong") }
-      if inner.box != branch.box { faults.append("a node's box is not exact") }
-      for index in 0..<inner.count {
-        let child = inner[index]
-        if inner.blocks[index] != child.node.block { faults.append("a child's memory is not its node's") }
-        let next = index + 1 < inner.count ? (inner.keys[index + 1], inner.rows[index + 1]) : high
-        check(child, level: level - 1, from: index == 0 ? low : (child.key, child.row), to: next)
+    }
+
+    func checkLeaf(_ leaf: LeafBlock<Shape>, _ branch: IndexBranch, from low: Bound?, to high: Bound?) {
+      if leaf.count != branch.total { faults.append("a leaf of \(leaf.count) counted as \(branch.total)") }
+      if leaf.box != branch.box { faults.append("a leaf's box is not exact") }
+      for index in 0..<leaf.count {
+        let key = keyOf.withUnsafeBufferPointer { table in
+          table.baseAddress.map { domain.key(leaf.shapes[index].center, table: $0) } ?? 0
+        }
+        let item = IndexItem(key: key, row: leaf.rows[index], source: 0)
+        if let low, item.isBefore(low.key, low.row) { faults.append("an entry before its leaf") }
+        if let high, !item.isBefore(high.key, high.row) { faults.append("an entry after its leaf") }
       }
-      withExtendedLifetime(branch) {}
     }
 
     check(root, level: Int(root.node.header.level), from: nil, to: nil)
@@ -49,9 +51,9 @@ extension HilbertTree {
     func visit(_ node: IndexNode) {
       all.insert(ObjectIdentifier(node))
       guard node.header.level > 0 else { return }
-      let inner = InnerBlock(node.block)
-      for index in 0..<inner.count { visit(inner.nodes[index]) }
-      withExtendedLifetime(node) {}
+      node.withInner { inner in
+        for index in 0..<inner.count { visit(inner.nodes[index]) }
+      }
     }
     if let root { visit(root.node) }
     return all

@@ -14,9 +14,8 @@ extension HilbertTree {
     let removed = items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
     branch.total -= removed
     // A chain of single children is no use.
-    while branch.node.header.level > 0, InnerBlock(branch.node.block).count == 1 {
-      let child = InnerBlock(branch.node.block).nodes[0]
-      branch.node = child
+    while branch.node.header.level > 0, branch.node.header.count == 1 {
+      branch.node = branch.node.withInner { $0.nodes[0] }
     }
     if branch.total > 0 {
       branch.box = Self.box(of: branch.node)
@@ -26,9 +25,7 @@ extension HilbertTree {
   }
 
   private static func box(of node: IndexNode) -> IndexedBox {
-    let box = node.header.level > 0 ? InnerBlock(node.block).box : LeafBlock<Shape>(node.block).box
-    withExtendedLifetime(node) {}
-    return box
+    node.header.level > 0 ? node.withInner(\.box) : node.withLeaf(of: Shape.self, \.box)
   }
 
   private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
@@ -36,11 +33,13 @@ extension HilbertTree {
   }
 
   private static func removeLeaf(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
-    var leaf = LeafBlock<Shape>(node.block)
-    if !isKnownUniquelyReferenced(&node) {
-      node = leaf.copy(for: leaf.count)
-      leaf = LeafBlock<Shape>(node.block)
-    }
+    if !isKnownUniquelyReferenced(&node) { node = node.withLeaf(of: Shape.self) { $0.copy(for: $0.count) } }
+    let removed = node.withLeaf(of: Shape.self) { remove(items, from: $0) }
+    if node.header.capacity - node.header.count > 16 { node = node.withLeaf(of: Shape.self) { $0.copy(for: $0.count) } }
+    return removed
+  }
+
+  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from leaf: LeafBlock<Shape>) -> Int {
     var removed = 0
     for item in items {
       let count = leaf.count
@@ -50,13 +49,15 @@ extension HilbertTree {
       leaf.count = count - 1
       removed += 1
     }
-    if leaf.capacity - leaf.count > 16 { node = leaf.copy(for: leaf.count) }
     return removed
   }
 
   private static func removeInner(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
-    if !isKnownUniquelyReferenced(&node) { node = InnerBlock(node.block).copy() }
-    let inner = InnerBlock(node.block)
+    if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
+    return node.withInner { remove(items, from: $0) }
+  }
+
+  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from inner: InnerBlock) -> Int {
     var removed = 0, start = 0, isThin = false
     while start < items.count {
       let child = inner.child(for: items[start])
@@ -64,7 +65,7 @@ extension HilbertTree {
       let gone = remove(UnsafeBufferPointer(rebasing: items[start..<end]), from: &inner.nodes[child])
       start = end
       let node = inner.nodes[child]
-      inner.blocks[child] = node.block
+      inner.noteBlock(of: child)
       guard gone > 0 else { continue }
       inner.totals[child] -= UInt32(truncatingIfNeeded: gone)
       inner.boxes[child] = box(of: node)
@@ -94,19 +95,24 @@ extension HilbertTree {
     var joined = left
     if left.node.header.level > 0 {
       guard min(leftCount, rightCount) < InnerBlock.minimum, leftCount + rightCount <= InnerBlock.target else { return nil }
-      joined.node = InnerBlock(left.node.block).copy()
-      let inner = InnerBlock(joined.node.block), more = InnerBlock(right.node.block)
-      for index in 0..<rightCount { inner.append(more[index]) }
+      joined.node = left.node.withInner { $0.copy() }
+      joined.node.withInner { inner in
+        right.node.withInner { more in
+          for index in 0..<rightCount { inner.append(more[index]) }
+        }
+      }
     } else {
       guard min(leftCount, rightCount) < LeafBlock<Shape>.minimum, leftCount + rightCount <= LeafBlock<Shape>.target
       else { return nil }
-      joined.node = LeafBlock<Shape>(left.node.block).copy(for: leftCount + rightCount)
-      let leaf = LeafBlock<Shape>(joined.node.block), more = LeafBlock<Shape>(right.node.block)
-      for index in 0..<rightCount { leaf.append(more.shapes[index], row: more.rows[index]) }
+      joined.node = left.node.withLeaf(of: Shape.self) { $0.copy(for: leftCount + rightCount) }
+      joined.node.withLeaf(of: Shape.self) { leaf in
+        right.node.withLeaf(of: Shape.self) { more in
+          for index in 0..<rightCount { leaf.append(more.shapes[index], row: more.rows[index]) }
+        }
+      }
     }
     joined.total += right.total
     joined.box.include(right.box)
-    withExtendedLifetime((left, right)) {}
     return joined
   }
 }

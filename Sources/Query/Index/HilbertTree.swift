@@ -28,9 +28,8 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   /// - Complexity: O(log n + hits) on data that is spread out.
   func search(_ box: IndexedBox, into found: inout FoundRows) {
     guard let root, root.box.touches(box) else { return }
-    Self.search(root.node.block, box, isInside: box.contains(root.box), into: &found)
-    // The blocks are read without counting references, so the root must outlive the walk.
-    withExtendedLifetime(root) {}
+    // The blocks are read without counting references: holding the root holds all below it.
+    root.node.withBlock { Self.search($0, box, isInside: box.contains(root.box), into: &found) }
   }
 
   private static func search(
@@ -88,9 +87,8 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   /// How many shapes touch `box`; what lies wholly inside is counted without a visit.
   func count(in box: IndexedBox) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
-    defer { withExtendedLifetime(root) {} }
     if box.contains(root.box) { return root.total }
-    return Self.count(root.node.block, box)
+    return root.node.withBlock { Self.count($0, box) }
   }
 
   private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int {
@@ -114,13 +112,13 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   func forEach(_ body: (Shape, UInt32) -> Void) {
     func visit(_ node: IndexNode) {
       guard node.header.level > 0 else {
-        let leaf = LeafBlock<Shape>(node.block)
-        for index in 0..<leaf.count { body(leaf.shapes[index], leaf.rows[index]) }
-        return withExtendedLifetime(node) {}
+        return node.withLeaf(of: Shape.self) { leaf in
+          for index in 0..<leaf.count { body(leaf.shapes[index], leaf.rows[index]) }
+        }
       }
-      let inner = InnerBlock(node.block)
-      for index in 0..<inner.count { visit(inner.nodes[index]) }
-      withExtendedLifetime(node) {}
+      node.withInner { inner in
+        for index in 0..<inner.count { visit(inner.nodes[index]) }
+      }
     }
     if let root { visit(root.node) }
   }
@@ -151,11 +149,18 @@ struct FoundRows: ~Copyable {
     rows = larger
   }
 
+  /// Lends what was found, in no order. Held until `body` has returned: a pointer into it would not hold it.
+  func withRows<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return body(UnsafeBufferPointer(start: rows, count: count))
+  }
+
   /// What was found, ascending.
   ///
   /// Rows are spread over as many buckets as there are rows, then each bucket is put in order: linear where rows are
   /// spread evenly, and no worse than sorting where they are not.
   mutating func sorted() -> [UInt32] {
+    defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
     var low = UInt32.max, high = UInt32.min
     for row in all {

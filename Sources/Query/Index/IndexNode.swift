@@ -1,4 +1,4 @@
-// The memory of the index: one allocation a node, shared between snapshots, read through raw pointers.
+// The memory of the index: one allocation a node, shared between snapshots, read through raw pointers while it is held.
 
 /// What every node's memory begins with. 16 bytes, so that what follows is aligned for pairs of doubles.
 struct NodeHead: BitwiseCopyable {
@@ -19,6 +19,10 @@ struct NodeHead: BitwiseCopyable {
 ///
 /// A node that two trees hold is never written; whoever wants to write makes a copy first
 /// (`isKnownUniquelyReferenced`), as Swift's own collections do.
+///
+/// A variable that holds a node keeps it no longer than its last use in Swift's eyes, and a raw pointer is no use: in
+/// `node = copy(of: pointerInto(node))` the optimiser frees the node before its copy is made. So the memory is only
+/// lent: to the closures of ``withInner(_:)`` and ``withLeaf(of:_:)``, which hold the node until they have returned.
 final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
   /// A node whose `bytes` after the head are not yet initialised.
   static func make(capacity: Int, level: Int, bytes: Int) -> IndexNode {
@@ -26,21 +30,29 @@ final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
     return unsafeDowncast(made, to: IndexNode.self)
   }
 
-  /// Where the head lies, and behind it what the node holds; valid while anybody holds the node.
+  /// Lends the memory, the head and behind it what the node holds, to `body`, which must not keep it.
   @inline(__always)
-  var block: UnsafeMutableRawPointer {
-    withUnsafeMutablePointerToHeader { UnsafeMutableRawPointer($0) }
+  func withBlock<Result>(_ body: (UnsafeMutableRawPointer) -> Result) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return withUnsafeMutablePointerToHeader { body(UnsafeMutableRawPointer($0)) }
+  }
+
+  /// As ``withBlock(_:)``, for a node that is not a leaf.
+  @inline(__always)
+  func withInner<Result>(_ body: (InnerBlock) -> Result) -> Result { withBlock { body(InnerBlock($0)) } }
+
+  /// As ``withBlock(_:)``, for a leaf.
+  @inline(__always)
+  func withLeaf<Shape: IndexedShape, Result>(of _: Shape.Type, _ body: (LeafBlock<Shape>) -> Result) -> Result {
+    withBlock { body(LeafBlock($0)) }
   }
 
   deinit {
-    if header.level > 0 {
-      let inner = InnerBlock(block)
-      inner.nodes.deinitialize(count: inner.count)
-    }
+    if header.level > 0 { withInner { _ = $0.nodes.deinitialize(count: $0.count) } }
   }
 }
 
-/// A view of a leaf: shapes, then rows, in no order. What belongs to a leaf is said by its parent's keys.
+/// A view of a leaf, good while the node is held: shapes, then rows, in no order. What belongs to a leaf is said by its parent's keys.
 struct LeafBlock<Shape: IndexedShape> {
   /// Small enough that a box of a hundred hits tests few others, large enough that 30 bytes cover an entry with all above it.
   static var limit: Int { 64 }
@@ -75,15 +87,23 @@ struct LeafBlock<Shape: IndexedShape> {
   /// An empty leaf with room for `count` entries, rounded up a little: leaves grow in steps, not to the limit at once.
   static func make(for count: Int) -> IndexNode {
     let capacity = min((count + 7) & ~7, limit)
-    return .make(capacity: capacity, level: 0, bytes: capacity * (MemoryLayout<Shape>.stride + 4))
+    let node = IndexNode.make(capacity: capacity, level: 0, bytes: capacity * (MemoryLayout<Shape>.stride + 4))
+    node.withBlock { block in
+      let shapes = block + MemoryLayout<NodeHead>.size
+      shapes.bindMemory(to: Shape.self, capacity: capacity)
+      (shapes + capacity * MemoryLayout<Shape>.stride).bindMemory(to: UInt32.self, capacity: capacity)
+    }
+    return node
   }
 
   /// A copy with room for `count` entries in all.
   func copy(for count: Int) -> IndexNode {
-    let node = Self.make(for: count), copy = LeafBlock(node.block)
-    copy.shapes.update(from: shapes, count: self.count)
-    copy.rows.update(from: rows, count: self.count)
-    copy.count = self.count
+    let node = Self.make(for: count)
+    node.withLeaf(of: Shape.self) { copy in
+      copy.shapes.update(from: shapes, count: self.count)
+      copy.rows.update(from: rows, count: self.count)
+      copy.count = self.count
+    }
     return node
   }
 
@@ -113,7 +133,7 @@ struct IndexBranch {
   var node: IndexNode
 }
 
-/// A view of an inner node: column after column of what it knows of its children, in the order of their keys.
+/// A view of an inner node, good while it is held: column after column of what it knows of its children, in the order of their keys.
 struct InnerBlock {
   static var limit: Int { 32 }
   static var target: Int { 28 }
@@ -152,12 +172,29 @@ struct InnerBlock {
   @inline(__always)
   var totals: UnsafeMutablePointer<UInt32> { column(at: 60) }
 
-  static func make(level: Int) -> IndexNode { .make(capacity: limit, level: level, bytes: limit * 64) }
+  static func make(level: Int) -> IndexNode {
+    let node = IndexNode.make(capacity: limit, level: level, bytes: limit * 64)
+    node.withInner { inner in
+      inner.bind(IndexedBox.self, at: 0)
+      inner.bind(UInt64.self, at: 32)
+      inner.bind(UnsafeMutableRawPointer.self, at: 40)
+      inner.bind(IndexNode.self, at: 48)
+      inner.bind(UInt32.self, at: 56)
+      inner.bind(UInt32.self, at: 60)
+    }
+    return node
+  }
+
+  private func bind<T>(_: T.Type, at offset: Int) {
+    (base + MemoryLayout<NodeHead>.size + offset * Self.limit).bindMemory(to: T.self, capacity: Self.limit)
+  }
 
   /// A copy that shares the children.
   func copy() -> IndexNode {
-    let node = Self.make(level: level), copy = InnerBlock(node.block)
-    for index in 0..<count { copy.append(self[index]) }
+    let node = Self.make(level: level)
+    node.withInner { copy in
+      for index in 0..<count { copy.append(self[index]) }
+    }
     return node
   }
 
@@ -172,10 +209,15 @@ struct InnerBlock {
     keys[end] = branch.key
     rows[end] = branch.row
     totals[end] = UInt32(truncatingIfNeeded: branch.total)
-    blocks[end] = branch.node.block
     (nodes + end).initialize(to: branch.node)
+    noteBlock(of: end)
     count = end + 1
   }
+
+  /// Notes where a child's memory lies, after the child has come or was changed for a copy. The child is held by this
+  /// node, so that its memory is good to read for as long as this node is held.
+  @inline(__always)
+  func noteBlock(of child: Int) { nodes[child].withBlock { blocks[child] = $0 } }
 
   /// Takes all branches out; the node is then empty.
   func takeAll() -> [IndexBranch] {

@@ -55,7 +55,7 @@ public struct SpatialIndex: Sendable {
   public func withRows<Result>(in envelope: Envelope, _ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
     var found = FoundRows()
     search(envelope, into: &found)
-    return body(UnsafeBufferPointer(start: found.rows, count: found.count))
+    return found.withRows(body)
   }
 
   func search(_ envelope: Envelope, into found: inout FoundRows) {

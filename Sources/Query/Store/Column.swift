@@ -193,12 +193,16 @@ struct Column: Sendable {
     case .integers(var values) where tag == .integer && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
-      batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Int64.self)) }
+      batch.cells[rows].withUnsafeBufferPointer { cells in
+        cells.withMemoryRebound(to: Int64.self) { values.append(contentsOf: $0) }
+      }
       layout = .integers(values)
     case .doubles(var values) where tag == .double && values.count <= start:
       values.grow(to: start + rows.count)
       values.fill(to: start, with: 0, nulls: &nulls)
-      batch.cells[rows].withUnsafeBytes { values.append(contentsOf: $0.bindMemory(to: Double.self)) }
+      batch.cells[rows].withUnsafeBufferPointer { cells in
+        cells.withMemoryRebound(to: Double.self) { values.append(contentsOf: $0) }
+      }
       layout = .doubles(values)
     case .bools(var values) where tag == .bool && values.count <= start:
       values.fill(to: start, with: false, nulls: &nulls)

@@ -6,9 +6,11 @@ import Geometry
 ///
 /// An atomic reference count waits for all loads before it, so that reading a row here and a row there would wait for the memory
 /// one load after the other. A chunk notes these addresses anew after each change of a column. They hold as long as the chunk is
-/// held and not changed, because an array's elements stay where they are while the array is neither changed nor freed; and a
-/// chunk that a reader holds is never changed.
-struct ColumnReader: BitwiseCopyable {
+/// held and not changed: an array's elements lie in one object on the heap, which the chunk's array holds, and do not move in it
+/// (`ArraySlice` rests on the same, its layout is an address and the object's owner); and a chunk that a reader holds is never
+/// changed. What must be seen to is that the chunk is held, for an address is no use of it in the optimiser's eyes: so addresses
+/// are only lent to closures (``FeatureChunk/withReader(_:)``). Tests compare them with where the arrays lie.
+struct ColumnReader: BitwiseCopyable, Equatable {
   enum Kind: UInt8 { case elsewhere, bools, integers, doubles, codes, strings, json }
 
   fileprivate(set) var kind = Kind.elsewhere
@@ -29,9 +31,10 @@ struct ColumnReader: BitwiseCopyable {
   }
 
   @inline(__always)
-  private func load<T>(_ row: Int, as type: T.Type) -> T? {
+  private func load<T: BitwiseCopyable>(_ row: Int, as type: T.Type) -> T? {
     guard row < count, let values else { return nil }
-    return values.assumingMemoryBound(to: type)[row]
+    // A raw load: `touch` reads doubles as integers.
+    return values.load(fromByteOffset: row &* MemoryLayout<T>.stride, as: type)
   }
 
   /// Where a row's text begins, its length first; nil for null.
@@ -154,6 +157,14 @@ struct ChunkReader {
   }
 
   func free() { columns?.deallocate() }
+
+  /// Whether everything lies where it was noted.
+  func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
+    var now = ChunkReader()
+    now.note(geometry)
+    return (points, zCount, columnCount) == (now.points, now.zCount, all.count) && (x, y, z) == (now.x, now.y, now.z)
+      && all.indices.allSatisfy { columns?[$0] == all[$0].reader }
+  }
 
   /// The point at a row, without M; z is NaN where there is none.
   @inline(__always)

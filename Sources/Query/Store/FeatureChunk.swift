@@ -26,8 +26,22 @@ final class FeatureChunk: @unchecked Sendable {
   var selected = RowBits()
   var symbols = Column()
 
-  /// Where it all lies, for reading.
+  /// Where it all lies, for reading while the chunk is held; see ``withReader(_:)``.
   let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
+
+  /// Lends the reader to `body`. The chunk is held until it has returned, which addresses alone do not do.
+  @inline(__always)
+  func withReader<Result>(_ body: (borrowing ChunkReader) -> Result) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return body(reader.pointee)
+  }
+
+  /// Has the reader note what was changed, the chunk being held meanwhile.
+  @inline(__always)
+  private func note(_ body: (inout ChunkReader) -> Void) {
+    defer { withExtendedLifetime(self) {} }
+    body(&reader.pointee)
+  }
 
   init() { reader.initialize(to: ChunkReader()) }
 
@@ -50,8 +64,10 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
-    copy.reader.pointee.note(geometry)
-    copy.reader.pointee.note(columns)
+    copy.note {
+      $0.note(geometry)
+      $0.note(columns)
+    }
     return copy
   }
 
@@ -90,26 +106,22 @@ final class FeatureChunk: @unchecked Sendable {
     if value == .null, place(of: column) == nil { return }
     let known = columns.count, place = makePlace(of: column)
     columns[place].set(value, at: row)
-    if columns.count == known {
-      reader.pointee.note(columns[place], at: place)
-    } else {
-      reader.pointee.note(columns)
-    }
+    note { if columns.count == known { $0.note(columns[place], at: place) } else { $0.note(columns) } }
   }
 
   func clearAttributes(at row: Int) {
     for place in columns.indices { columns[place].set(.null, at: row) }
-    reader.pointee.note(columns)
+    note { $0.note(columns) }
   }
 
   func setGeometry(_ value: Geometry?, at row: Int) {
     geometry.set(value, at: row)
-    reader.pointee.note(geometry)
+    note { $0.note(geometry) }
   }
 
   func setPoint(x: Double, y: Double, z: Double?, at row: Int) {
     geometry.setPoint(x: x, y: y, z: z, at: row)
-    reader.pointee.note(geometry)
+    note { $0.note(geometry) }
   }
 
   @inline(__always)
@@ -134,8 +146,10 @@ final class FeatureChunk: @unchecked Sendable {
     count += rows.count
     live += rows.count
     if count == Self.capacity { trim() }
-    reader.pointee.note(geometry)
-    reader.pointee.note(columns)
+    note {
+      $0.note(geometry)
+      $0.note(columns)
+    }
   }
 
   func remove(_ row: Int) {

@@ -14,7 +14,7 @@ public struct FeatureRow: Sendable {
 
   /// The position of a feature that is a point without M, without making a `Geometry`; z is NaN where there is none.
   @inline(__always)
-  public var point: (x: Double, y: Double, z: Double)? { chunk.reader.pointee.point(place) }
+  public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(place) } }
 
   /// The box around its geometry; nil when that is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
@@ -50,7 +50,7 @@ public struct FeatureRow: Sendable {
 
   /// Calls `body` with each attribute that is not null, columns ascending.
   public func forEachAttribute(_ body: (_ column: Int, Attribute) -> Void) {
-    for number in 0..<chunk.reader.pointee.columnCount {
+    for number in 0..<chunk.withReader(\.columnCount) {
       withAttribute(place: number) { value in
         if case .null = value { return }
         body(chunk.columnNumbers[number], value)
@@ -60,10 +60,14 @@ public struct FeatureRow: Sendable {
 
   @inline(__always)
   private func withAttribute<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
-    // The attribute points into the chunk, which must live until it has been looked at.
-    defer { withExtendedLifetime(chunk) {} }
-    guard let reader = chunk.reader.pointee.columns?[number] else { return body(.null) }
-    if reader.kind != .elsewhere { return body(reader.attribute(place)) }
+    // The attribute points into the chunk, which must be held until it has been looked at.
+    chunk.withReader { reader in
+      guard let reader = reader.columns?[number] else { return body(.null) }
+      return reader.kind != .elsewhere ? body(reader.attribute(place)) : withAttributeElsewhere(place: number, body)
+    }
+  }
+
+  private func withAttributeElsewhere<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
     switch chunk.columns[number][place] {
     case .null: return body(.null)
     case .bool(let value): return body(.bool(value))

@@ -23,6 +23,8 @@ extension FeatureStore {
       check(chunk.geometry.count <= chunk.count, "geometries beyond the rows")
       check(zip(chunk.columnNumbers, chunk.columnNumbers.dropFirst()).allSatisfy { $0 < $1 }, "columns out of order")
       check(chunk.columns.allSatisfy { $0.count <= chunk.count }, "a column beyond the rows")
+      check(chunk.withReader { $0.isTrue(of: chunk.geometry, chunk.columns) }, "a column does not lie where it was noted")
+      check(slot.reader == chunk.reader, "a slot's reader is not its chunk's")
       check(chunk.isOrdered == orderedIDs.contains { $0.base == slot.base }, "a chunk's ids are not where they should be")
       for place in 0..<chunk.count where chunk.isLive(place) {
         let row = slot.base + UInt32(place)

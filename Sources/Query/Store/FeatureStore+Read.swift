@@ -27,6 +27,9 @@ extension FeatureStore {
   /// Rows that a box finds lie all over the memory. So a block of them is touched before it is visited: the processor waits
   /// for many loads at once, where the visits would wait for one after the other (three times as long, measured).
   public func forEach(in rows: [UInt32], _ body: (FeatureRow) -> Void) {
+    // Readers are read here without a chunk in hand; the list holds all chunks, and `body` cannot change it.
+    let slots = slots
+    defer { withExtendedLifetime(slots) {} }
     for start in stride(from: 0, to: rows.count, by: 64) {
       let block = rows[start..<min(rows.count, start + 64)]
       var touched = 0

@@ -99,8 +99,11 @@ def parse_pointer(path: str) -> list[str]:
 
 
 def _merged(here: Any, value: Any) -> Any:
+    # In place: a container of a million comes in a thousand parts.
     if isinstance(here, dict) and isinstance(value, dict):
-        return {**here, **{key: _merged(here.get(key, _MISSING), inner) for key, inner in value.items()}}
+        for key, inner in value.items():
+            here[key] = _merged(here.get(key, _MISSING), inner)
+        return here
     return _copied(value)
 
 

@@ -77,7 +77,9 @@ def column(values: Any) -> Any:
             packed.byteswap()
         return _packed(code == "d", packed.tobytes())
     if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
+        # A nullable integer column with gaps would become floats, and lose what is beyond 2^53.
+        is_nullable = not type(values.dtype).__module__.startswith("numpy") and bool(values.isna().any())
+        values = values.tolist() if is_nullable else values.to_numpy()
     if hasattr(values, "dtype") and hasattr(values, "astype"):
         if getattr(values, "ndim", 1) != 1:
             raise EncodeError(f"a column has one dimension, not {values.ndim}")

@@ -274,14 +274,14 @@ class ClockIsRealError(GeoModelError):
 
 
 class TooManyTicksError(GeoModelError):
-    """More than a million ticks would come due."""
+    """More than a million ticks would come due, or 100,000 while something moves, or time would end."""
 
     kind = "tooManyTicks"
     code = -31023
 
 
 class UnknownSpatialReferenceError(GeoModelError):
-    """No such spatial reference."""
+    """No such spatial reference, or none that a map can have."""
 
     kind = "unknownSpatialReference"
     code = -31030
@@ -294,6 +294,7 @@ class TransformFailedError(GeoModelError):
         index: Of the position.
         source: From.
         target: To.
+        feature: Whose position it is.
     """
 
     kind = "transformFailed"
@@ -433,17 +434,6 @@ class UnknownFieldError(GeoModelError):
     code = -31051
 
 
-class FailedToStartError(GeoModelError):
-    """The location source could not be started.
-
-    `data` has:
-        reason: Why.
-    """
-
-    kind = "failedToStart"
-    code = -31060
-
-
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -494,5 +484,4 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "sourceClosed": SourceClosedError,
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
-    "failedToStart": FailedToStartError,
 }

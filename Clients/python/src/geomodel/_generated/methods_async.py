@@ -162,7 +162,7 @@ class ClockMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.ClockAdvanceResult:
         """Moves manual time on. Every tick that comes due is carried out, and its notifications are written,
-        before the answer.
+        before the answer; so is one step more, to the time where it ends.
 
         Args:
             seconds: By how much. (second; in 0...86400)
@@ -175,7 +175,8 @@ class ClockMethods(AsyncCaller):
 
         Raises:
             ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due.
+            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
+                or time would end.
 
         Example:
             await server.clock.advance(seconds=0.25)
@@ -232,7 +233,7 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -292,7 +293,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -343,7 +344,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -396,7 +397,7 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -542,7 +543,9 @@ class LayerMethods(AsyncCaller):
             extent: Around them; absent when there is no geometry.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -599,7 +602,9 @@ class LayerMethods(AsyncCaller):
             extent: Around them; absent when there is no geometry.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -652,7 +657,7 @@ class LocationMethods(AsyncCaller):
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
             InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -728,7 +733,8 @@ class LocationMethods(AsyncCaller):
         location_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LocationStartResult:
-        """Starts a source; answers when it has started. A source that runs is left alone.
+        """Starts a source; answers when it has started. A source that runs is left alone; one that has come
+        to its end begins anew.
 
         Args:
             location_source: Its id.
@@ -739,8 +745,8 @@ class LocationMethods(AsyncCaller):
             status: Started.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            FailedToStartError: The location source could not be started.
 
         Example:
             await server.location.start(location_source="drive")
@@ -764,6 +770,7 @@ class LocationMethods(AsyncCaller):
             status: Stopped.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
@@ -857,7 +864,7 @@ class MapMethods(AsyncCaller):
 
         Raises:
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1130,7 +1137,7 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
@@ -1463,13 +1470,16 @@ class OverlayMethods(AsyncCaller):
         *,
         overlay: t.ObjectId,
         ids: t.Column | None = None,
+        all: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayRemoveGraphicsResult:
-        """Removes graphics by id; all of them when `ids` is absent.
+        """Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt
+        `ids` removes nothing.
 
         Args:
             overlay: The overlay.
             ids: Which.
+            all: All of them; without `ids`. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1490,6 +1500,7 @@ class OverlayMethods(AsyncCaller):
                 {
                     "overlay": overlay,
                     "ids": ids,
+                    "all": all,
                     "meta": meta,
                 }
             ),
@@ -1562,6 +1573,7 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -1672,8 +1684,10 @@ class SceneMethods(AsyncCaller):
             elevations: One for each point, in order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -1735,8 +1749,9 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1783,8 +1798,9 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             OpenFailedError: The driver recognizes it and cannot open it.
 
@@ -1859,6 +1875,7 @@ class SourceMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
@@ -1872,8 +1889,9 @@ class StateMethods(AsyncCaller):
 
     Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
     The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
-    id, and `/clock`. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and
-    applies them equals the model at the revision they name.
+    id, and `/clock`. Objects stand there as their types say, with null for what is absent and without
+    `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
+    snapshot and applies them equals the model at the revision they name.
     """
 
     async def get(
@@ -2055,7 +2073,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2206,7 +2224,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2247,7 +2265,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2302,8 +2320,9 @@ class ViewMethods(AsyncCaller):
             arrived: False when a newer viewpoint, auto-pan or closing ended it.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2350,7 +2369,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
@@ -2396,7 +2415,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
@@ -2443,7 +2462,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.

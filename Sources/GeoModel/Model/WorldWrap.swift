@@ -1,0 +1,97 @@
+// Maps that go around the world: where x begins again, so that neither a flight nor a box takes the long way.
+
+import Geometry
+
+/// The period of x in a map whose reference covers the whole circle: 360 degrees, or the width of Web Mercator.
+public struct WorldWrap: Hashable, Sendable {
+  /// The western edge, in map units.
+  public let xMin: Double
+  public let width: Double
+  public var xMax: Double { xMin + width }
+
+  /// Nil for a reference made for a part of the world.
+  init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
+    guard info.kind != .geographic else {
+      (xMin, width) = (-180, 360)
+      return
+    }
+    // Cylindrical projections alone have the same x all along a meridian.
+    guard let area = info.areaOfUse, area.xMin <= -180, area.xMax >= 180,
+      let west = try? transformer.transform(Point(x: -180, y: 0), from: .wgs84, to: info.reference),
+      let east = try? transformer.transform(Point(x: 180, y: 0), from: .wgs84, to: info.reference),
+      let north = try? transformer.transform(Point(x: 180, y: 60), from: .wgs84, to: info.reference),
+      east.x > west.x, abs(north.x - east.x) < (east.x - west.x) * 1e-9
+    else { return nil }
+    (xMin, width) = (west.x, east.x - west.x)
+  }
+
+  /// The same place within one turn.
+  func normalized(_ x: Double) -> Double {
+    guard x < xMin || x > xMax, x.isFinite else { return x }
+    let turns = ((x - xMin) / width).rounded(.down)
+    return x - turns * width
+  }
+
+  /// The turns to add to `x` so that it is nearest to `other`: 0 unless the short way crosses the edge.
+  func shift(_ x: Double, nearest other: Double) -> Double {
+    ((other - x) / width).rounded() * width
+  }
+
+  /// The geometry as it is narrowest: with what lies in the western half moved behind the eastern edge, if that helps.
+  func narrowed(_ geometry: Geometry) -> Geometry {
+    guard let box = geometry.envelope, box.width > width / 2, box.width <= width else { return geometry }
+    let middle = xMin + width / 2
+    let moved = geometry.mapPositions { (positions) -> Positions in
+      Positions(positions.points.map { Point(x: $0.x < middle ? $0.x + width : $0.x, y: $0.y) })
+    }
+    guard let other = moved.envelope, other.width < box.width else { return geometry }
+    return moved
+  }
+}
+
+extension View {
+  /// What is in sight, in pieces that lie within one turn of the world, from west to east; in the map's reference.
+  public var visiblePieces: [Positions] {
+    let area = visibleArea
+    guard let wrap, let box = Geometry.multiPoint(area).envelope, box.xMin < wrap.xMin || box.xMax > wrap.xMax else {
+      return [area]
+    }
+    // More than one turn shows everything once.
+    let west = max(box.xMin, camera.x - wrap.width / 2), east = min(box.xMax, camera.x + wrap.width / 2)
+    let first = Int(((west - wrap.xMin) / wrap.width).rounded(.down))
+    let last = Int(((east - wrap.xMin) / wrap.width).rounded(.down))
+    return (first...max(first, last)).compactMap { turn in
+      let shift = Double(turn) * wrap.width
+      let piece = area.clipped(fromX: max(west, wrap.xMin + shift), toX: min(east, wrap.xMax + shift))
+      // Rounding leaves slivers at the edge.
+      guard let box = Geometry.multiPoint(piece).envelope, box.width > wrap.width * 1e-12 else { return nil }
+      return Positions(piece.points.map { Point(x: $0.x - shift, y: $0.y) })
+    }
+  }
+
+  /// Whether a whole turn of the world is in sight.
+  public var showsWholeTurn: Bool {
+    guard let wrap, let box = Geometry.multiPoint(visibleArea).envelope else { return false }
+    return box.width >= wrap.width
+  }
+}
+
+extension Positions {
+  /// A closed convex ring, cut to a range of x (Sutherland and Hodgman, 1974, for two edges).
+  func clipped(fromX low: Double, toX high: Double) -> Positions {
+    func cut(_ ring: [Point], _ isInside: (Point) -> Bool, at x: Double) -> [Point] {
+      var result: [Point] = []
+      for (start, end) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
+        if isInside(start) { result.append(start) }
+        guard isInside(start) != isInside(end), end.x != start.x else { continue }
+        result.append(Point(x: x, y: start.y + (end.y - start.y) * (x - start.x) / (end.x - start.x)))
+      }
+      return result
+    }
+    var ring = Array(points.dropLast())
+    ring = cut(ring, { $0.x >= low }, at: low)
+    ring = cut(ring, { $0.x <= high }, at: high)
+    guard let first = ring.first else { return Positions() }
+    return Positions(ring + [first])
+  }
+}

@@ -1,0 +1,175 @@
+// Promises 3, 4 and 5: whatever is done, and whatever is followed, a replica fed by deltas equals the model.
+
+import JSONRPC
+import Testing
+
+/// What clients may follow: everything, collections, single places, places inside values, places that overlap.
+private let followed: [[String]] = [
+  [""], ["/views"], ["/overlays", "/maps"], ["/views/*/viewpoint"], ["/overlays/*/graphicCount", "/overlays/*/extent"],
+  ["/overlays/o1/graphics", "/overlays/o2/graphics", "/overlays/o3/graphics"], ["/overlays/*/graphics/*"],
+  ["/views/*/viewpoint/targetScale"],
+  ["/views/*/viewpoint/center/coordinates/0", "/views/*/locationDisplay/autoPanMode"],
+  ["/views/*/viewpoint/targetScale", "/views"], ["/overlays/*/graphics/0", "/overlays/*/graphics/1/attributes/name"],
+  ["/*/*/name"], ["/*/*/opacity", "/clock"], ["/views/*/viewpoint/*"],
+  ["/layers/*/loadStatus/type", "/layers/*/featureCount"],
+  ["/locationSources/*/location", "/locationSources/*/status"], ["/maps/*/operationalLayers/0", "/views/*/overlays/0"],
+  ["/overlays/*/graphics/*/geometry/type"], ["/views/*/*"], ["/nothing/there", "/views/nobody"],
+]
+
+struct ReplicaTests {
+  @Test(arguments: UInt64(0)..<40)
+  func `replicas fed only by deltas equal the model after every step`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var edits = RandomEdits(server, seed: seed)
+    try server.call("clock/set", ["mode": "manual"])
+    var followers: [Follower] = []
+    var stated = 0
+    for step in 0..<60 {
+      if edits.chance(step == 0 ? 1 : 0.15), let patterns = edits.pick(followed) {
+        let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) })])
+        followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      }
+      if edits.chance(0.05), !followers.isEmpty {
+        let gone = followers.removeFirst()
+        try server.call("state/unobserve", ["subscription": .string(gone.replica.subscription)])
+      }
+      _ = try server.takeMessages()
+      var log: [Value] = []
+      try recording(&log, server) { try edits.step() }
+      for message in log {
+        if let revision = message["result"]?["revision"]?.integer { stated = max(stated, revision) }
+        if message["method"] == "state/changed", let revision = message["params"]?["revision"]?.integer {
+          #expect(revision > stated, "a delta to \(revision) after the answer that states \(stated)")
+        }
+        for index in followers.indices { try followers[index].replica.apply(message) }
+      }
+      for follower in followers { try follower.check(server, "seed \(seed), step \(step): \(log.first ?? .null)") }
+    }
+  }
+
+  /// All that a client was sent while `body` ran, answers that `body` took included.
+  private func recording(_ log: inout [Value], _ server: MemoryServer, _ body: () throws -> Void) throws {
+    server.record = []
+    defer { server.record = nil }
+    try body()
+    _ = try server.takeMessages()
+    log = server.record ?? []
+  }
+
+  @Test(arguments: UInt64(100)..<120)
+  func `a client that does not hear its own changes hears all others without a gap`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var edits = RandomEdits(server, seed: seed)
+    try server.call("clock/set", ["mode": "manual"])
+    var followers: [Follower] = []
+    for patterns in [["/views"], ["/overlays"], ["/views/*/viewpoint/targetScale"], ["/overlays/*/graphicCount"]] {
+      let answer = try server.call(
+        "state/observe", ["paths": .array(patterns.map { .string($0) }), "exceptOrigin": "me"])
+      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+    }
+    for step in 0..<60 {
+      let isOwn = edits.chance(0.5)
+      var log: [Value] = []
+      try recording(&log, server) { try edits.step(origin: isOwn ? "me" : nil) }
+      for index in followers.indices {
+        for message in log { try followers[index].replica.apply(message) }
+        // What a client does itself it knows already.
+        if isOwn { try followers[index].replica.assume(followers[index].patterns.map { ($0, try server.state($0)) }) }
+        try followers[index].check(server, "seed \(seed), step \(step): \(log.first ?? .null)")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(200)..<230)
+  func `a client that asks for few deltas gets folded ones that lead to the same`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var edits = RandomEdits(server, seed: seed)
+    try server.call("clock/set", ["mode": "manual"])
+    var followers: [Follower] = []
+    for patterns in followed {
+      let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) }), "maxRate": 1])
+      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+    }
+    for round in 0..<8 {
+      var log: [Value] = []
+      try recording(&log, server) {
+        for _ in 0..<12 { try edits.step() }
+        server.loop.advance(by: 2_000_000_000)
+      }
+      for index in followers.indices {
+        let before = followers[index].replica.deltas
+        for message in log {
+          do { try followers[index].replica.apply(message) } catch {
+            Issue.record("seed \(seed), round \(round), \(followers[index].patterns): \(error)\n\(message)")
+            return
+          }
+        }
+        #expect(followers[index].replica.deltas - before <= 2)
+        try followers[index].check(server, "seed \(seed), round \(round)")
+      }
+    }
+  }
+
+  @Test func `a long snapshot comes in parts behind its answer, and long deltas in parts`() throws {
+    let server = try MemoryServer()
+    try server.call("map/create", ["id": "m"])
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("overlay/create", ["id": "o1", "view": "v"])
+    try server.call("overlay/create", ["id": "o2", "view": "v"])
+    let count = 4_500
+    let add: Value = [
+      "overlay": "o1", "x": .array((0..<count).map { .integer($0 % 90) }),
+      "y": .array((0..<count).map { .integer($0 % 45) }),
+      "attributes": [
+        "text": .array((0..<count).map { .string("graphic number \($0) " + String(repeating: "x", count: 250)) })
+      ],
+    ]
+    try server.call("overlay/addColumns", add)
+    for patterns in [[""], ["/overlays"], ["/overlays/o1/graphics"], ["/overlays/*/graphics/*"], ["/overlays/o1"]] {
+      let id = server.ask("state/observe", ["paths": .array(patterns.map { .string($0) })])
+      var messages = try server.takeMessages()
+      let answer = messages.removeFirst()
+      #expect(answer["id"] == id)
+      #expect(answer["result"]?["snapshot"] == nil)
+      var replica = try Replica(try #require(answer["result"]))
+      #expect(messages.count > 1)
+      for message in messages { try replica.apply(message) }
+      #expect(!replica.awaitsParts)
+      try Follower(replica: replica, patterns: patterns).check(server, "\(patterns)")
+      try server.call("state/unobserve", ["subscription": .string(replica.subscription)])
+    }
+    var replica = try Replica(try server.call("state/observe", ["paths": ["/overlays/o2"]]))
+    server.ask("overlay/addColumns", .object((add.object ?? [:]).merging(["overlay": "o2"]) { $1 }))
+    let messages = try server.takeMessages()
+    let parts = messages.filter { $0["method"] == "state/changed" }
+    #expect(parts.count > 1)
+    #expect(parts.dropLast().allSatisfy { $0["params"]?["isLast"] == false })
+    #expect(parts.last?["params"]?["isLast"] == true)
+    #expect(messages.last?["result"]?["count"] == .integer(count))
+    for message in messages { try replica.apply(message) }
+    try Follower(replica: replica, patterns: ["/overlays/o2"]).check(server, "a delta in parts")
+  }
+}
+
+/// A replica and what it follows.
+struct Follower {
+  var replica: Replica
+  let patterns: [String]
+
+  func check(_ server: MemoryServer, _ where: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for pattern in patterns {
+      let told = try replica.places(pattern)
+      let stands = try server.state(pattern)
+      for path in Set(told.keys).union(stands.keys).sorted() where told[path] != stands[path] {
+        Issue.record(
+          """
+          \(`where`)
+          followed \(patterns), at \(path)
+          the replica has \(told[path]?.text.prefix(500) ?? "nothing")
+          the model has   \(stands[path]?.text.prefix(500) ?? "nothing")
+          """, sourceLocation: sourceLocation)
+        return
+      }
+    }
+  }
+}

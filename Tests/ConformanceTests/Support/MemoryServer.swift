@@ -1,0 +1,160 @@
+// The whole server without its standard streams, driven by a test: what is sent, what comes back and in which order.
+
+import Foundation
+import GeoModel
+import GeoServices
+import Geometry
+import JSON
+import JSONRPC
+import Logging
+import Projection
+import Synchronization
+import Testing
+
+/// The checkout.
+let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent().deletingLastPathComponent()
+
+/// One for all tests: it is made for many threads, and its first use of a reference is slow.
+let proj = PROJTransformer()
+
+/// The real time as the server sees it, moved by the test.
+final class TestTime: Sendable {
+  private let nanoseconds = Mutex(Int64(1_700_000_000_000_000_000))
+  var now: Instant { Instant(nanoseconds: nanoseconds.withLock { $0 }) }
+  func advance(by step: Int64) { nanoseconds.withLock { $0 += step } }
+}
+
+/// A session in memory, initialized, with one message a line.
+final class MemoryServer {
+  let loop: ManualLoop
+  let connection: MemoryConnection
+  let time = TestTime()
+  /// What came and has not been looked at.
+  private(set) var inbox: [Value] = []
+  /// Everything that comes, looked at or not, while it is not nil.
+  var record: [Value]?
+  private var lastID = 0
+  private var partial: [UInt8] = []
+
+  init(_ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits()) throws {
+    loop = ManualLoop(offloading: offloading)
+    var configuration = Configuration(
+      transformer: proj, geodesy: proj, workingDirectory: repository.path, version: "test",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
+    configuration.limits = limits
+    connection = MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)
+    _ = try call("initialize", ["protocolVersions": ["0.1"]])
+    notify("initialized", [:])
+  }
+
+  // MARK: Sending
+
+  func send(_ message: Value) { connection.send(message.text + "\n") }
+
+  func notify(_ method: String, _ params: Value) {
+    send(["jsonrpc": "2.0", "method": .string(method), "params": params])
+  }
+
+  /// Sends a request; answers its id.
+  @discardableResult
+  func ask(_ method: String, _ params: Value = [:], id: Value? = nil) -> Value {
+    lastID += 1
+    let id = id ?? .integer(lastID)
+    send(["jsonrpc": "2.0", "id": id, "method": .string(method), "params": params])
+    return id
+  }
+
+  func cancel(_ id: Value) { notify("$/cancelRequest", ["id": id]) }
+
+  // MARK: Receiving
+
+  private func read() throws {
+    partial += connection.takeOutput()
+    while let end = partial.firstIndex(of: 0x0A) {
+      let message = try Value(Array(partial[..<end]))
+      record?.append(message)
+      inbox.append(message)
+      partial.removeFirst(end + 1)
+    }
+  }
+
+  /// Everything that has come since the last look, in order.
+  func takeMessages() throws -> [Value] {
+    try read()
+    defer { inbox = [] }
+    return inbox
+  }
+
+  /// The notifications of a method that have come, taken out of what has come.
+  func takeNotifications(_ method: String) throws -> [Value] {
+    try read()
+    defer { inbox.removeAll { $0["method"]?.string == method } }
+    return inbox.filter { $0["method"]?.string == method }.compactMap { $0["params"] }
+  }
+
+  /// The answer to a request, if it has come; it is taken out.
+  func answer(to id: Value) throws -> Value? {
+    try read()
+    guard let index = inbox.firstIndex(where: { $0["id"] == id && $0["method"] == nil }) else { return nil }
+    return inbox.remove(at: index)
+  }
+
+  /// The kind of the error that a request was answered with.
+  func failure(of id: Value) throws -> String? { try answer(to: id)?["error"]?["data"]?["kind"]?.string }
+
+  // MARK: Both
+
+  /// A request and its result.
+  @discardableResult
+  func call(
+    _ method: String, _ params: Value = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Value {
+    let id = ask(method, params)
+    let answer = try #require(try answer(to: id), "no answer to \(method)", sourceLocation: sourceLocation)
+    return try #require(
+      answer["result"], "\(method) \(params) was refused: \(answer)", sourceLocation: sourceLocation)
+  }
+
+  /// A request that has to be refused, and the error's data.
+  @discardableResult
+  func refusal(
+    _ method: String, _ params: Value = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Value {
+    let id = ask(method, params)
+    let answer = try #require(try answer(to: id), "no answer to \(method)", sourceLocation: sourceLocation)
+    return try #require(
+      answer["error"]?["data"], "\(method) \(params) was not refused: \(answer)", sourceLocation: sourceLocation)
+  }
+
+  var revision: Int {
+    get throws { try #require(try call("session/status")["revision"]?.integer) }
+  }
+
+  /// The values at a pattern, by path.
+  func state(_ pattern: String) throws -> [String: Value] {
+    var values: [String: Value] = [:]
+    for place in try call("state/get", ["path": .string(pattern)])["values"]?.array ?? [] {
+      values[place["path"]?.string ?? ""] = place["value"] ?? .null
+    }
+    return values
+  }
+
+  /// Everything, as one text.
+  func worldText() throws -> String { (try state("")[""] ?? .null).text }
+}
+
+/// Numbers that look random and come out the same every time.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
+
+  /// SplitMix64.
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

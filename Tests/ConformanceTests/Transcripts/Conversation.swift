@@ -1,0 +1,208 @@
+// A conversation with a fresh server in memory, by the steps of a transcript.
+
+import Foundation
+import GeoModel
+import GeoServices
+import JSON
+import JSONRPC
+import Logging
+
+/// Plays the client's part. Work runs on threads and the loop's time goes with the real one, as in the server itself.
+final class Conversation {
+  private let framing: Transcript.Framing
+  private let head: Value
+  private let folder: URL
+  private var bindings = Bindings()
+  private let loop = ManualLoop(offloading: .threads)
+  private lazy var connection = makeConnection()
+  private var inbox: [Value] = []
+  private var input: [UInt8] = []
+  private var turned = ContinuousClock.now
+  private let patience: Double
+
+  init(_ transcript: Transcript, _ head: Value) throws {
+    framing = transcript.framing
+    self.head = head
+    patience = max(10, head["patience"]?.number ?? 0)
+    let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    self.folder = folder.resolvingSymlinksInPath()
+    bindings.values["tmp"] = .string(self.folder.path)
+    let own = Transcript.folder.appending(path: "fixtures")
+    let shared = repository.appending(path: "Tests/Fixtures")
+    bindings.values["fixtures"] = .string((FileManager.default.fileExists(atPath: shared.path) ? shared : own).path)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// The flags that a server in memory has a meaning for.
+  private func makeConnection() -> MemoryConnection {
+    var configuration = Configuration(
+      transformer: proj, geodesy: proj, workingDirectory: folder.path, version: "test",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      now: { Instant(nanoseconds: Int64(Date.now.timeIntervalSince1970 * 1e9)) })
+    var arguments = head["args"]?.array?.compactMap { $0.string.map(bindings.resolved) }[...] ?? []
+    while let name = arguments.popFirst(), let value = arguments.popFirst() {
+      switch name {
+      case "--allow-dir": configuration.allowedDirectories.append(value)
+      case "--max-message-bytes": configuration.limits.messageBytes = Int(value) ?? 0
+      case "--max-values": configuration.limits.values = Int(value) ?? 0
+      case "--max-batch": configuration.limits.batch = Int(value) ?? 0
+      case "--max-header-bytes": configuration.limits.headerBytes = Int(value) ?? 0
+      default: break
+      }
+    }
+    return MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)
+  }
+
+  // MARK: Steps
+
+  /// Everything before the first line of the case's own.
+  func begin() throws {
+    guard head["initialize"]?.bool == true else { return }
+    try send([
+      "jsonrpc": "2.0", "id": "init", "method": "initialize",
+      "params": ["protocolVersions": ["0.1"], "rootPath": .string(folder.path)],
+    ])
+    try expect(["id": "init", "result": ["$any": true]], skip: [])
+    try send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])
+  }
+
+  func run(_ step: Value) throws {
+    let skip = step["skip"]?.array ?? []
+    if let message = step["send"] {
+      try send(completed(try bindings.resolved(message)))
+    } else if let text = step["sendText"] {
+      send(try bindings.bytes(text))
+    } else if let text = step["sendRaw"] {
+      connection.send(try bindings.bytes(text))
+    } else if let pattern = step["expect"] {
+      try expect(pattern, skip: skip)
+    } else if let patterns = step["expectUnordered"]?.array {
+      let found = try patterns.map { _ in try next(skip, patterns) }
+      try bindings.matchUnordered(patterns, found, at: "")
+    } else if step["closeInput"] != nil {
+      connection.close()
+    } else if let code = step["expectExit"]?.integer {
+      try expectEnd(code)
+    } else if let path = step["file"]?.string {
+      let file = URL(filePath: bindings.resolved(path))
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(try bindings.bytes(step["text"] ?? "")).write(to: file)
+    } else {
+      throw Mismatch("", "no step of ours: \(step)")
+    }
+  }
+
+  /// After the last line the input ends, the server too, and nothing is left over.
+  func end() throws {
+    if connection.session.ending == nil { connection.close() }
+    try expectEnd(nil)
+  }
+
+  // MARK: -
+
+  private func completed(_ message: Value) -> Value {
+    switch message {
+    case .array(let entries): return .array(entries.map(completed))
+    case .object(var members) where members["method"] != nil && members["jsonrpc"] == nil:
+      members["jsonrpc"] = "2.0"
+      return .object(members)
+    default: return message
+    }
+  }
+
+  private func send(_ message: Value) throws { send(Array(message.text.utf8)) }
+
+  private func send(_ text: [UInt8]) {
+    connection.send(framing == .lines ? text + [0x0A] : Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text)
+  }
+
+  private func expect(_ pattern: Value, skip: [Value]) throws {
+    let message = try next(skip, [pattern])
+    do { try bindings.match(pattern, message) } catch let mismatch as Mismatch {
+      throw Mismatch(mismatch.path, "\(mismatch.reason)\nin \(message.text.prefix(1000))")
+    }
+  }
+
+  private func expectEnd(_ code: Int?) throws {
+    guard try wait(until: { connection.session.ending != nil }) else { throw Mismatch("", "the server goes on") }
+    try read()
+    inbox.removeAll { isTalk($0) }
+    guard inbox.isEmpty else { throw Mismatch("", "something nobody expected: \(inbox.map(\.text))") }
+    if let code, let found = connection.session.ending?.code, found != Int32(code) {
+      throw Mismatch("", "expected exit status \(code), found \(found)")
+    }
+  }
+
+  /// The next message that is not to be skipped.
+  private func next(_ skip: [Value], _ patterns: [Value]) throws -> Value {
+    while true {
+      guard try wait(until: { !inbox.isEmpty || connection.session.ending != nil }), !inbox.isEmpty else {
+        throw Mismatch("", "nothing came; expected \(patterns.map { $0.text.prefix(300) })")
+      }
+      let message = inbox.removeFirst()
+      if isTalk(message), !patterns.contains(where: { $0["method"] == message["method"] }) { continue }
+      let isSkipped = skip.contains { pattern in
+        var attempt = bindings
+        return (try? attempt.match(pattern, message)) != nil
+      }
+      if !isSkipped { return message }
+    }
+  }
+
+  private func isTalk(_ message: Value) -> Bool {
+    message["method"] == "$/logMessage" || message["method"] == "$/logTrace"
+  }
+
+  private func wait(until condition: () -> Bool) throws -> Bool {
+    let start = ContinuousClock.now
+    while true {
+      let now = ContinuousClock.now
+      let step = (now - turned).components
+      turned = now
+      loop.advance(by: UInt64(step.seconds) * 1_000_000_000 + UInt64(step.attoseconds / 1_000_000_000))
+      try read()
+      if condition() { return true }
+      if now - start > .seconds(patience) { return false }
+      // Wakes at once when a thread has done its work.
+      var hasWoken = false
+      _ = loop.run(
+        until: {
+          defer { hasWoken = true }
+          return hasWoken
+        }, seconds: 0.005)
+    }
+  }
+
+  // MARK: Reading
+
+  private func read() throws {
+    input += connection.takeOutput()
+    while let message = try frame() {
+      let value = try Value(message)
+      for entry in value.array ?? [value] {
+        let unknown = Set(entry.object?.keys.map { $0 } ?? ["nothing"]).subtracting([
+          "jsonrpc", "id", "method", "params", "result", "error",
+        ])
+        guard entry["jsonrpc"] == "2.0", unknown.isEmpty else { throw Mismatch("", "no message: \(entry)") }
+      }
+      inbox.append(value)
+    }
+  }
+
+  private func frame() throws -> [UInt8]? {
+    let isHeader = input.starts(with: "Content-Length: ".utf8)
+    guard isHeader else {
+      guard let end = input.firstIndex(of: 0x0A) else { return nil }
+      defer { input.removeFirst(end + 1) }
+      return Array(input[..<end])
+    }
+    guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    let digits = String(decoding: input[16..<end.lowerBound], as: UTF8.self)
+    guard let count = Int(digits) else { throw Mismatch("", "no header of ours: \(digits)") }
+    guard input.count >= end.upperBound + count else { return nil }
+    defer { input.removeFirst(end.upperBound + count) }
+    return Array(input[end.upperBound..<end.upperBound + count])
+  }
+}

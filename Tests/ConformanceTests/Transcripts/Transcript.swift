@@ -1,0 +1,40 @@
+// One conformance case: a file of steps, as Protocol/conformance/README.md describes them.
+
+import Foundation
+import Testing
+
+/// A case of Protocol/conformance.
+struct Transcript: Sendable, CustomTestStringConvertible {
+  let file: URL
+  let framing: Framing
+
+  enum Framing: String, Sendable { case lines, headers }
+
+  var testDescription: String {
+    let folder = file.deletingLastPathComponent().lastPathComponent
+    return "\(folder)/\(file.deletingPathExtension().lastPathComponent) in \(framing.rawValue)"
+  }
+
+  static let folder = repository.appending(path: "Protocol/conformance")
+
+  /// Every case, in each framing that it is for.
+  static let all: [Transcript] = {
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    let cases = (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "jsonl" }.sorted { $0.path < $1.path }
+    return cases.flatMap { file -> [Transcript] in
+      guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
+      let head = text.prefix { $0 != "\n" }
+      let only = try? Value(String(head))["framing"]?.string
+      if let framing = only.flatMap(Framing.init) { return [Transcript(file: file, framing: framing)] }
+      let lines = Transcript(file: file, framing: .lines)
+      return text.contains("\"sendRaw\"") ? [lines] : [lines, Transcript(file: file, framing: .headers)]
+    }
+  }()
+
+  /// The lines, parsed: the first says what case it is.
+  func steps() throws -> [Value] {
+    try Data(contentsOf: file).split(separator: 0x0A).enumerated().map { index, line in
+      do { return try Value(Array(line)) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// What the tests of the model share: a world with the real PROJ, and short ways to say where things are.
+
+import GeoModel
+import Geometry
+import Projection
+import Query
+
+/// One for all tests: it is made for many threads.
+let proj = PROJTransformer()
+
+extension World {
+  /// A world on manual time, which starts at 2000-01-01T00:00:00Z.
+  static func manual() -> World {
+    var world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 1_700_000_000_000_000_000))
+    world.setClock(mode: .manual, now: nil, tickRate: nil, realTime: world.clock.now)
+    _ = world.takeChanges()
+    return world
+  }
+
+  /// A command as the server runs it: one revision, one origin.
+  @discardableResult
+  mutating func run<R>(origin: Origin = .client(nil), _ command: (inout World) throws -> R) rethrows -> R {
+    begin(origin: origin)
+    return try command(&self)
+  }
+
+  /// Ticks, as `clock/advance` lets them come due.
+  mutating func advance(seconds: Double) {
+    let end = clock.now.advanced(by: seconds)
+    for _ in 0..<ticksDue(until: end) {
+      begin(origin: .animation)
+      tick()
+    }
+    begin(origin: .animation)
+    skipTicks(to: end)
+    advance(to: end)
+  }
+
+  /// A view `v` over a map `m`.
+  mutating func makeView(
+    in reference: SpatialReference = .webMercator, screen: Screen = Screen(), viewpoint: ViewpointTarget? = nil
+  ) throws -> ViewID {
+    try run { try $0.createMap(id: "m", title: nil, reference: reference) }
+    try run { try $0.createView(id: "v", over: .map("m"), screen: screen, viewpoint: viewpoint) }
+    _ = takeChanges()
+    return "v"
+  }
+
+  func view(_ id: ViewID) throws -> View { try views.require(id) }
+
+  /// What happened since the last call, in words.
+  mutating func takeNews() -> [String] {
+    takeChanges().map { change in
+      switch change.event {
+      case .created(let object): "created \(object.collection.rawValue)/\(object.id)"
+      case .closed(let object): "closed \(object.collection.rawValue)/\(object.id)"
+      case .changed(let object, let property): "\(object.collection.rawValue)/\(object.id).\(property.rawValue)"
+      case .graphics(let overlay, let edit): "overlays/\(overlay).graphics \(edit)"
+      case .clock(let property): "clock.\(property.rawValue)"
+      }
+    }
+  }
+}
+
+extension ID: ExpressibleByUnicodeScalarLiteral {
+  public init(unicodeScalarLiteral value: String) { self.init(value) }
+}
+extension ID: ExpressibleByExtendedGraphemeClusterLiteral {
+  public init(extendedGraphemeClusterLiteral value: String) { self.init(value) }
+}
+extension ID: ExpressibleByStringLiteral {
+  public init(stringLiteral value: String) { self.init(value) }
+}
+
+extension ViewpointTarget {
+  /// A place by longitude and latitude.
+  static func at(_ longitude: Double, _ latitude: Double, scale: Double, rotation: Double? = nil) -> ViewpointTarget {
+    .centerAndScale(
+      center: Point(x: longitude, y: latitude), scale: scale, rotation: rotation, reference: .wgs84)
+  }
+
+  /// A place in Web Mercator's metres.
+  static func mercator(_ x: Double, _ y: Double, scale: Double, rotation: Double? = nil) -> ViewpointTarget {
+    .centerAndScale(center: Point(x: x, y: y), scale: scale, rotation: rotation, reference: .webMercator)
+  }
+
+  /// A box in Web Mercator's metres.
+  static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Double = 0)
+    -> ViewpointTarget
+  {
+    .boundingGeometry(
+      .polygon([
+        Positions(values: [xMin, yMin, xMax, yMin, xMax, yMax, xMin, yMax, xMin, yMin])
+      ]), padding: padding, rotation: nil, reference: .webMercator)
+  }
+}

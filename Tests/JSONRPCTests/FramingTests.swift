@@ -1,0 +1,129 @@
+// TRAPS, Framing: whatever pieces the bytes come in, the same messages come out, or a clear word that none can.
+
+import JSON
+import JSONRPC
+import Testing
+
+@Suite struct FramingTests {
+  /// A session that is spoken to with headers.
+  private func headerSession(_ limits: SessionLimits = SessionLimits()) -> Harness {
+    let harness = Harness(limits: limits, initialized: false)
+    harness.client.send(framed(request("0", "initialize")))
+    _ = harness.client.takeOutput()
+    return harness
+  }
+
+  private func text(_ harness: Harness) -> String { String(decoding: harness.client.takeOutput(), as: UTF8.self) }
+
+  @Test func `the length counts bytes, not characters, both ways`() {
+    let harness = headerSession()
+    harness.client.send(framed(request("1", "echo", #"{"a":"žluťoučký 🐎"}"#)))
+    #expect(text(harness) == framed(result("1", #"{"a":"žluťoučký 🐎"}"#)))
+  }
+
+  @Test(arguments: [
+    "content-length:%\r\n\r\n", "CONTENT-LENGTH:   % \r\n\r\n", "Content-Length: %\n\n", "Content-Length : %\r\n\r\n",
+    "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %\r\n\r\n",
+    "Content-Length:%\r\nX-Other: a:b\r\n\r\n", "\r\n \n\tContent-Length: %\r\n\r\n",
+  ])
+  func `headers are read in any case, order and spacing`(form: String) {
+    let harness = headerSession()
+    let message = request("1", "echo")
+    harness.client.send(form.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\(message.utf8.count)") + message)
+    #expect(text(harness) == framed(result("1")))
+  }
+
+  @Test(arguments: [
+    "Content-Length: 99999999999999999999\r\n\r\n", "Content-Length: -5\r\n\r\n", "Content-Length: 12x\r\n\r\n",
+    "Content-Length:\r\n\r\n", "Content-Type: x\r\n\r\n", "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+    "no colon here\r\n\r\n", "{\"jsonrpc\":\"2.0\"}", "X: " + String(repeating: "y", count: 9000),
+    String(repeating: "Y: y\r\n", count: 2000),
+  ])
+  func `headers that tell no length end the session with -32700 and exit code 2`(header: String) {
+    let harness = headerSession()
+    harness.client.send(header)
+    let answer = text(harness).split(separator: "\r\n\r\n").last.map(String.init)
+    #expect(Failure(answer) == Failure("null", -32700, "framingError"))
+    #expect(harness.session.ending?.code == 2)
+  }
+
+  @Test(arguments: ["5", "\u{FEFF}{}", "\"a\"", "<?xml", "\u{0}"])
+  func `a first byte that begins neither framing is answered with -32700 and exit code 2`(start: String) {
+    let harness = Harness(initialized: false)
+    let lines = harness.lines(start)
+    #expect(Failure(lines.first) == Failure("null", -32700, "framingError"))
+    #expect(harness.session.ending?.code == 2)
+  }
+
+  @Test func `white space before the first message is skipped, and blank lines between messages`() {
+    let harness = Harness(initialized: false)
+    #expect(harness.lines(" \r\n\t", "", request("1", "early"), "  ", "\r", request("2", "early")) == [result("1"), result("2")])
+  }
+
+  @Test(arguments: [true, false])
+  func `a stream cut at any byte brings the same answers`(hasHeaders: Bool) {
+    let messages = [
+      request("0", "initialize"), request("\"ž\"", "echo", #"{"a":"🐎","b":[1,2]}"#), "[\(request("2", "echo")),1]",
+      "oops", request("3", "echo"),
+    ]
+    let stream = Array(messages.map { hasHeaders ? framed($0) : $0 + "\n" }.joined().utf8)
+    let whole = Harness(initialized: false)
+    whole.client.send(stream)
+    let expected = whole.client.takeOutput()
+    #expect(expected.count > 400)
+    for cut in 1..<stream.count {
+      let harness = Harness(initialized: false)
+      harness.client.send(Array(stream[..<cut]))
+      harness.client.send(Array(stream[cut...]))
+      #expect(harness.client.takeOutput() == expected, "cut at \(cut)")
+    }
+    let slow = Harness(initialized: false)
+    for byte in stream { slow.client.send([byte]) }
+    #expect(slow.client.takeOutput() == expected)
+  }
+
+  @Test(arguments: [true, false])
+  func `a large message in small pieces takes linear time`(hasHeaders: Bool) {
+    // Copying what is there for each piece would move 16 GB.
+    let message = request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 4 << 20))"}"#)
+    let stream = Array((hasHeaders ? framed(message) : message + "\n").utf8)
+    let harness = Harness(initialized: false)
+    harness.client.send(hasHeaders ? framed(request("0", "initialize")) : request("0", "initialize") + "\n")
+    _ = harness.client.takeOutput()
+    var start = 0
+    while start < stream.count {
+      let end = min(start + 512, stream.count)
+      harness.client.send(Array(stream[start..<end]))
+      start = end
+    }
+    #expect(harness.client.takeOutput().count > 4 << 20)
+  }
+
+  @Test func `a message that is too large is refused and skipped, with headers`() {
+    var limits = SessionLimits()
+    limits.messageBytes = 200
+    let harness = headerSession(limits)
+    let large = framed(request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 500))"}"#))
+    for byte in Array((large + framed(request("2", "echo"))).utf8) { harness.client.send([byte]) }
+    let output = text(harness)
+    let first = output.split(separator: "\r\n\r\n").dropFirst().first?.split(separator: "Content-").first.map(String.init)
+    #expect(Failure(first) == Failure("null", -32600, "messageTooLarge"))
+    #expect(output.hasSuffix(framed(result("2"))))
+  }
+
+  @Test func `a message that is too large is refused and skipped, as a line`() {
+    var limits = SessionLimits()
+    limits.messageBytes = 200
+    let harness = Harness(limits: limits)
+    let large = request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 500))"}"#)
+    for byte in Array((large + "\n" + request("2", "echo") + "\n").utf8) { harness.client.send([byte]) }
+    let lines = harness.takeLines()
+    #expect(Failure(lines.first) == Failure("null", -32600, "messageTooLarge"))
+    #expect(lines.dropFirst() == [result("2")])
+  }
+
+  @Test func `a line end inside a written value never ends the line`() {
+    let harness = Harness()
+    #expect(harness.answer("1", "echo", #"{"a":"x\ny"}"#) == [result("1", #"{"a":"x\ny"}"#)])
+  }
+}

@@ -1,0 +1,89 @@
+// Messages that are parsed off the loop: order stays, cancels overtake, nothing piles up without bound.
+
+import JSON
+import JSONRPC
+import Testing
+
+@Suite struct LargeMessageTests {
+  private func large(_ id: String, _ method: String = "echo") -> String {
+    request(id, method, #"{"a":"\#(String(repeating: "x", count: 1 << 20))"}"#)
+  }
+
+  private func ids(_ lines: [String]) -> [String] {
+    lines.map { line in (try? JSONDocument(line))?.read { $0["id"].text } ?? "?" }
+  }
+
+  @Test func `later messages wait for a large one, in order`() {
+    let harness = Harness(offloading: .stepped)
+    #expect(harness.lines(large("1"), request("2", "echo"), large("3"), request("4", "echo")) == [])
+    harness.loop.runOffloaded()
+    #expect(ids(harness.takeLines()) == ["1", "2"])
+    harness.loop.runOffloaded()
+    #expect(ids(harness.takeLines()) == ["3", "4"])
+  }
+
+  @Test func `a cancel overtakes a message that is being parsed`() {
+    let harness = Harness(offloading: .stepped)
+    _ = harness.answer("1", "wait")
+    #expect(harness.lines(large("2"), request("3", "echo"), cancel("1")).map { Failure($0) } == [Failure("1", -32800, "cancelled")])
+    harness.loop.runOffloaded()
+    #expect(ids(harness.takeLines()) == ["2", "3"])
+  }
+
+  @Test func `a cancel is remembered for what is still being parsed, and for what waits behind it`() {
+    let harness = Harness(offloading: .stepped)
+    harness.client.send([large("1", "wait"), request("2", "wait"), cancel("1"), cancel("2"), request("3", "echo")].map { $0 + "\n" }.joined())
+    #expect(harness.takeLines() == [])
+    harness.loop.runOffloaded()
+    let lines = harness.takeLines()
+    #expect(lines.map { Failure($0) } == [Failure("1", -32800, "cancelled"), Failure("2", -32800, "cancelled"), nil])
+    #expect(lines.last == result("3"))
+    #expect(harness.waiting.replies.isEmpty)
+  }
+
+  @Test func `an overtaking cancel does not hit a request that comes behind it`() {
+    let harness = Harness(offloading: .stepped)
+    #expect(harness.lines(large("1"), cancel("2"), request("2", "echo"), "[\(cancel("3"))]", request("3", "echo")) == [])
+    harness.loop.runOffloaded()
+    #expect(ids(harness.takeLines()) == ["1", "2", "3"])
+  }
+
+  @Test func `a large text that is no JSON is answered, and the session goes on`() {
+    let harness = Harness(offloading: .stepped)
+    _ = harness.lines("{\"a\":" + String(repeating: "x", count: 2 << 20), request("2", "echo"))
+    harness.loop.runOffloaded()
+    let lines = harness.takeLines()
+    #expect(Failure(lines.first) == Failure("null", -32700, "parseError"))
+    #expect(lines.last == result("2"))
+  }
+
+  @Test func `reading pauses only when too much waits behind a large message`() {
+    var limits = SessionLimits()
+    limits.backlogBytes = 10_000
+    let harness = Harness(limits: limits, offloading: .stepped)
+    _ = harness.lines(large("1"))
+    #expect(harness.session.wantsInput)
+    for id in 2..<202 { harness.client.send(request("\(id)", "echo") + "\n") }
+    #expect(!harness.session.wantsInput)
+    harness.loop.runOffloaded()
+    #expect(harness.session.wantsInput)
+    #expect(ids(harness.takeLines()).count == 201)
+  }
+
+  @Test func `the end of input waits for a message that is being parsed`() {
+    let harness = Harness(offloading: .stepped)
+    _ = harness.lines(large("1"), request("2", "echo"))
+    harness.client.close()
+    #expect(harness.session.ending == nil)
+    harness.loop.runOffloaded()
+    #expect(ids(harness.takeLines()) == ["1", "2"])
+    #expect(harness.session.ending?.code == 0)
+  }
+
+  @Test func `parsing on a real thread gives the same`() {
+    let harness = Harness(offloading: .threads)
+    harness.client.send(large("1") + "\n" + request("2", "echo") + "\n")
+    #expect(harness.loop.run(until: { harness.session.counters.received == 3 }))
+    #expect(ids(harness.takeLines()) == ["1", "2"])
+  }
+}

@@ -1,0 +1,180 @@
+// TRAPS, End, on the built server: no orphan, no spin, no trace left on what others use.
+
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+@Suite struct EndTests {
+  @Test func `exit after shutdown is 0, and without it 1`() throws {
+    let polite = try ServerProcess.started()
+    try polite.send(request("1", "shutdown") + "\n" + request("2", "session/echo") + "\n" + exitMessage + "\n")
+    #expect(try polite.line() == echoed("1"))
+    #expect(failure(try polite.line()) == "2 -32600 shutDown")
+    #expect(try polite.waitForExit() == .code(0))
+    let rude = try ServerProcess.started()
+    try rude.send(exitMessage + "\n")
+    #expect(try rude.waitForExit() == .code(1))
+  }
+
+  @Test func `the end of input is 0, once everything is answered`() throws {
+    let server = try ServerProcess()
+    try server.send(initialize + "\n" + request("1", "session/echo"))
+    server.closeInput()
+    _ = try server.line()
+    #expect(try server.line() == echoed("1"))
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test func `large answers are still delivered after the end of input`() throws {
+    let server = try ServerProcess.started()
+    let params = #"{"a":"\#(String(repeating: "x", count: 3 << 20))"}"#
+    try server.send(request("1", "session/echo", params) + "\n")
+    server.closeInput()
+    #expect(try server.line() == echoed("1", params))
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test func `a client that reads no more ends the server at its next write`() throws {
+    let server = try ServerProcess.started()
+    server.closeOutput()
+    // Until then it idles, though the pipe reports an error all the time.
+    let before = server.processorMilliseconds
+    var nothing = pollfd(fd: server.errors, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&nothing, 1, 300) == 0)
+    #expect(server.processorMilliseconds - before <= 20)
+    try server.send(request("1", "session/echo") + "\n")
+    #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `exit does not wait for ever for a client that does not read`() throws {
+    let server = try ServerProcess.started()
+    let params = #"{"a":"\#(String(repeating: "x", count: 500_000))"}"#
+    try server.send(request("1", "session/echo", params) + "\n" + request("2", "shutdown") + "\n" + exitMessage + "\n")
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `a signal ends the server at once`(number: Int32) throws {
+    let server = try ServerProcess.started()
+    kill(server.process, number)
+    #expect(try server.waitForExit() == .signal(number))
+  }
+
+  @Test func `the death of the client's process ends the server, with all pipes open`() throws {
+    let client = try ServerProcess(command: ["cat"])
+    let server = try ServerProcess()
+    try server.send(request("0", "initialize", #"{"processId":\#(client.process)}"#) + "\n")
+    _ = try server.line()
+    kill(client.process, SIGKILL)
+    #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `a client process that is not known is ignored`() throws {
+    let server = try ServerProcess()
+    try server.send(request("0", "initialize", #"{"processId":2147483000}"#) + "\n" + request("1", "session/echo") + "\n")
+    _ = try server.line()
+    #expect(try server.line() == echoed("1"))
+  }
+
+  @Test func `an idle server uses no processor`() throws {
+    let server = try ServerProcess.started()
+    let before = server.processorMilliseconds
+    #expect(!server.hasOutput(milliseconds: 300))
+    #expect(server.processorMilliseconds - before <= 20)
+  }
+
+  // MARK: - Streams
+
+  @Test func `what a library prints on standard output goes to standard error`() throws {
+    let server = try ServerProcess.started()
+    #expect(server.target(of: 1) == server.target(of: 2))
+    #expect(server.target(of: 0) == "/dev/null")
+  }
+
+  @Test func `input and output may be files`() throws {
+    let input = makeTemporaryFile(initialize + "\n" + request("1", "session/echo") + "\n"), output = makeTemporaryFile()
+    defer { unlink(input); unlink(output) }
+    let server = try ServerProcess(input: .file(input), output: .file(output))
+    #expect(try server.waitForExit() == .code(0))
+    #expect(readFile(output).split(separator: "\n").last.map(String.init) == echoed("1"))
+  }
+
+  @Test func `input from the null device ends at once, and output to it is fine`() throws {
+    #expect(try ServerProcess(input: .null).waitForExit() == .code(0))
+    let server = try ServerProcess(output: .null)
+    try server.send(initialize + "\n" + request("1", "shutdown") + "\n" + exitMessage + "\n")
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test func `sockets work as pipes do`() throws {
+    let server = try ServerProcess(input: .socket, output: .socket)
+    try server.send(initialize + "\n" + request("1", "session/echo") + "\n")
+    _ = try server.line()
+    #expect(try server.line() == echoed("1"))
+    server.closeInput()
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test func `a terminal works, and is left as it was`() throws {
+    let server = try ServerProcess(input: .terminal, output: .terminal)
+    try server.send(initialize + "\n" + request("1", "session/echo") + "\n")
+    _ = try server.line()
+    #expect(try server.line() == echoed("1"))
+    #expect(fcntl(server.input, F_GETFL) & O_NONBLOCK == 0)
+    try server.send(exitMessage + "\n")
+    #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `the pipes of the parent stay blocking for the next command`() throws {
+    // The second command reads what the first left, from the same pipe: on a pipe made non-blocking it would fail.
+    let script = #""\#(ServerProcess.path)" 2>/dev/null; cat"#
+    let shell = try ServerProcess(command: ["sh", "-c", script])
+    try shell.send(initialize + "\n")
+    _ = try shell.line()
+    try shell.send(exitMessage + "\n")
+    #expect(!shell.hasOutput(milliseconds: 300))
+    try shell.send("still here\n")
+    #expect(try shell.line() == "still here")
+  }
+
+  @Test func `closed standard streams do no harm`() throws {
+    let shell = try ServerProcess(command: ["sh", "-c", #""\#(ServerProcess.path)" <&- >&- 2>&-"#])
+    #expect(try shell.waitForExit() == .code(0))
+  }
+
+  // MARK: - Flags
+
+  @Test func `flags are answered, and unknown ones refused with 64`() throws {
+    let version = try ServerProcess(["--version"])
+    #expect(try version.rest().hasPrefix("geomodel-server "))
+    #expect(try version.waitForExit() == .code(0))
+    let help = try ServerProcess(["--help"])
+    #expect(try help.rest().contains("--trace-file"))
+    for flag in ["--nix", "--max-batch=x", "--trace-file"] {
+      let server = try ServerProcess([flag])
+      #expect(try server.waitForExit() == .code(64))
+      #expect(server.errorText().contains(flag.prefix(8)))
+    }
+  }
+
+  @Test func `the traffic is written as a transcript`() throws {
+    let file = makeTemporaryFile()
+    defer { unlink(file) }
+    let server = try ServerProcess.startedWithHeaders(["--trace-file", file])
+    try server.sendFramed("{ \"jsonrpc\":\"2.0\",\n \"id\":1,\"method\":\"session/echo\"}")
+    try server.sendFramed("no \"JSON\"")
+    _ = try server.message()
+    let answer = try server.message()
+    server.closeInput()
+    #expect(try server.waitForExit() == .code(0))
+    let lines = readFile(file).split(separator: "\n").map(String.init)
+    #expect(lines.count == 7)
+    #expect(lines.allSatisfy { (try? JSONDocument($0)) != nil })
+    #expect(lines[0].hasPrefix(#"{"case":"trace""#))
+    #expect(lines[3] == #"{"send":{ "jsonrpc":"2.0",  "id":1,"method":"session/echo"}}"#)
+    #expect(lines[4] == #"{"expect":\#(echoed("1"))}"#)
+    #expect(lines[5] == #"{"sendText":"no \"JSON\""}"#)
+    #expect(lines[6] == #"{"expect":\#(answer)}"#)
+  }
+}

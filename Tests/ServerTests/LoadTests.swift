@@ -1,0 +1,159 @@
+// Cancel, progress, scopes, batches and ends, on the built server with a real load: rows of TRAPS that need a method that lasts.
+
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct LoadTests {
+  @Test func `a cancelled load is answered at once, its work stops, and it can be loaded again`() throws {
+    let server = try loading()
+    try server.send(cancel("\"load\""))
+    #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
+    try server.untilNothingWorks()
+    try server.send(request("1", "layer/get", #"{"layer":"l1"}"#) + "\n")
+    #expect(try server.reply().contains(#""loadStatus":{"type":"notLoaded"}"#))
+  }
+
+  @Test(arguments: [
+    request("1", "map/removeLayer", #"{"map":"m1","layer":"l1"}"#), request("1", "map/close", #"{"map":"m1"}"#),
+    request("1", "layer/cancelLoad", #"{"layer":"l1"}"#), request("1", "task/cancel", #"{"task":"load"}"#),
+    request("1", "shutdown"),
+  ])
+  func `what ends a load is answered after it`(message: String) throws {
+    let server = try loading()
+    try server.send(message + "\n")
+    #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
+    #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":1,"result":"#))
+  }
+
+  @Test func `progress begins, goes on, ends, and is never heard after the reply`() throws {
+    let server = try loading()
+    var kinds: [String] = []
+    while true {
+      let message = try server.line(seconds: 60)
+      guard isProgress(message) else {
+        #expect(message.hasPrefix(#"{"jsonrpc":"2.0","id":"load","result":"#))
+        break
+      }
+      kinds.append(try kind(of: message))
+    }
+    #expect(kinds.last == "end")
+    #expect(kinds.dropLast().allSatisfy { $0 == "report" })
+    try server.send(request("1", "session/echo") + "\n")
+    #expect(try server.line() == echoed("1"))
+  }
+
+  @Test func `one who joined a load leaves it alone when cancelled`() throws {
+    let server = try loading()
+    try server.send(request("\"joined\"", "layer/retryLoad", #"{"layer":"l1"}"#) + "\n" + cancel("\"joined\""))
+    #expect(failure(try server.reply()) == "\"joined\" -32800 cancelled")
+    #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":"load","result":"#))
+  }
+
+  @Test func `a batch with a load holds up nothing behind it`() throws {
+    let server = try prepared()
+    try server.send("[\(load),\(request("1", "session/echo"))]\n\(request("2", "session/echo"))\n")
+    #expect(try server.reply() == echoed("2"))
+    try server.send(cancel("\"load\""))
+    let array = try JSONDocument(try server.reply())
+    let ids = array.read { root in (0..<root.count).map { root[$0]["id"].text } }
+    #expect(ids.sorted() == ["\"load\"", "1"])
+  }
+
+  @Test func `a cancel overtakes a large message that is being parsed`() throws {
+    let server = try loading()
+    let large = #"{"a":["# + String(repeating: "{},", count: 500_000) + "0]}"
+    try server.send(request("1", "session/echo", large) + "\n" + request("\"late\"", "session/echo") + "\n" + cancel("\"load\"") + cancel("\"late\""))
+    #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
+    #expect(try server.reply() == echoed("1", large))
+    #expect(failure(try server.reply()) == "\"late\" -32800 cancelled")
+  }
+
+  @Test func `after the end of input a running load is answered`() throws {
+    let server = try loading()
+    server.closeInput()
+    #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":"load","result":"#))
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test func `exit does not wait for a load`() throws {
+    let server = try loading()
+    try server.send(exitMessage + "\n")
+    #expect(try server.waitForExit(seconds: 2) == .code(1))
+  }
+
+  @Test func `the death of the client's process ends a server that is loading`() throws {
+    let client = try ServerProcess(command: ["cat"])
+    let server = try loading(initialize: request("0", "initialize", #"{"processId":\#(client.process)}"#))
+    kill(client.process, SIGKILL)
+    #expect(try server.waitForExit(seconds: 2) == .code(1))
+  }
+}
+
+// MARK: -
+
+/// A file that takes about half a second to load; deleted when the tests are over.
+private enum LargeFile {
+  static let path: String = {
+    let feature = #"{"type":"Feature","properties":{"name":"a name of some length","n":4711},"geometry":{"type":"Point","coordinates":[12.5,41.5]}}"#
+    let features = String(repeating: feature + ",\n", count: 150_000) + feature
+    let path = makeTemporaryFile(#"{"type":"FeatureCollection","features":["# + features + "]}")
+    atexit { unlink(LargeFile.path) }
+    return path
+  }()
+}
+
+private let load = request("\"load\"", "layer/load", #"{"layer":"l1","meta":{"progressToken":"t"}}"#)
+
+private func cancel(_ id: String) -> String { #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n" }
+
+private func isProgress(_ message: String) -> Bool { message.hasPrefix(#"{"jsonrpc":"2.0","method":"$/progress""#) }
+
+private func kind(of message: String) throws -> String {
+  try JSONDocument(message).read { try $0["params"]["value"]["kind"].string() }
+}
+
+/// A server with a layer that has not been loaded.
+private func prepared(initialize message: String = initialize) throws -> ServerProcess {
+  let server = try ServerProcess()
+  let requests = [
+    message, request("1", "source/open", #"{"id":"big","path":"\#(LargeFile.path)","driver":"GeoJSON"}"#),
+    request("2", "map/create", #"{"id":"m1"}"#),
+  ]
+  for message in requests {
+    try server.send(message + "\n")
+    _ = try server.line(seconds: 60)
+  }
+  try server.send(request("3", "map/addLayer", #"{"map":"m1","source":"big","id":"l1"}"#) + "\n")
+  #expect(try server.line().contains(#""layer":"l1""#))
+  return server
+}
+
+/// A server in the midst of loading it.
+private func loading(initialize message: String = initialize) throws -> ServerProcess {
+  let server = try prepared(initialize: message)
+  try server.send(load + "\n")
+  #expect(try kind(of: try server.line()) == "begin")
+  #expect(try kind(of: try server.line()) == "report")
+  return server
+}
+
+extension ServerProcess {
+  /// The next message but `$/progress`.
+  fileprivate func reply() throws -> String {
+    while true {
+      let message = try line(seconds: 60)
+      if !isProgress(message) { return message }
+    }
+  }
+
+  /// Asks until no task is under way, cancelled ones included.
+  fileprivate func untilNothingWorks() throws {
+    for id in 100..<100_000 {
+      try send(request("\(id)", "session/status") + "\n")
+      if try reply().contains(#""working":0"#) { return }
+    }
+    Issue.record("a cancelled task goes on working")
+  }
+}
