@@ -178,6 +178,25 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
+  @Test func `a row is good for as long as it is kept, though its store is gone`() throws {
+    func rows() throws -> [FeatureRow] {
+      let store = try Self.million(rows: 3_000)
+      return [0, 1_500, 2_999].compactMap { store[$0] }
+    }
+    var random = SplitMix(42), expected: [(Double, Double)] = []
+    for _ in 0..<3_000 { expected.append((random.unit() * 360 - 180, random.unit() * 180 - 90)) }
+    let kept = try rows(), other = try Self.million(rows: 2_000)
+    for row in kept {
+      let number = Int(row.row), digits = String(number)
+      #expect(row.point.map { $0.x == expected[number].0 && $0.y == expected[number].1 } == true)
+      #expect(row.value(0) == .string("feature-" + String(repeating: "0", count: 12 - digits.count) + digits))
+      var seen: [Int] = []
+      row.forEachAttribute { column, _ in seen.append(column) }
+      #expect(seen == [0, 1, 2])
+    }
+    #expect(other.count == 2_000)
+  }
+
   @Test func `dropped chunks leave rows and ids of the others as they were`() throws {
     var store = try Self.million(rows: 10_000)
     try store.remove(Array(2_000..<8_500))

@@ -143,6 +143,25 @@ extension SpatialIndex {
     #expect(index.points.nodes.subtracting(before).count <= 2)
   }
 
+  /// The old leaf has then no other holder: in a release build it must not go before it has been copied from.
+  @Test func `a leaf keeps what it has when it is copied to a smaller or a larger one`() {
+    for kept in [1, 3, 20] as [UInt32] {
+      var index = SpatialIndex()
+      let rows = [UInt32](0..<60), gone = [UInt32](rows.dropFirst(Int(kept)))
+      let box = { (row: UInt32) in Envelope(xMin: Double(row), yMin: 0, xMax: Double(row) + 0.5, yMax: 1) }
+      index.insert(points: rows, x: rows.map { Double($0) }, y: rows.map { _ in 0 })
+      index.insert(boxes: rows.map { $0 + 100 }, rows.map(box))
+      index.remove(points: gone, x: gone.map { Double($0) }, y: gone.map { _ in 0 })
+      index.remove(boxes: gone.map { $0 + 100 }, gone.map(box))
+      let left = rows.filter { $0 < kept } + rows.filter { $0 < kept }.map { $0 + 100 }
+      #expect(index.faults.isEmpty)
+      #expect(index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 99, yMax: 1)).sorted() == left)
+      index.insert(points: (0..<15).map { $0 + 200 }, x: (0..<15).map { Double($0) }, y: (0..<15).map { _ in 1 })
+      #expect(index.faults.isEmpty)
+      #expect(index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 99, yMax: 1)).sorted() == left + [UInt32](200..<215))
+    }
+  }
+
   @Test func `a hundred thousand equal points can be found and taken away`() {
     var index = SpatialIndex()
     let rows = [UInt32](0..<100_000), same = [Double](repeating: 5, count: 100_000)

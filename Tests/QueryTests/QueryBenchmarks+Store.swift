@@ -5,7 +5,7 @@ import Testing
 
 @testable import Query
 
-@Suite(.serialized, .enabled(if: Bench.isOn)) struct StoreBenchmark {
+extension QueryBenchmarks {
   @Test func `figures of the store`() throws {
     let before = Bench.resident()
     var store = FeatureStore(), random = SplitMix(42), fill = 0.0, append = 0.0

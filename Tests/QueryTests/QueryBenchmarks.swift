@@ -1,4 +1,4 @@
-// The figures of Tests/Benchmarks/floors/hilbert_rtree.c for the index, on the same data: GEOMODEL_BENCH=1 swift test -c release.
+// The figures of Tests/Benchmarks/floors/hilbert_rtree.c for the index, on the same data: GEOMODEL_BENCH=1 swift test -c release -Xswiftc -enable-testing --filter QueryBenchmarks.
 
 import Geometry
 import Glibc
@@ -58,7 +58,8 @@ enum Bench {
   }
 }
 
-@Suite(.serialized, .enabled(if: Bench.isOn)) struct IndexBenchmark {
+/// One after the other: they would share the processor that they are pinned to.
+@Suite(.serialized, .enabled(if: Bench.isOn)) struct QueryBenchmarks {
   @Test func `figures of the index`() {
     let (x, y) = Bench.points(), boxes = Bench.boxes(), rows = [UInt32](0..<UInt32(Bench.count))
     for batch in [Bench.count, 1000] {
