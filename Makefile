@@ -28,6 +28,7 @@ test: build ## build and run every test that needs no variable
 	@.ci/test
 
 bench: build ## compare with C floors, as ratios, in one run
+	@swift build -c release --scratch-path .build-tests -Xswiftc -enable-testing --build-tests
 	@python3 Tests/Benchmarks/bench.py --server $(SERVER)
 
 generate: dependencies ## write all generated code from Protocol/

@@ -179,20 +179,20 @@ class Bench:
         if side == "floor":
             return output_of([str(BUILD / "hilbert_rtree")])
         text = output_of(
-            [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", "IndexBenchmark"],
+            [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", "figures of the index"],
             {"GEOMODEL_BENCH": "1"})
         # The overlay of the other measures is filled in messages of 1,000, so that is the index to look at.
         pattern = r"^batch 1000 (build_seconds|microseconds_per_box) (\S+)(?: hits (\d+))?"
         found = re.findall(pattern, text, re.MULTILINE)
         if len(found) < 2:
-            raise Skipped("the tests have no IndexBenchmark")
+            raise Skipped("the tests have no figures of the index")
         lines = [f"{key} {value}" for key, value, _ in found]
         return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
 
     def test_binary(self) -> Path:
         if self.options.tests:
             return Path(self.options.tests)
-        places = [ROOT / ".build" / "release", Path(self.server[0]).resolve().parent]
+        places = [ROOT / ".build-tests" / "release", ROOT / ".build" / "release", Path(self.server[0]).resolve().parent]
         for place in places:
             for path in place.glob("*PackageTests.xctest"):
                 return path
