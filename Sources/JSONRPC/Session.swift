@@ -67,6 +67,8 @@ public final class Session {
   /// Unread bytes have fallen below a quarter of ``SessionLimits/congestionBytes``, after having been above it. The
   /// application's: now it tells what it held back.
   public var onDrained: (() -> Void)?
+  /// Whether the application holds back what it tells when ``onDrained``: after the end of input, that is waited for.
+  public var hasMore: (() -> Bool)?
   /// The `processId` of `initialize`: the transport watches it.
   public var onClientProcess: ((Int32) -> Void)?
 

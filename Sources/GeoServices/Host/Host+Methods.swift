@@ -60,11 +60,8 @@ extension Host {
         let result = try body(try P(from: call.params), self)
         let made = subscribers.unannounced.filter { !before.contains($0) }
         guard !made.isEmpty else { return .result(result) }
-        let follow = afterReply
-        afterReply = nil
         call.deferReply().reply(result)
         call.afterAnswer { [unowned self] in
-          follow?(call.session)
           subscribers.announce(made)
           flush()
         }

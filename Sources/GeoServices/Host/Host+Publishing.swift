@@ -6,9 +6,6 @@ import JSON
 import JSONRPC
 
 extension Host {
-  /// Below this, deltas are written before a reply however slow the client is.
-  private static let patience = 16 << 20
-
   /// Tells what has happened since the last call. Runs before the reply that states the revision.
   ///
   /// - Parameter canWait: whether nobody waits for it, so that it may be folded into later news when the client is slow.
@@ -45,15 +42,16 @@ extension Host {
   func flush() {
     guard let session else { return }
     isHeldBack = false
-    // Asking whether it is congested is what has ``drained()`` called when it no longer is.
-    if session.isCongested, session.unread > Self.patience {
+    if !Patience.hasRoom(session) {
       if subscribers.giveUp() {
         session.logMessage(.warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
       }
       isHeldBack = true
       return
     }
-    guard let due = subscribers.flush(world, to: session) else { return }
+    let (next, isDone) = subscribers.flush(world, to: session)
+    if !isDone { isHeldBack = true }
+    guard let due = next else { return }
     flushing?.cancel()
     let now = loop.nanoseconds
     let bound = LoopBound(self, on: loop)

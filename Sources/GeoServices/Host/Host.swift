@@ -59,8 +59,6 @@ public final class Host: MethodHost {
   var trimming: LoopTimer?
   /// Features that have come and gone since memory was last trimmed.
   var untrimmed = 0
-  /// What the method under way has to say right behind its reply.
-  var afterReply: ((Session) -> Void)?
   /// Whether something is held back until the client has read more.
   var isHeldBack = false
 
@@ -81,6 +79,7 @@ public final class Host: MethodHost {
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
     session.onDrained = { [weak host] in host?.drained() }
+    session.hasMore = { [weak host] in host?.isHeldBack ?? false }
     host.session = session
     return session
   }

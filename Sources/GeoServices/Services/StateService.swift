@@ -32,7 +32,7 @@ enum StateService: StateHandlers {
     host.subscribers.add(subscriber)
     let snapshot = Snapshot(patterns, in: host.world)
     let whole = snapshot.inOnePiece()
-    if whole == nil { host.afterReply = { snapshot.sendParts(id, to: $0) } }
+    if whole == nil { subscriber.tell(snapshot) }
     return .init(subscription: id, revision: host.world.revision, snapshot: whole)
   }
 

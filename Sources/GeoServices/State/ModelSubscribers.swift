@@ -63,7 +63,7 @@ final class LocationSubscriber: Subscriber {
   let source: LocationSourceID
   let maxRate: Double?
   private var hasLocation = false
-  private var statuses: [(revision: Int, status: LocationStatus?)] = []
+  private var hasStatus = false
 
   init(id: String, source: LocationSourceID, maxRate: Double?) {
     self.id = id
@@ -72,12 +72,12 @@ final class LocationSubscriber: Subscriber {
   }
 
   var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
-  var isDirty: Bool { hasLocation || !statuses.isEmpty }
+  var isDirty: Bool { hasLocation || hasStatus }
 
   func note(_ change: Change, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
-    case .status: statuses.append((change.revision, nil))
+    case .status: hasStatus = true
     case .location:
       defer { hasLocation = true }
       return hasLocation ? 1 : 0
@@ -99,8 +99,8 @@ final class LocationSubscriber: Subscriber {
             subscription: id, locationSource: source.id.rawValue, revision: world.revision,
             location: Wire.location(location)))
     }
-    guard !statuses.isEmpty else { return }
-    statuses = []
+    guard hasStatus else { return }
+    hasStatus = false
     session.notify(
       LocationProtocol.StatusChanged.name,
       LocationProtocol.StatusChanged.Params(

@@ -8,9 +8,6 @@ import Query
 
 /// The values at some patterns as of one revision.
 struct Snapshot {
-  /// Above so many bytes it is sent in parts.
-  private static let pieceBytes = 1 << 20
-
   let revision: Int
   private let places: [(path: [String], node: StateNode)]
 
@@ -30,43 +27,20 @@ struct Snapshot {
       var writer = JSONWriter(capacity: 256)
       node.write(to: &writer)
       bytes += writer.count
-      if bytes > Self.pieceBytes { return nil }
+      if bytes > Patience.partBytes { return nil }
       let text = writer.string
       values.append(.init(path: pointer(path), value: .written { $0.raw(text) }))
     }
     return values
   }
 
-  /// Sends `state/snapshotPart` until everything is told.
-  func sendParts(_ subscription: String, to session: Session) {
-    var values = JSONWriter(capacity: 1 << 16)
-    values.beginArray()
-    func send(isLast: Bool) {
-      values.endArray()
-      session.notify("state/snapshotPart") { writer in
-        writer.key("subscription")
-        writer.value(subscription)
-        writer.key("revision")
-        writer.value(revision)
-        writer.key("values")
-        writer.raw(values.bytes)
-        writer.key("isLast")
-        writer.value(isLast)
-      }
-      values.reset()
-      values.beginArray()
-    }
-    for (path, node) in places {
-      for (path, write) in pieces(path, node) {
-        self.write(pointer(path), &values, write)
-        if values.count > Self.pieceBytes { send(isLast: false) }
-      }
-    }
-    send(isLast: true)
+  /// The whole in parts.
+  func telling(_ subscription: String) -> any Telling {
+    SnapshotTelling(subscription, revision: revision, places.flatMap { StatePiece.pieces($0.path, $0.node) })
   }
 
-  /// Sends `state/resynced`, and parts behind it where it is long.
-  func resync(_ subscription: String, to session: Session) {
+  /// Sends `state/resynced`; false when parts have to follow.
+  func resync(_ subscription: String, to session: Session) -> Bool {
     let whole = inOnePiece()
     session.notify("state/resynced") { writer in
       writer.key("subscription")
@@ -78,45 +52,6 @@ struct Snapshot {
         writer.array(whole) { $0.encode(to: &$1) }
       }
     }
-    if whole == nil { sendParts(subscription, to: session) }
-  }
-
-  private func write(_ path: String, _ writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
-    writer.beginObject()
-    writer.key("path")
-    writer.value(path)
-    writer.key("value")
-    value(&writer)
-    writer.endObject()
-  }
-
-  /// A place as pieces of a size that can be sent: many graphics come in portions of their container.
-  private func pieces(_ path: [String], _ node: StateNode) -> [([String], (inout JSONWriter) -> Void)] {
-    guard node.graphicCount > graphicsInOnePiece else { return [(path, node.write)] }
-    switch node {
-    case .leaf: return [(path, node.write)]
-    case .graphics(let store):
-      return stride(from: 0, to: store.count, by: graphicsInOnePiece).map { start in
-        (path, { StateNode.write(store, start..<min(start + graphicsInOnePiece, store.count), to: &$0) })
-      }
-    case .branch(let names, let child):
-      // The object without its large children first, then those.
-      let large = names.filter { (child($0)?.graphicCount ?? 0) > graphicsInOnePiece }
-      let small: (inout JSONWriter) -> Void = { writer in
-        writer.beginObject()
-        for name in names {
-          guard let node = child(name) else { continue }
-          writer.key(name)
-          if large.contains(name) {
-            writer.beginObject()
-            writer.endObject()
-          } else {
-            node.write(to: &writer)
-          }
-        }
-        writer.endObject()
-      }
-      return [(path, small)] + large.flatMap { name in child(name).map { pieces(path + [name], $0) } ?? [] }
-    }
+    return whole != nil
   }
 }

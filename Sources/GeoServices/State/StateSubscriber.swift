@@ -4,9 +4,7 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-
-/// Above so many bytes a message is cut into parts.
-private let partBytes = 1 << 20
+import Query
 
 final class StateSubscriber: Subscriber {
   enum Operation: String { case add, replace, remove }
@@ -31,6 +29,10 @@ final class StateSubscriber: Subscriber {
   private var told: Set<String> = []
   private var origins: [Origin] = []
   private var isLost = false
+  /// What is on its way; what is noted meanwhile comes after it.
+  private var telling: (any Telling)?
+  /// With more noted while something long is on its way, a snapshot is shorter.
+  private static let mostNoted = 100_000
 
   init(id: String, patterns: [StatePattern], exceptOrigin: String?, maxRate: Double?, base: Int) {
     self.id = id
@@ -180,6 +182,7 @@ final class StateSubscriber: Subscriber {
       case (.add, .remove):
         graphics[overlay]?[id] = nil
         superfluous += 2
+        forgetGone(overlay)
       case (.add, _), (.replace, .replace): superfluous += 1
       case (.remove, .add):
         graphics[overlay]?[id] = .replace
@@ -192,8 +195,18 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
+  /// Drops places in the order that stand for nothing any more, once they are many.
+  private func forgetGone(_ overlay: OverlayID) {
+    guard let order = graphicOrder[overlay], let noted = graphics[overlay], order.count > 2 * noted.count + 1000
+    else { return }
+    var seen: Set<Int> = []
+    graphicOrder[overlay] = order.filter { noted[$0] != nil && seen.insert($0).inserted }
+  }
+
   func giveUp() -> Bool {
     guard !isLost else { return false }
+    // What is on its way goes out all the same.
+    if telling != nil, graphics.values.reduce(order.count, { $0 + $1.count }) < Self.mostNoted { return false }
     forgetAll()
     isLost = true
     return true
@@ -210,83 +223,81 @@ final class StateSubscriber: Subscriber {
 
   // MARK: Telling
 
+  /// Tells a snapshot that is too long for one piece, before anything else.
+  func tell(_ snapshot: Snapshot) { telling = snapshot.telling(id) }
+
+  func goOn(_ session: Session) -> Bool {
+    guard telling?.goOn(session) ?? true else { return false }
+    telling = nil
+    return true
+  }
+
   func flush(_ world: World, to session: Session) {
-    guard isDirty else { return }
+    guard isDirty, telling == nil else { return }
     if isLost {
       isLost = false
       base = world.revision
       remember(world)
-      Snapshot(patterns, in: world).resync(id, to: session)
+      let snapshot = Snapshot(patterns, in: world)
+      if !snapshot.resync(id, to: session) { tell(snapshot) }
       return
     }
-    var writer = PatchWriter(subscription: id, base: base, revision: world.revision, origins: origins)
+    var entries: [DeltaTelling.Entry] = []
     for key in order {
       guard let (path, operation) = pending[key] else { continue }
-      write(path, operation, world, &writer, session)
+      entries += self.entries(path, operation, world)
     }
-    for index in touchedPatterns.sorted() { writeInside(patterns[index], world, &writer, session) }
+    for index in touchedPatterns.sorted() { entries += entriesInside(patterns[index], world) }
     for overlay in graphicOrder.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let store = world.overlays[overlay]?.store, let ids = graphicOrder[overlay] else { continue }
-      let prefix = "/overlays/\(overlay.rawValue)/graphics/"
-      let single = patterns.filter { pattern in
-        pattern.segments.count == 4 && !isFollowedAbove(pattern, ["overlays", overlay.rawValue, "graphics"])
-      }
-      for id in ids {
-        guard let operation = graphics[overlay]?.removeValue(forKey: id) else { continue }
-        let row = operation == .remove ? nil : store.feature(id: id)
-        for pattern in single {
-          let path = ["overlays", overlay.rawValue, "graphics", String(id)]
-          guard pattern.covers(path) else { continue }
-          let place = pointer(removal(pattern, path))
-          if row != nil { told.insert(place) } else if place.hasPrefix(prefix) { told.remove(place) }
-        }
-        writer.entry(row == nil ? .remove : operation, path: prefix + String(id), to: session) { writer in
-          if let row { FeatureWriter.writeGraphic(row, store.schema, to: &writer) }
-        }
-      }
+      let items = ids.compactMap { id in graphics[overlay]?.removeValue(forKey: id).map { (id: id, operation: $0) } }
+      guard !items.isEmpty else { continue }
+      remember(items, of: overlay, store)
+      entries.append(.graphics(["overlays", overlay.rawValue, "graphics"], store, items))
+    }
+    if !entries.isEmpty {
+      telling = DeltaTelling(id, base: base, revision: world.revision, origins: origins, entries)
+      base = world.revision
     }
     forgetAll()
-    if writer.finish(session) { base = world.revision }
   }
 
-  private func write(
-    _ path: [String], _ operation: Operation, _ world: World, _ writer: inout PatchWriter, _ session: Session
-  ) {
-    guard operation != .remove else {
-      writer.entry(.remove, path: pointer(path), to: session) { _ in }
-      return
-    }
+  private func entries(_ path: [String], _ operation: Operation, _ world: World) -> [DeltaTelling.Entry] {
+    guard operation != .remove else { return [.remove(pointer(path))] }
     guard patterns.contains(where: { $0.covers(path) }) else {
       // Something new above what is followed: the places in it.
+      var entries: [DeltaTelling.Entry] = []
       for pattern in patterns where pattern.isBelow(path) {
         for (place, node) in places(of: pattern, in: world) where place.starts(with: path) {
-          writer.entry(.add, path: pointer(place), to: session) { node.write(to: &$0) }
+          entries += StatePiece.pieces(place, node).map { .write(.add, $0) }
           remember(place, node, pattern)
         }
       }
-      return
+      return entries
     }
-    guard let node = StateTree.node(at: path, in: world) else { return }
-    writer.entry(operation, path: pointer(path), to: session) { node.write(to: &$0) }
+    guard let node = StateTree.node(at: path, in: world) else { return [] }
+    return StatePiece.pieces(path, node).enumerated().map { .write($0 == 0 ? operation : .add, $1) }
   }
 
   /// Places inside values: told when they differ from what was last told.
-  private func writeInside(_ pattern: StatePattern, _ world: World, _ writer: inout PatchWriter, _ session: Session) {
+  private func entriesInside(_ pattern: StatePattern, _ world: World) -> [DeltaTelling.Entry] {
     var now: Set<String> = []
+    var entries: [DeltaTelling.Entry] = []
     for (path, node) in places(of: pattern, in: world) where isInsideValue(path) {
       let key = pointer(path)
       now.insert(key)
       let text = Self.text(node)
       guard insideValues[key] != text else { continue }
-      writer.entry(insideValues[key] == nil ? .add : .replace, path: key, to: session) { $0.raw(text) }
+      entries.append(.write(insideValues[key] == nil ? .add : .replace, .value(path) { $0.raw(text) }))
       remember(path, node, pattern)
     }
     // From the end, so that no place of a list moves before it is removed.
     for key in insideValues.keys.sorted(by: >) where !now.contains(key) && pattern.covers(StatePattern.names(of: key)) {
-      writer.entry(.remove, path: key, to: session) { _ in }
+      entries.append(.remove(key))
       insideValues[key] = nil
       told.remove(key)
     }
+    return entries
   }
 
   // MARK: What the client knows
@@ -306,6 +317,22 @@ final class StateSubscriber: Subscriber {
       for key in insideValues.keys where !known.contains(key) {
         let names = StatePattern.names(of: key)
         if names.starts(with: path), pattern.covers(names) { insideValues[key] = nil }
+      }
+    }
+  }
+
+  /// Takes graphics for known that a delta tells of and that are followed one by one.
+  private func remember(_ items: [(id: Int, operation: Operation)], of overlay: OverlayID, _ store: FeatureStore) {
+    let container = ["overlays", overlay.rawValue, "graphics"]
+    let single = patterns.filter { $0.segments.count == 4 && !isFollowedAbove($0, container) }
+    guard !single.isEmpty else { return }
+    let prefix = pointer(container) + "/"
+    for (id, operation) in items {
+      let path = container + [String(id)]
+      let isThere = operation != .remove && store.contains(id: id)
+      for pattern in single where pattern.covers(path) {
+        let place = pointer(removal(pattern, path))
+        if isThere { told.insert(place) } else if place.hasPrefix(prefix) { told.remove(place) }
       }
     }
   }
@@ -333,69 +360,5 @@ final class StateSubscriber: Subscriber {
     var writer = JSONWriter(capacity: 64)
     node.write(to: &writer)
     return writer.string
-  }
-}
-
-/// Writes `state/changed`, in parts where it grows long.
-private struct PatchWriter: ~Copyable {
-  private let subscription: String
-  private let base: Int
-  private let revision: Int
-  private let origins: [Origin]
-  private var entries = JSONWriter(capacity: 1024)
-  private var hasParts = false
-
-  init(subscription: String, base: Int, revision: Int, origins: [Origin]) {
-    self.subscription = subscription
-    self.base = base
-    self.revision = revision
-    self.origins = origins
-    entries.beginArray()
-  }
-
-  mutating func entry(
-    _ operation: StateSubscriber.Operation, path: String, to session: Session, _ write: (inout JSONWriter) -> Void
-  ) {
-    entries.beginObject()
-    entries.key("op")
-    entries.value(operation.rawValue)
-    entries.key("path")
-    entries.value(path)
-    if operation != .remove {
-      entries.key("value")
-      write(&entries)
-    }
-    entries.endObject()
-    if entries.count > partBytes { send(isLast: false, to: session) }
-  }
-
-  /// Sends the rest; false when there was nothing to tell.
-  mutating func finish(_ session: Session) -> Bool {
-    guard hasParts || entries.count > 1 else { return false }
-    send(isLast: hasParts ? true : nil, to: session)
-    return true
-  }
-
-  private mutating func send(isLast: Bool?, to session: Session) {
-    entries.endArray()
-    session.notify("state/changed") { writer in
-      writer.key("subscription")
-      writer.value(subscription)
-      writer.key("base")
-      writer.value(base)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("origins")
-      writer.array(origins) { Wire.origin($0).encode(to: &$1) }
-      writer.key("changes")
-      writer.raw(entries.bytes)
-      if let isLast {
-        writer.key("isLast")
-        writer.value(isLast)
-      }
-    }
-    if isLast == false { hasParts = true }
-    entries.reset()
-    entries.beginArray()
   }
 }

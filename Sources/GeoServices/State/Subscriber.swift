@@ -17,8 +17,14 @@ protocol Subscriber: AnyObject {
   func note(_ change: Change, _ world: World) -> Int
   /// Tells what has been noted, as of now.
   func flush(_ world: World, to session: Session)
+  /// Goes on with something long that is on its way; whether all of it has been told.
+  func goOn(_ session: Session) -> Bool
   /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew. False when there was nothing to give up.
   func giveUp() -> Bool
+}
+
+extension Subscriber {
+  func goOn(_ session: Session) -> Bool { true }
 }
 
 /// All subscriptions, in the order they were made.
@@ -65,10 +71,20 @@ struct Subscribers {
 
   /// Lets every subscription tell what it has noted, except those whose rate says later.
   ///
-  /// - Returns: when the next of those may speak.
-  mutating func flush(_ world: World, to session: Session) -> UInt64? {
+  /// - Returns: when the next of those may speak, and whether all that was begun has been told.
+  mutating func flush(_ world: World, to session: Session) -> (next: UInt64?, isDone: Bool) {
     var next: UInt64?
-    for subscriber in all where subscriber.isDirty && !unannounced.contains(subscriber.id) {
+    var isDone = true
+    for subscriber in all where !unannounced.contains(subscriber.id) {
+      guard subscriber.goOn(session) else {
+        isDone = false
+        continue
+      }
+      guard subscriber.isDirty else { continue }
+      guard Patience.hasRoom(session) else {
+        isDone = false
+        continue
+      }
       if let rate = subscriber.maxRate {
         let now = session.loop.nanoseconds
         if let due = notBefore[subscriber.id], due > now {
@@ -79,8 +95,9 @@ struct Subscribers {
         notBefore[subscriber.id] = now + UInt64(min(1e9 / rate, 1e18))
       }
       subscriber.flush(world, to: session)
+      if !subscriber.goOn(session) { isDone = false }
     }
-    return next
+    return (next, isDone)
   }
 
   /// The client has not read for too long: from here on memory is kept in proportion to the state.
