@@ -65,8 +65,10 @@ final class ReadSession: @unchecked Sendable {
 
   /// Messages without our prefix, as the client knows the file.
   func cleaned(_ message: String) -> String {
-    let prefix = Array("\(Self.prefix)\(token)".utf8), bytes = Array(message.utf8)
-    var cleaned: [UInt8] = [], index = 0
+    let prefix = Array("\(Self.prefix)\(token)".utf8)
+    let bytes = Array(message.utf8)
+    var cleaned: [UInt8] = []
+    var index = 0
     while index < bytes.count {
       if bytes[index...].starts(with: prefix) {
         index += prefix.count

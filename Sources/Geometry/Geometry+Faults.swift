@@ -38,7 +38,8 @@ extension Geometry {
   private static func fault(ofRing ring: Positions) -> GeometryFault? {
     if ring.isEmpty { return nil }
     if ring.count < 4 { return GeometryFault(expected: "a ring of at least four positions") }
-    let first = ring[0], last = ring[ring.count - 1]
+    let first = ring[0]
+    let last = ring[ring.count - 1]
     return first.x == last.x && first.y == last.y
       ? nil : GeometryFault(expected: "a closed ring: the last position equal to the first")
   }

@@ -81,7 +81,8 @@ extension CoordinateTransformer {
     guard source != target else { return geometry }
     return try geometry.mapPositions { (positions) throws(TransformError) -> Positions in
       var moved = positions
-      let stride = positions.stride, hasZ = positions.hasZ
+      let stride = positions.stride
+      let hasZ = positions.hasZ
       try moved.withMutableValues { (buffer) throws(TransformError) in
         try transform(buffer, stride: stride, hasZ: hasZ, from: source, to: target)
       }

@@ -1,9 +1,9 @@
 // The writer: values straight into one growing buffer, which is what goes out on the wire.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Something that can be written as one JSON value.
@@ -269,7 +269,8 @@ public struct JSONWriter: ~Copyable {
     start[count] = UInt8(ascii: "\"")
     count += 1
     var copied = 0
-    for (index, byte) in text.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+    for (index, byte) in text.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    {
       copy(text, copied..<index)
       escape(byte)
       copied = index + 1

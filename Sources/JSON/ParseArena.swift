@@ -7,9 +7,9 @@ import CJansson
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// The memory of one document. Filled by one thread while it parses; afterwards only given back.

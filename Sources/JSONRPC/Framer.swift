@@ -2,9 +2,9 @@
 // bytes arrive.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// The two ways of telling one message from the next.

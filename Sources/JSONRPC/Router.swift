@@ -3,9 +3,9 @@
 import JSON
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Runs one request, on the loop, to its end; or takes a ``PendingReply`` and returns ``Reply/later``.
@@ -45,25 +45,28 @@ public struct Router {
 
   public init() {
     for action in BuiltIn.allCases {
-      add(Route(
-        name: action.rawValue, bytes: Array(action.rawValue.utf8), requiresInitialized: false,
-        action: .builtIn(action)))
+      add(
+        Route(
+          name: action.rawValue, bytes: Array(action.rawValue.utf8), requiresInitialized: false,
+          action: .builtIn(action)))
     }
   }
 
   /// Lets `handler` answer requests of that name. A later handler of the same name replaces an earlier one.
   public mutating func on(_ method: String, requiresInitialized: Bool = true, _ handler: @escaping Handler) {
-    add(Route(
-      name: method, bytes: Array(method.utf8), requiresInitialized: requiresInitialized, action: .request(handler)))
+    add(
+      Route(
+        name: method, bytes: Array(method.utf8), requiresInitialized: requiresInitialized, action: .request(handler)))
   }
 
   /// Lets `handler` hear notifications of that name.
   public mutating func onNotification(
     _ method: String, requiresInitialized: Bool = true, _ handler: @escaping NotificationHandler
   ) {
-    add(Route(
-      name: method, bytes: Array(method.utf8), requiresInitialized: requiresInitialized,
-      action: .notification(handler)))
+    add(
+      Route(
+        name: method, bytes: Array(method.utf8), requiresInitialized: requiresInitialized,
+        action: .notification(handler)))
   }
 
   /// The names that have a handler.

@@ -3,9 +3,9 @@
 import JSON
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Whether the bytes, of which there are as many, are those of `word`.

@@ -3,9 +3,9 @@
 import JSON
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 extension Session {

@@ -73,7 +73,8 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     var box = Envelope.none
     // 21 steps a side is PROJ's own choice for the same purpose.
     let isFound = context.proj.pointee.proj_trans_bounds(
-      context.handle, operation, PJ_FWD, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax, &box.xMin, &box.yMin,
+      context.handle, operation, PJ_FWD, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax, &box.xMin,
+      &box.yMin,
       &box.xMax, &box.yMax, 21)
     guard isFound != 0, [box.xMin, box.yMin, box.xMax, box.yMax].allSatisfy(\.isFinite) else {
       throw .outsideDomain(index: 0, from: source.definition, to: target.definition)

@@ -4,9 +4,9 @@ import JSONRPC
 import Logging
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 struct Flags {

@@ -7,9 +7,9 @@ import Logging
 import Projection
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 func serve(_ flags: Flags) -> Never {

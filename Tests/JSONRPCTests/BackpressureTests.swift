@@ -33,7 +33,10 @@ import Testing
     harness.client.reads = false
     var count = 0
     while harness.session.ending == nil, count < 100 {
-      harness.session.notify("news") { $0.key("text"); $0.value(String(repeating: "x", count: 1000)) }
+      harness.session.notify("news") {
+        $0.key("text")
+        $0.value(String(repeating: "x", count: 1000))
+      }
       count += 1
     }
     #expect(harness.session.ending == .atOnce(code: 1))
@@ -66,8 +69,10 @@ import Testing
 
   @Test func `a result that is too large is refused, alone and in a batch`() {
     let harness = Harness(limits: small)
-    #expect(harness.answer("1", "large", #"{"bytes":6000}"#).map { Failure($0) } == [Failure("1", -31002, "resultTooLarge")])
-    let batch = harness.lines("[\(request("1", "large", #"{"bytes":3000}"#)),\(request("2", "large", #"{"bytes":3000}"#))]")
+    #expect(
+      harness.answer("1", "large", #"{"bytes":6000}"#).map { Failure($0) } == [Failure("1", -31002, "resultTooLarge")])
+    let batch = harness.lines(
+      "[\(request("1", "large", #"{"bytes":3000}"#)),\(request("2", "large", #"{"bytes":3000}"#))]")
     #expect(batch.first?.contains("resultTooLarge") == true && (batch.first?.count ?? 0) < 5_000)
   }
 }

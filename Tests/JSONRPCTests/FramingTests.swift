@@ -29,7 +29,8 @@ import Testing
   func `headers are read in any case, order and spacing`(form: String) {
     let harness = headerSession()
     let message = request("1", "echo")
-    harness.client.send(form.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\(message.utf8.count)") + message)
+    harness.client.send(
+      form.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\(message.utf8.count)") + message)
     #expect(text(harness) == framed(result("1")))
   }
 
@@ -57,7 +58,10 @@ import Testing
 
   @Test func `white space before the first message is skipped, and blank lines between messages`() {
     let harness = Harness(initialized: false)
-    #expect(harness.lines(" \r\n\t", "", request("1", "early"), "  ", "\r", request("2", "early")) == [result("1"), result("2")])
+    #expect(
+      harness.lines(" \r\n\t", "", request("1", "early"), "  ", "\r", request("2", "early")) == [
+        result("1"), result("2"),
+      ])
   }
 
   @Test(arguments: [true, false])
@@ -106,7 +110,8 @@ import Testing
     let large = framed(request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 500))"}"#))
     for byte in Array((large + framed(request("2", "echo"))).utf8) { harness.client.send([byte]) }
     let output = text(harness)
-    let first = output.split(separator: "\r\n\r\n").dropFirst().first?.split(separator: "Content-").first.map(String.init)
+    let first = output.split(separator: "\r\n\r\n").dropFirst().first?.split(separator: "Content-").first.map(
+      String.init)
     #expect(Failure(first) == Failure("null", -32600, "messageTooLarge"))
     #expect(output.hasSuffix(framed(result("2"))))
   }

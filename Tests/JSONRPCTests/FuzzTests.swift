@@ -14,7 +14,8 @@ import Testing
   }
 
   private static let messages = [
-    request("1", "echo", #"{"a":[1,2.5e3,null,true,"\u00e9"]}"#), request("\"x\"", "wait", #"{"meta":{"progressToken":3}}"#),
+    request("1", "echo", #"{"a":[1,2.5e3,null,true,"\u00e9"]}"#),
+    request("\"x\"", "wait", #"{"meta":{"progressToken":3}}"#),
     cancel("\"x\""), "[\(request("2", "echo")),\(cancel("1")),7]", request("3", "number", #"{"point":{"x":"no"}}"#),
     #"{"jsonrpc":"2.0","method":"note","params":null}"#, request("4", "change"), request("5", "shutdown"),
   ]
@@ -56,7 +57,8 @@ import Testing
     }
     var rest = output[...]
     while !rest.isEmpty {
-      guard let end = rest.firstIndex(of: 0x0D), let length = Int(String(decoding: rest[..<end].dropFirst(16), as: UTF8.self)),
+      guard let end = rest.firstIndex(of: 0x0D),
+        let length = Int(String(decoding: rest[..<end].dropFirst(16), as: UTF8.self)),
         rest.distance(from: end, to: rest.endIndex) >= length + 4,
         (try? JSONDocument(Array(rest[(end + 4)..<(end + 4 + length)]))) != nil
       else { return false }

@@ -36,7 +36,10 @@ final class Harness {
     router.on("odd") { _ in throw Odd() }
     router.on("own") { _ in throw RPCError(code: -31010, kind: "unknownId", message: "no").with("id", "m1") }
     router.on("change") { call in
-      call.session.notify("changed") { $0.key("revision"); $0.value(1) }
+      call.session.notify("changed") {
+        $0.key("revision")
+        $0.value(1)
+      }
       return .result(call.params)
     }
     router.on("large") { call in
@@ -45,7 +48,10 @@ final class Harness {
     }
     router.on("news") { call in
       let count = try call.params["bytes"].integer()
-      call.session.notify("news") { $0.key("text"); $0.value(String(repeating: "x", count: count)) }
+      call.session.notify("news") {
+        $0.key("text")
+        $0.value(String(repeating: "x", count: count))
+      }
       return .result(call.params)
     }
     router.on("wait") { call in
@@ -60,7 +66,10 @@ final class Harness {
       if call.params["refuse"].isPresent {
         throw RPCError(code: -31000, kind: "versionMismatch", message: "no common version")
       }
-      return JSONOpaque.written { $0.beginObject(); $0.endObject() }
+      return JSONOpaque.written {
+        $0.beginObject()
+        $0.endObject()
+      }
     }
     lifecycle.endOfInput = { waiting.log.append("end of input") }
     lifecycle.shutdown = { waiting.log.append("shutdown") }

@@ -25,14 +25,19 @@ import Testing
   @Test func `a cancel overtakes a message that is being parsed`() {
     let harness = Harness(offloading: .stepped)
     _ = harness.answer("1", "wait")
-    #expect(harness.lines(large("2"), request("3", "echo"), cancel("1")).map { Failure($0) } == [Failure("1", -32800, "cancelled")])
+    #expect(
+      harness.lines(large("2"), request("3", "echo"), cancel("1")).map { Failure($0) } == [
+        Failure("1", -32800, "cancelled")
+      ])
     harness.loop.runOffloaded()
     #expect(ids(harness.takeLines()) == ["2", "3"])
   }
 
   @Test func `a cancel is remembered for what is still being parsed, and for what waits behind it`() {
     let harness = Harness(offloading: .stepped)
-    harness.client.send([large("1", "wait"), request("2", "wait"), cancel("1"), cancel("2"), request("3", "echo")].map { $0 + "\n" }.joined())
+    harness.client.send(
+      [large("1", "wait"), request("2", "wait"), cancel("1"), cancel("2"), request("3", "echo")].map { $0 + "\n" }
+        .joined())
     #expect(harness.takeLines() == [])
     harness.loop.runOffloaded()
     let lines = harness.takeLines()
@@ -43,7 +48,8 @@ import Testing
 
   @Test func `an overtaking cancel does not hit a request that comes behind it`() {
     let harness = Harness(offloading: .stepped)
-    #expect(harness.lines(large("1"), cancel("2"), request("2", "echo"), "[\(cancel("3"))]", request("3", "echo")) == [])
+    #expect(
+      harness.lines(large("1"), cancel("2"), request("2", "echo"), "[\(cancel("3"))]", request("3", "echo")) == [])
     harness.loop.runOffloaded()
     #expect(ids(harness.takeLines()) == ["1", "2", "3"])
   }

@@ -16,7 +16,10 @@ import Testing
 
   @Test func `initialize succeeds once, and again after it was refused`() {
     let harness = Harness(initialized: false)
-    #expect(harness.answer("1", "initialize", #"{"refuse":1}"#).map { Failure($0) } == [Failure("1", -31000, "versionMismatch")])
+    #expect(
+      harness.answer("1", "initialize", #"{"refuse":1}"#).map { Failure($0) } == [
+        Failure("1", -31000, "versionMismatch")
+      ])
     #expect(harness.answer("1", "echo").map { Failure($0) } == [Failure("1", -32002, "notInitialized")])
     #expect(harness.answer("1", "initialize") == [result("1")])
     #expect(harness.answer("1", "initialize").map { Failure($0) } == [Failure("1", -32600, "alreadyInitialized")])
@@ -77,7 +80,9 @@ import Testing
     _ = harness.lines(#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"verbose"}}"#)
     let lines = harness.answer("1", "echo", #"{"a":1}"#)
     #expect(lines.first == result("1", #"{"a":1}"#))
-    #expect(lines.last == ##"{"jsonrpc":"2.0","method":"$/logTrace","params":{"message":"echo #1: 0.0 ms","verbose":"{\"a\":1}"}}"##)
+    #expect(
+      lines.last
+        == ##"{"jsonrpc":"2.0","method":"$/logTrace","params":{"message":"echo #1: 0.0 ms","verbose":"{\"a\":1}"}}"##)
     _ = harness.lines(#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"off"}}"#)
     #expect(harness.answer("1", "echo").count == 1)
   }
@@ -85,6 +90,9 @@ import Testing
   @Test func `a message to the user has a level`() {
     let harness = Harness()
     harness.session.logMessage(.warning, "look")
-    #expect(harness.takeLines() == [#"{"jsonrpc":"2.0","method":"$/logMessage","params":{"level":"warning","message":"look"}}"#])
+    #expect(
+      harness.takeLines() == [
+        #"{"jsonrpc":"2.0","method":"$/logMessage","params":{"level":"warning","message":"look"}}"#
+      ])
   }
 }

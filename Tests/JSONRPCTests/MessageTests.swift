@@ -21,7 +21,8 @@ import Testing
 
   @Test func `bytes that are not UTF-8 are answered with a null id`() {
     let harness = Harness()
-    harness.client.send(Array(#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":""#.utf8) + [0xC3, 0x28] + Array("\"}}\n".utf8))
+    harness.client.send(
+      Array(#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":""#.utf8) + [0xC3, 0x28] + Array("\"}}\n".utf8))
     #expect(Failure(harness.takeLines().first) == Failure("null", -32700, "parseError"))
   }
 
@@ -69,7 +70,10 @@ import Testing
 
   @Test(arguments: ["[1]", "5", "\"a\"", "true"])
   func `params that are no object are refused`(params: String) {
-    #expect(Harness().answer("1", "echo", params).map { Failure($0) } == [Failure("1", -32602, "invalidParams", path: "/params")])
+    #expect(
+      Harness().answer("1", "echo", params).map { Failure($0) } == [
+        Failure("1", -32602, "invalidParams", path: "/params")
+      ])
   }
 
   @Test func `a bad value is named by its path from the root of the message`() {
@@ -83,7 +87,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"jsonrpc":"2.0","method":1,"params":"bar"}"#, "null"), (#"{"foo":"boo"}"#, "null"), ("5", "null"), ("{}", "null"),
+    (#"{"jsonrpc":"2.0","method":1,"params":"bar"}"#, "null"), (#"{"foo":"boo"}"#, "null"), ("5", "null"),
+    ("{}", "null"),
     (#"{"jsonrpc":"1.0","id":3,"method":"echo"}"#, "3"), (#"{"id":3,"method":"echo"}"#, "3"), ("[]", "null"),
     (#"{"jsonrpc":"2.0","id":4}"#, "4"),
   ])
@@ -113,7 +118,8 @@ import Testing
     limits.values = 100
     let harness = Harness(limits: limits)
     let many = "[" + Array(repeating: "1", count: 101).joined(separator: ",") + "]"
-    #expect(harness.answer("1", "echo", #"{"a":\#(many)}"#).map { Failure($0) } == [Failure("null", -32600, "tooManyValues")])
+    #expect(
+      harness.answer("1", "echo", #"{"a":\#(many)}"#).map { Failure($0) } == [Failure("null", -32600, "tooManyValues")])
   }
 
   // MARK: - Batches
@@ -121,9 +127,11 @@ import Testing
   @Test func `a batch is answered by one array, without its notifications`() {
     let harness = Harness()
     let note = #"{"jsonrpc":"2.0","method":"note","params":{"a":1}}"#
-    let lines = harness.lines("[\(request("1", "echo")),\(note),1,\(request("\"x\"", "echo", #"{"b":2}"#)),\(request("3", "nix"))]")
+    let lines = harness.lines(
+      "[\(request("1", "echo")),\(note),1,\(request("\"x\"", "echo", #"{"b":2}"#)),\(request("3", "nix"))]")
     #expect(lines.count == 1)
-    #expect(lines.first?.hasPrefix("[\(result("1")),{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600") == true)
+    #expect(
+      lines.first?.hasPrefix("[\(result("1")),{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600") == true)
     #expect(lines.first?.contains(result("\"x\"", #"{"b":2}"#)) == true)
     #expect(lines.first?.contains("-32601") == true)
     #expect(harness.waiting.log == [#"{"a":1}"#])
@@ -136,7 +144,10 @@ import Testing
     limits.batch = 3
     let harness = Harness(limits: limits)
     let note = #"{"jsonrpc":"2.0","method":"note"}"#
-    #expect(harness.lines("[\(note),\(note),\(note),\(note)]").map { Failure($0) } == [Failure("null", -32600, "batchTooLarge")])
+    #expect(
+      harness.lines("[\(note),\(note),\(note),\(note)]").map { Failure($0) } == [
+        Failure("null", -32600, "batchTooLarge")
+      ])
     #expect(harness.waiting.log.isEmpty)
   }
 

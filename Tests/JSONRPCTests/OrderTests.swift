@@ -9,7 +9,8 @@ import Testing
 
   @Test func `answers come in the order of requests, and a waiting one holds up nobody`() {
     let harness = Harness()
-    #expect(harness.lines(request("1", "wait"), request("2", "echo"), request("3", "echo")) == [result("2"), result("3")])
+    #expect(
+      harness.lines(request("1", "wait"), request("2", "echo"), request("3", "echo")) == [result("2"), result("3")])
     harness.waiting.replies[0].reply(text)
     #expect(harness.takeLines() == [result("1", "\"done\"")])
   }
@@ -65,9 +66,14 @@ import Testing
     progress.report("too late")
     progress.end("too late")
     let lines = harness.takeLines()
-    #expect(lines.first == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"begin","title":"loading"}}}"#)
+    #expect(
+      lines.first
+        == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"begin","title":"loading"}}}"#
+    )
     #expect(lines.count <= 11 && lines.count > 5)
-    #expect(lines.dropLast().last == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"end"}}}"#)
+    #expect(
+      lines.dropLast().last == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"end"}}}"#
+    )
     #expect(lines.last == result("1", "\"done\""))
   }
 

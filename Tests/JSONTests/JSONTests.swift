@@ -60,7 +60,9 @@ import Testing
     (#"{"params":{"viewpoint":{}}}"#, "/params/viewpoint/scale", "number", "absent"),
     (#"{"params":{"viewpoint":{"scale":true}}}"#, "/params/viewpoint/scale", "number", "bool"),
   ])
-  func `an error names path, expectation and finding`(text: String, path: String, expected: String, found: String) throws {
+  func `an error names path, expectation and finding`(text: String, path: String, expected: String, found: String)
+    throws
+  {
     let document = try JSONDocument(text)
     let error = try #require(throws: JSONError.self) {
       try document.read { try $0["params"]["viewpoint"]["scale"].double() }

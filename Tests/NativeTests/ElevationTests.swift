@@ -76,14 +76,16 @@ import Testing
 
   /// GDAL's sidecar turns the fixture's grid, and says that its numbers are half feet above 100.
   @Test func `turned pixels, scale, offset and feet are taken from the file`() throws {
-    let directory = try TemporaryDirectory(), outside = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
+    let outside = try TemporaryDirectory()
     let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "turned.tif")
     let sidecar = """
       <PAMDataset><GeoTransform>100, 0, 2, 50, 2, 0</GeoTransform><PAMRasterBand band="1">
       <Offset>100</Offset><Scale>0.5</Scale><UnitType>ft</UnitType></PAMRasterBand></PAMDataset>
       """
     _ = try directory.write(sidecar, to: "turned.tif.aux.xml")
-    let plain = try ElevationRaster(path: fixture("jacksboro_dem.tif")), turned = try ElevationRaster(path: path)
+    let plain = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let turned = try ElevationRaster(path: path)
     #expect(turned.description.transform == RasterTransform([100, 0, 2, 50, 2, 0]))
     let box = turned.description.extent
     #expect(box == Envelope(xMin: 100, yMin: 50, xMax: 100 + 2 * 344, yMax: 50 + 2 * 403))

@@ -67,7 +67,8 @@ import Testing
 
   @Test(arguments: [
     "", "EPSG:", "EPSG:99999999", "nowhere:1", "WGS 84", "+proj=longlat +type=crs", "+init=epsg:4326", "/etc/passwd",
-    "EPSG:4326:1", "PROJCS[", "+proj=longlat +title=[x] +type=crs", "[", "{", "{}", "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
+    "EPSG:4326:1", "PROJCS[", "+proj=longlat +title=[x] +type=crs", "[", "{", "{}",
+    "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
     "http://localhost/def/crs/EPSG/0/4326", #"ELLIPSOID["x",6378137,298]"#, "EPSG:4326\0",
   ])
   func `what is no reference is refused with a reason`(definition: String) throws {

@@ -8,7 +8,9 @@ import Testing
 @Suite struct FeatureStoreTests {
   @Test(arguments: UInt64(0)..<12)
   func `it answers as a plain array would after random edits`(seed: UInt64) throws {
-    var edits = RandomEdits(seed: seed), store = FeatureStore(), oracle = PlainStore()
+    var edits = RandomEdits(seed: seed)
+    var store = FeatureStore()
+    var oracle = PlainStore()
     var snapshots: [(FeatureStore, PlainStore)] = []
     for step in 0..<30 {
       switch edits.random.below(8) {
@@ -23,7 +25,9 @@ import Testing
         }
         try store.update(changes)
       case 5:
-        var ids: [Int] = [], x: [Double] = [], y: [Double] = []
+        var ids: [Int] = []
+        var x: [Double] = []
+        var y: [Double] = []
         for place in oracle.features.indices where edits.random.chance(0.1) {
           let (a, b) = edits.position()
           ids.append(oracle.features[place].id)
@@ -52,7 +56,8 @@ import Testing
   }
 
   @Test func `minted ids follow one another and never come back`() throws {
-    var store = FeatureStore(), batch = FeatureBatch()
+    var store = FeatureStore()
+    var batch = FeatureBatch()
     for _ in 0..<3 { batch.begin() }
     #expect(try store.append(batch) == AddedFeatures(firstID: 0, named: [], count: 3))
     try store.remove([0, 1, 2])
@@ -67,7 +72,8 @@ import Testing
   }
 
   @Test func `ids that cannot be are named with their places, and nothing is added`() throws {
-    var store = FeatureStore(), batch = FeatureBatch()
+    var store = FeatureStore()
+    var batch = FeatureBatch()
     batch.begin(id: 7)
     try store.append(batch)
     var bad = FeatureBatch()
@@ -85,7 +91,8 @@ import Testing
     #expect(throws: StoreFailure(.noSuchID(9), at: 1)) { try store.remove([7, 9]) }
     #expect(throws: StoreFailure(.idRepeated(7), at: 1)) { try store.remove([7, 7]) }
     #expect(throws: StoreFailure(.noSuchID(9), at: 0)) { try store.update([FeatureEdit(id: 9)]) }
-    var last = FeatureBatch(), next = FeatureBatch()
+    var last = FeatureBatch()
+    var next = FeatureBatch()
     last.begin(id: FeatureStore.idLimit - 1)
     next.begin()
     try store.append(last)
@@ -94,7 +101,8 @@ import Testing
   }
 
   @Test func `null, absent and removed are all not known`() throws {
-    var store = FeatureStore(), batch = FeatureBatch()
+    var store = FeatureStore()
+    var batch = FeatureBatch()
     let a = batch.column(named: "a")
     batch.begin()
     batch.set(column: a, .null)
@@ -138,7 +146,8 @@ import Testing
   @Test func `the first change after a snapshot copies what it touches and no more`() throws {
     var store = try Self.million(rows: 20_000)
     let snapshot = store
-    let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) }), nodes = store.index.points.nodes
+    let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
+    let nodes = store.index.points.nodes
     try store.move([5], x: [1], y: [1])
     let copied = store.slots.filter { !chunks.contains(ObjectIdentifier($0.chunk)) }
     #expect(copied.count == 1)
@@ -167,7 +176,8 @@ import Testing
 
   @Test func `a snapshot is read on another thread while the original changes`() async throws {
     var store = try Self.million(rows: 30_000)
-    let snapshot = store, before = store.plain
+    let snapshot = store
+    let before = store.plain
     async let seen = Task.detached { snapshot.plain }.value
     for round in 0..<20 {
       let ids = Array(stride(from: round, to: 30_000, by: 23)).filter { store.contains(id: $0) }
@@ -183,11 +193,14 @@ import Testing
       let store = try Self.million(rows: 3_000)
       return [0, 1_500, 2_999].compactMap { store[$0] }
     }
-    var random = SplitMix(42), expected: [(Double, Double)] = []
+    var random = SplitMix(42)
+    var expected: [(Double, Double)] = []
     for _ in 0..<3_000 { expected.append((random.unit() * 360 - 180, random.unit() * 180 - 90)) }
-    let kept = try rows(), other = try Self.million(rows: 2_000)
+    let kept = try rows()
+    let other = try Self.million(rows: 2_000)
     for row in kept {
-      let number = Int(row.row), digits = String(number)
+      let number = Int(row.row)
+      let digits = String(number)
       #expect(row.point.map { $0.x == expected[number].0 && $0.y == expected[number].1 } == true)
       #expect(row.value(0) == .string("feature-" + String(repeating: "0", count: 12 - digits.count) + digits))
       var seen: [Int] = []
@@ -211,7 +224,8 @@ import Testing
 
   /// Points with a distinct name of 20 bytes, one of 8 kinds, a number: as the speed section has them.
   static func million(rows: Int, batch size: Int = 1000) throws -> FeatureStore {
-    var store = FeatureStore(), random = SplitMix(42)
+    var store = FeatureStore()
+    var random = SplitMix(42)
     for start in stride(from: 0, to: rows, by: size) {
       try store.append(batch(start..<min(rows, start + size), &random))
     }
@@ -221,12 +235,15 @@ import Testing
   static func batch(_ rows: Range<Int>, _ random: inout SplitMix) -> FeatureBatch {
     var batch = FeatureBatch()
     batch.reserveCapacity(rows.count)
-    let name = batch.column(named: "name"), kind = batch.column(named: "kind"), number = batch.column(named: "number")
+    let name = batch.column(named: "name")
+    let kind = batch.column(named: "kind")
+    let number = batch.column(named: "number")
     var text = Array("feature-000000000000".utf8)
     for row in rows {
       batch.begin()
       batch.setPoint(x: random.unit() * 360 - 180, y: random.unit() * 180 - 90)
-      var rest = row, digit = 19
+      var rest = row
+      var digit = 19
       while digit > 7 {
         text[digit] = UInt8(48 + rest % 10)
         rest /= 10

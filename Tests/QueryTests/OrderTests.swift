@@ -42,7 +42,8 @@ import Testing
     var random = SplitMix(5)
     for mask in [UInt32.max, 0xffff, 0xff, 1, 0xf000_000f] {
       for count in [0, 1, 2, 24, 25, 26, 100, 5000] {
-        var found = FoundRows(), rows: [UInt32] = []
+        var found = FoundRows()
+        var rows: [UInt32] = []
         for _ in 0..<count {
           let row = UInt32(truncatingIfNeeded: random.next()) & mask
           rows.append(row)

@@ -8,7 +8,10 @@ import Testing
 extension QueryBenchmarks {
   @Test func `figures of the store`() throws {
     let before = Bench.resident()
-    var store = FeatureStore(), random = SplitMix(42), fill = 0.0, append = 0.0
+    var store = FeatureStore()
+    var random = SplitMix(42)
+    var fill = 0.0
+    var append = 0.0
     for start in stride(from: 0, to: Bench.count, by: 1000) {
       var batch = FeatureBatch()
       fill += Bench.seconds { batch = FeatureStoreTests.batch(start..<start + 1000, &random) }
@@ -35,11 +38,14 @@ extension QueryBenchmarks {
       }
       return rows.count
     }
-    print("store microseconds_per_box index \(index.each) sorted \(sorted.each) attributes \(full.each) hits \(full.hits)")
+    print(
+      "store microseconds_per_box index \(index.each) sorted \(sorted.each) attributes \(full.each) hits \(full.hits)")
 
-    var random2 = SplitMix(9), ids: [Int] = []
+    var random2 = SplitMix(9)
+    var ids: [Int] = []
     for id in 0..<Bench.count where random2.chance(0.01) { ids.append(id) }
-    let x = ids.map { _ in random2.unit() * 360 - 180 }, y = ids.map { _ in random2.unit() * 180 - 90 }
+    let x = ids.map { _ in random2.unit() * 360 - 180 }
+    let y = ids.map { _ in random2.unit() * 180 - 90 }
     let move = Bench.seconds { try? store.move(ids, x: x, y: y) }
     let after = Bench.microseconds(boxes) { store.rows(in: [$0]).count }
     print("store move_seconds \(move) for \(ids.count) microseconds_per_box_after \(after.each)")

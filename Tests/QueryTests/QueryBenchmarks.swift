@@ -10,7 +10,8 @@ enum Bench {
   static let isOn = getenv("GEOMODEL_BENCH") != nil
 
   static func seconds(_ body: () -> Void) -> Double {
-    let clock = ContinuousClock(), duration = clock.measure(body)
+    let clock = ContinuousClock()
+    let duration = clock.measure(body)
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
   }
 
@@ -31,7 +32,9 @@ enum Bench {
   static let count = 1_000_000
 
   static func points() -> (x: [Double], y: [Double]) {
-    var random = SplitMix(42), x: [Double] = [], y: [Double] = []
+    var random = SplitMix(42)
+    var x: [Double] = []
+    var y: [Double] = []
     for _ in 0..<count {
       x.append(random.unit() * 360 - 180)
       y.append(random.unit() * 180 - 90)
@@ -43,13 +46,15 @@ enum Bench {
   static func boxes() -> [Envelope] {
     var random = SplitMix(7)
     return (0..<1000).map { _ in
-      let x = random.unit() * (360 - 3.6) - 180, y = random.unit() * (180 - 1.8) - 90
+      let x = random.unit() * (360 - 3.6) - 180
+      let y = random.unit() * (180 - 1.8) - 90
       return Envelope(xMin: x, yMin: y, xMax: x + 3.6, yMax: y + 1.8)
     }
   }
 
   static func microseconds(_ boxes: [Envelope], _ query: (Envelope) -> Int) -> (each: Double, hits: Int) {
-    var times: [Double] = [], hits = 0
+    var times: [Double] = []
+    var hits = 0
     for _ in 0..<9 {
       hits = 0
       times.append(seconds { for box in boxes { hits += query(box) } })
@@ -61,7 +66,9 @@ enum Bench {
 /// One after the other: they would share the processor that they are pinned to.
 @Suite(.serialized, .enabled(if: Bench.isOn)) struct QueryBenchmarks {
   @Test func `figures of the index`() {
-    let (x, y) = Bench.points(), boxes = Bench.boxes(), rows = [UInt32](0..<UInt32(Bench.count))
+    let (x, y) = Bench.points()
+    let boxes = Bench.boxes()
+    let rows = [UInt32](0..<UInt32(Bench.count))
     for batch in [Bench.count, 1000] {
       let before = Bench.resident()
       var index = SpatialIndex()
@@ -76,9 +83,13 @@ enum Bench {
       let query = Bench.microseconds(boxes) { index.withRows(in: $0) { $0.count } }
       let counted = Bench.microseconds(boxes) { index.count(in: $0) }
       print("batch \(batch) build_seconds \(build) bytes_per_point \(memory)")
-      print("batch \(batch) microseconds_per_box \(query.each) hits \(query.hits) microseconds_per_count \(counted.each)")
+      print(
+        "batch \(batch) microseconds_per_box \(query.each) hits \(query.hits) microseconds_per_count \(counted.each)")
 
-      var random = SplitMix(3), moved: [UInt32] = [], mx: [Double] = [], my: [Double] = []
+      var random = SplitMix(3)
+      var moved: [UInt32] = []
+      var mx: [Double] = []
+      var my: [Double] = []
       for row in rows where random.chance(0.01) {
         moved.append(row)
         mx.append(random.unit() * 360 - 180)
@@ -89,7 +100,9 @@ enum Bench {
         index.insert(points: moved, x: mx, y: my)
       }
       let after = Bench.microseconds(boxes) { index.withRows(in: $0) { $0.count } }
-      print("batch \(batch) move_seconds \(move) for \(moved.count) microseconds_per_box_after \(after.each) hits \(after.hits)")
+      print(
+        "batch \(batch) move_seconds \(move) for \(moved.count) microseconds_per_box_after \(after.each) hits \(after.hits)"
+      )
       #expect(index.faults.isEmpty)
 
       let snapshot = index

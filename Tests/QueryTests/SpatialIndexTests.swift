@@ -40,7 +40,10 @@ extension SpatialIndex {
       switch self {
       case .uniform: (random.unit() * 360 - 180, random.unit() * 180 - 90)
       case .clustered:
-        (Double(random.below(4)) * 50 + random.unit() * random.unit() * 0.01, Double(random.below(3)) + random.unit() * 1e-6)
+        (
+          Double(random.below(4)) * 50 + random.unit() * random.unit() * 0.01,
+          Double(random.below(3)) + random.unit() * 1e-6
+        )
       case .lattice: (Double(random.below(30)), Double(random.below(30)))
       case .line: (Double(step), 0)
       case .coincident: (7.25, -3.5)
@@ -53,11 +56,15 @@ extension SpatialIndex {
 
   @Test(arguments: Spread.allCases, UInt64(0)..<6)
   func `it finds what a scan finds after random edits`(spread: Spread, seed: UInt64) {
-    var random = SplitMix(seed), index = SpatialIndex(), oracle = ScannedIndex(), next: UInt32 = 0
+    var random = SplitMix(seed)
+    var index = SpatialIndex()
+    var oracle = ScannedIndex()
+    var next: UInt32 = 0
     var isPoint: [UInt32: Bool] = [:]
 
     func remove(_ rows: [UInt32]) {
-      let points = rows.filter { isPoint[$0] == true }, boxes = rows.filter { isPoint[$0] == false }
+      let points = rows.filter { isPoint[$0] == true }
+      let boxes = rows.filter { isPoint[$0] == false }
       index.remove(
         points: points, x: points.compactMap { oracle.envelopes[$0]?.xMin },
         y: points.compactMap { oracle.envelopes[$0]?.yMin })
@@ -96,7 +103,8 @@ extension SpatialIndex {
       }
       #expect(index.faults.isEmpty)
       let boxes = (0..<6).map { _ in
-        let a = spread.position(&random, step), b = spread.position(&random, step)
+        let a = spread.position(&random, step)
+        let b = spread.position(&random, step)
         return Envelope(xMin: min(a.0, b.0), yMin: min(a.1, b.1), xMax: max(a.0, b.0), yMax: max(a.1, b.1))
       }
       #expect(index.matches(oracle, in: boxes))
@@ -117,11 +125,14 @@ extension SpatialIndex {
   }
 
   @Test func `a snapshot stays as it was, and a change copies only its own way down`() {
-    var random = SplitMix(1), index = SpatialIndex()
+    var random = SplitMix(1)
+    var index = SpatialIndex()
     let rows = [UInt32](0..<50_000)
-    let x = rows.map { _ in random.unit() * 360 - 180 }, y = rows.map { _ in random.unit() * 180 - 90 }
+    let x = rows.map { _ in random.unit() * 360 - 180 }
+    let y = rows.map { _ in random.unit() * 180 - 90 }
     index.insert(points: rows, x: x, y: y)
-    let snapshot = index, everything = Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
+    let snapshot = index
+    let everything = Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
     let before = snapshot.points.nodes
     index.insert(points: [50_000], x: [1], y: [1])
     index.remove(points: [7], x: [x[7]], y: [y[7]])
@@ -134,7 +145,8 @@ extension SpatialIndex {
   }
 
   @Test func `a change without a snapshot copies nothing`() {
-    var random = SplitMix(2), index = SpatialIndex()
+    var random = SplitMix(2)
+    var index = SpatialIndex()
     let rows = [UInt32](0..<20_000)
     index.insert(points: rows, x: rows.map { _ in random.unit() }, y: rows.map { _ in random.unit() })
     let before = index.points.nodes
@@ -147,7 +159,8 @@ extension SpatialIndex {
   @Test func `a leaf keeps what it has when it is copied to a smaller or a larger one`() {
     for kept in [1, 3, 20] as [UInt32] {
       var index = SpatialIndex()
-      let rows = [UInt32](0..<60), gone = [UInt32](rows.dropFirst(Int(kept)))
+      let rows = [UInt32](0..<60)
+      let gone = [UInt32](rows.dropFirst(Int(kept)))
       let box = { (row: UInt32) in Envelope(xMin: Double(row), yMin: 0, xMax: Double(row) + 0.5, yMax: 1) }
       index.insert(points: rows, x: rows.map { Double($0) }, y: rows.map { _ in 0 })
       index.insert(boxes: rows.map { $0 + 100 }, rows.map(box))
@@ -164,13 +177,15 @@ extension SpatialIndex {
 
   @Test func `a hundred thousand equal points can be found and taken away`() {
     var index = SpatialIndex()
-    let rows = [UInt32](0..<100_000), same = [Double](repeating: 5, count: 100_000)
+    let rows = [UInt32](0..<100_000)
+    let same = [Double](repeating: 5, count: 100_000)
     index.insert(points: rows, x: same, y: same)
     #expect(index.faults.isEmpty)
     #expect(index.count(in: Envelope(xMin: 5, yMin: 5, xMax: 5, yMax: 5)) == 100_000)
     let even = rows.filter { $0.isMultiple(of: 2) }
     index.remove(points: even, x: even.map { _ in 5 }, y: even.map { _ in 5 })
-    #expect(index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9)).sorted() == rows.filter { !$0.isMultiple(of: 2) })
+    #expect(
+      index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9)).sorted() == rows.filter { !$0.isMultiple(of: 2) })
     #expect(index.faults.isEmpty)
   }
 
@@ -184,10 +199,12 @@ extension SpatialIndex {
   }
 
   @Test func `data that leaves the first rectangle by far is still found quickly`() {
-    var index = SpatialIndex(), random = SplitMix(3)
+    var index = SpatialIndex()
+    var random = SplitMix(3)
     index.insert(points: [0], x: [0], y: [0])
     let rows = [UInt32](1...40_000)
-    let x = rows.map { _ in random.unit() * 1e7 }, y = rows.map { _ in random.unit() * 1e7 }
+    let x = rows.map { _ in random.unit() * 1e7 }
+    let y = rows.map { _ in random.unit() * 1e7 }
     for start in stride(from: 0, to: rows.count, by: 100) {
       index.insert(
         points: [UInt32](rows[start..<start + 100]), x: [Double](x[start..<start + 100]),

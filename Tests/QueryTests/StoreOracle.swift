@@ -78,7 +78,8 @@ extension FeatureStore {
     if extent != oracle.extent { found.append("extent \(String(describing: extent))") }
     if rowsInDrawingOrder().compactMap({ self[$0]?.id }) != oracle.idsInDrawingOrder { found.append("drawing order") }
     for box in boxes {
-      let rows = rows(in: box), ids = oracle.ids(in: box)
+      let rows = rows(in: box)
+      let ids = oracle.ids(in: box)
       if rows.compactMap({ self[$0]?.id }) != ids { found.append("rows in \(box)") }
       if count(in: box) != ids.count { found.append("count in \(box)") }
     }
@@ -157,7 +158,9 @@ struct RandomEdits {
 
   /// A batch, and the same in the oracle.
   mutating func batch(_ size: Int, for oracle: inout PlainStore) -> FeatureBatch {
-    var batch = FeatureBatch(), named: [Int?] = [], features: [PlainFeature] = []
+    var batch = FeatureBatch()
+    var named: [Int?] = []
+    var features: [PlainFeature] = []
     let style = random.below(4)
     for row in 0..<size {
       var id: Int?

@@ -72,7 +72,8 @@ import Testing
 
   @Test func `a client process that is not known is ignored`() throws {
     let server = try ServerProcess()
-    try server.send(request("0", "initialize", #"{"processId":2147483000}"#) + "\n" + request("1", "session/echo") + "\n")
+    try server.send(
+      request("0", "initialize", #"{"processId":2147483000}"#) + "\n" + request("1", "session/echo") + "\n")
     _ = try server.line()
     #expect(try server.line() == echoed("1"))
   }
@@ -93,8 +94,12 @@ import Testing
   }
 
   @Test func `input and output may be files`() throws {
-    let input = makeTemporaryFile(initialize + "\n" + request("1", "session/echo") + "\n"), output = makeTemporaryFile()
-    defer { unlink(input); unlink(output) }
+    let input = makeTemporaryFile(initialize + "\n" + request("1", "session/echo") + "\n")
+    let output = makeTemporaryFile()
+    defer {
+      unlink(input)
+      unlink(output)
+    }
     let server = try ServerProcess(input: .file(input), output: .file(output))
     #expect(try server.waitForExit() == .code(0))
     #expect(readFile(output).split(separator: "\n").last.map(String.init) == echoed("1"))

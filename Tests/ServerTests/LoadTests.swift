@@ -64,7 +64,9 @@ import Testing
   @Test func `a cancel overtakes a large message that is being parsed`() throws {
     let server = try loading()
     let large = #"{"a":["# + String(repeating: "{},", count: 500_000) + "0]}"
-    try server.send(request("1", "session/echo", large) + "\n" + request("\"late\"", "session/echo") + "\n" + cancel("\"load\"") + cancel("\"late\""))
+    try server.send(
+      request("1", "session/echo", large) + "\n" + request("\"late\"", "session/echo") + "\n" + cancel("\"load\"")
+        + cancel("\"late\""))
     #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
     #expect(try server.reply() == echoed("1", large))
     #expect(failure(try server.reply()) == "\"late\" -32800 cancelled")
@@ -96,7 +98,8 @@ import Testing
 /// A file that takes about half a second to load; deleted when the tests are over.
 private enum LargeFile {
   static let path: String = {
-    let feature = #"{"type":"Feature","properties":{"name":"a name of some length","n":4711},"geometry":{"type":"Point","coordinates":[12.5,41.5]}}"#
+    let feature =
+      #"{"type":"Feature","properties":{"name":"a name of some length","n":4711},"geometry":{"type":"Point","coordinates":[12.5,41.5]}}"#
     let features = String(repeating: feature + ",\n", count: 150_000) + feature
     let path = makeTemporaryFile(#"{"type":"FeatureCollection","features":["# + features + "]}")
     atexit { unlink(LargeFile.path) }
@@ -106,7 +109,9 @@ private enum LargeFile {
 
 private let load = request("\"load\"", "layer/load", #"{"layer":"l1","meta":{"progressToken":"t"}}"#)
 
-private func cancel(_ id: String) -> String { #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n" }
+private func cancel(_ id: String) -> String {
+  #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n"
+}
 
 private func isProgress(_ message: String) -> Bool { message.hasPrefix(#"{"jsonrpc":"2.0","method":"$/progress""#) }
 

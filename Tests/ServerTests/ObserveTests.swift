@@ -55,7 +55,8 @@ private struct Replica {
 
   /// Takes what comes until so many requests are answered and everything up to the revision that they state is told.
   mutating func follow(_ server: ServerProcess, replies count: Int) throws {
-    var replies = 0, stated = 0
+    var replies = 0
+    var stated = 0
     while replies < count || !isWhole || revision < stated {
       let message = try server.line(seconds: 60)
       guard !message.hasPrefix(#"{"jsonrpc":"2.0","method":"#) else {
@@ -86,14 +87,16 @@ private struct Replica {
     let values = params["values"]
     if values.isPresent {
       for index in 0..<values.count {
-        let path = try values[index]["path"].string(), value = values[index]["value"]
+        let path = try values[index]["path"].string()
+        let value = values[index]["value"]
         graphics.formUnion(ids(path == container ? value : value["graphics"]))
       }
     }
     let changes = params["changes"]
     guard changes.isPresent else { return }
     for index in 0..<changes.count {
-      let path = try changes[index]["path"].string(), operation = try changes[index]["op"].string()
+      let path = try changes[index]["path"].string()
+      let operation = try changes[index]["op"].string()
       guard path.hasPrefix(container + "/"), let id = Int(path.dropFirst(container.utf8.count + 1)) else { continue }
       switch operation {
       case "remove": #expect(graphics.remove(id) != nil, "\(id) was not there")
@@ -136,7 +139,8 @@ private struct Replica {
 
 /// Positions at 0, and an attribute whose name makes each graphic long.
 private func columns(_ count: Int, nameLength: Int = 200) -> String {
-  let zeros = zeros(count), name = String(repeating: "n", count: nameLength)
+  let zeros = zeros(count)
+  let name = String(repeating: "n", count: nameLength)
   return #"{"overlay":"o1","x":\#(zeros),"y":\#(zeros),"attributes":{"\#(name)":\#(zeros)}}"#
 }
 

@@ -24,7 +24,8 @@ func failure(_ text: String) -> String {
 
 extension ServerProcess {
   /// A server that has been initialized, with one message a line.
-  static func started(_ arguments: [String] = [], input: Stream = .pipe, output: Stream = .pipe) throws -> ServerProcess {
+  static func started(_ arguments: [String] = [], input: Stream = .pipe, output: Stream = .pipe) throws -> ServerProcess
+  {
     let server = try ServerProcess(arguments, input: input, output: output)
     try server.send(initialize + "\n")
     _ = try server.line()

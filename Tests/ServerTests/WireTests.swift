@@ -14,13 +14,18 @@ import Testing
   func `messages with headers are answered whatever pieces they come in`(piece: Int) throws {
     let server = try ServerProcess.startedWithHeaders()
     let params = #"{"a":"žluťoučký 🐎"}"#
-    let text = "content-type: x; charset=utf-8\r\ncontent-length:\(request("1", "session/echo", params).utf8.count)\n\n" + request("1", "session/echo", params)
+    let text =
+      "content-type: x; charset=utf-8\r\ncontent-length:\(request("1", "session/echo", params).utf8.count)\n\n"
+      + request("1", "session/echo", params)
     try server.send(text + framed(request("2", "session/echo")), piece: piece)
     #expect(try server.message() == echoed("1", params))
     #expect(try server.message() == echoed("2"))
   }
 
-  @Test(arguments: ["Content-Length: 99999999999999999999\r\n\r\n", "Content-Length: -1\r\n\r\n", "X: y\r\n\r\n", "X: " + String(repeating: "y", count: 10_000)])
+  @Test(arguments: [
+    "Content-Length: 99999999999999999999\r\n\r\n", "Content-Length: -1\r\n\r\n", "X: y\r\n\r\n",
+    "X: " + String(repeating: "y", count: 10_000),
+  ])
   func `headers without a length end the server with -32700 and 2`(header: String) throws {
     let server = try ServerProcess.startedWithHeaders()
     try server.send(header)
@@ -39,7 +44,8 @@ import Testing
     let server = try ServerProcess.startedWithHeaders()
     let before = server.kibibytes("VmHWM")
     // In one piece, so that the answer tells that the header has been read, too.
-    try server.send(framed(request("1", "session/echo")) + "Content-Length: 67108864\r\n\r\n" + String(repeating: " ", count: 1000))
+    try server.send(
+      framed(request("1", "session/echo")) + "Content-Length: 67108864\r\n\r\n" + String(repeating: " ", count: 1000))
     #expect(try server.message() == echoed("1"))
     #expect(before > 1_000)
     #expect(server.kibibytes("VmHWM") < before + 4_000)
@@ -78,7 +84,9 @@ import Testing
   @Test(arguments: ["{}", "[1]", "null", "1.5", "77", "\"x\""])
   func `a cancel of nothing is silent`(id: String) throws {
     let server = try ServerProcess.started()
-    try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n" + request("1", "session/echo") + "\n")
+    try server.send(
+      #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n" + request("1", "session/echo")
+        + "\n")
     #expect(try server.line() == echoed("1"))
   }
 

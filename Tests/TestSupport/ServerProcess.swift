@@ -104,10 +104,11 @@ public final class ServerProcess {
     case .socket: failed = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) != 0
     case .terminal:
       // Glibc's module hides it.
-      typealias Open = @convention(c) (
-        UnsafeMutablePointer<CInt>, UnsafeMutablePointer<CInt>, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
-        UnsafeMutableRawPointer?
-      ) -> CInt
+      typealias Open =
+        @convention(c) (
+          UnsafeMutablePointer<CInt>, UnsafeMutablePointer<CInt>, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
+          UnsafeMutableRawPointer?
+        ) -> CInt
       guard let symbol = dlsym(nil, "openpty") else { throw Failure(description: "no openpty") }
       var master: CInt = -1
       failed = unsafeBitCast(symbol, to: Open.self)(&master, &ends[0], nil, nil, nil) != 0

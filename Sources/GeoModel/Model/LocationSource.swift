@@ -44,7 +44,8 @@ struct Drive: Sendable {
     var before = 0.0
     var last = (point: line.isEmpty ? Point(x: 0, y: 0) : line[0], azimuth: 0.0)
     for index in 1..<max(line.count, 1) {
-      let start = line[index - 1], end = line[index]
+      let start = line[index - 1]
+      let end = line[index]
       let geodesic = try geodesy.inverse(from: start, to: end)
       guard geodesic.distance > 0 else { continue }
       segments.append(
@@ -63,7 +64,8 @@ struct Drive: Sendable {
   /// - Complexity: logarithmic in the line's positions.
   func position(at distance: Double, _ geodesy: any Geodesy) throws(TransformError) -> (Point, course: Double) {
     guard distance < length else { return (end, endAzimuth) }
-    var low = 0, high = segments.count
+    var low = 0
+    var high = segments.count
     while high - low > 1 {
       let middle = (low + high) / 2
       if segments[middle].before <= distance { low = middle } else { high = middle }

@@ -3,9 +3,9 @@
 import Geometry
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// What a view looks at. Immutable; of one of two kinds.
@@ -97,7 +97,8 @@ extension Camera {
   /// The map position at a place of the screen.
   func location(x screenX: Double, y screenY: Double, on screen: Screen, metersPerUnit: Double) -> Point {
     let resolution = resolution(on: screen, metersPerUnit: metersPerUnit)
-    let dx = (screenX - screen.width / 2) * resolution, dy = (screen.height / 2 - screenY) * resolution
+    let dx = (screenX - screen.width / 2) * resolution
+    let dy = (screen.height / 2 - screenY) * resolution
     let (right, up) = axes
     return Point(x: x + dx * right.0 + dy * up.0, y: y + dx * right.1 + dy * up.1)
   }
@@ -105,7 +106,8 @@ extension Camera {
   /// The place on the screen of a map position.
   func place(of point: Point, on screen: Screen, metersPerUnit: Double) -> (x: Double, y: Double) {
     let resolution = resolution(on: screen, metersPerUnit: metersPerUnit)
-    let dx = point.x - x, dy = point.y - y
+    let dx = point.x - x
+    let dy = point.y - y
     let (right, up) = axes
     return (
       screen.width / 2 + (dx * right.0 + dy * right.1) / resolution,
@@ -136,8 +138,10 @@ extension Camera {
     guard !box.isNone else { return nil }
     let middle = box.center
     var camera = Camera(
-      x: middle.x * right.0 + middle.y * up.0, y: middle.x * right.1 + middle.y * up.1, scale: scale, rotation: rotation)
-    let width = max(screen.width - 2 * padding, 1), height = max(screen.height - 2 * padding, 1)
+      x: middle.x * right.0 + middle.y * up.0, y: middle.x * right.1 + middle.y * up.1, scale: scale, rotation: rotation
+    )
+    let width = max(screen.width - 2 * padding, 1)
+    let height = max(screen.height - 2 * padding, 1)
     let resolution = max(box.width / width, box.height / height)
     if resolution > 0 {
       camera.scale = Self.scale(ofResolution: resolution, on: screen, metersPerUnit: metersPerUnit)

@@ -57,7 +57,8 @@ extension View {
       return [area]
     }
     // More than one turn shows everything once.
-    let west = max(box.xMin, camera.x - wrap.width / 2), east = min(box.xMax, camera.x + wrap.width / 2)
+    let west = max(box.xMin, camera.x - wrap.width / 2)
+    let east = min(box.xMax, camera.x + wrap.width / 2)
     let first = Int(((west - wrap.xMin) / wrap.width).rounded(.down))
     let last = Int(((east - wrap.xMin) / wrap.width).rounded(.down))
     return (first...max(first, last)).compactMap { turn in

@@ -62,7 +62,8 @@ extension World {
       views.modify(id) { view in
         view.animation = view.animation.map { old in
           Animation(
-            process: old.process, start: Instant(nanoseconds: old.start.nanoseconds &+ nanoseconds), duration: old.duration,
+            process: old.process, start: Instant(nanoseconds: old.start.nanoseconds &+ nanoseconds),
+            duration: old.duration,
             easing: old.easing, from: old.from, to: old.to, destination: old.destination)
         }
       }

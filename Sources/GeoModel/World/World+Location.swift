@@ -14,7 +14,9 @@ extension World {
     let drive: Drive?
     do {
       var moved = positions
-      if reference != .wgs84, case .lineString(let inDegrees) = try transformer.transform(line, from: reference, to: .wgs84) {
+      if reference != .wgs84,
+        case .lineString(let inDegrees) = try transformer.transform(line, from: reference, to: .wgs84)
+      {
         moved = inDegrees
       }
       drive = try Drive(moved, geodesy)

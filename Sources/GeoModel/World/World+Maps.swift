@@ -8,7 +8,8 @@ extension World {
     try checkFree(id)
     let info = try describe(reference)
     guard info.kind == .projected || info.kind == .geographic else {
-      throw .transform(.unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
+      throw .transform(
+        .unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
     }
     let id = try claim(id, prefix: "map")
     maps.insert(Map(id: id, title: title, reference: info))
@@ -51,7 +52,9 @@ extension World {
     let count = try maps.require(map).operationalLayers.count
     let data = try sources.require(source)
     let names = data.layers.map(\.name)
-    guard let schema = sourceLayer == nil && names.count == 1 ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer })
+    guard
+      let schema = sourceLayer == nil && names.count == 1
+        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer })
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if let index, index > count { throw .indexOutOfRange(count: count) }
     let id = try claim(id, prefix: "layer")

@@ -187,7 +187,8 @@ extension Failure {
   init(_ error: StoreError) {
     switch error {
     case .idOutOfRange(let id):
-      self.init(kind: "invalidParams", message: "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+      self.init(
+        kind: "invalidParams", message: "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
     case .idExists(let id): self.init(kind: "idExists", message: "there is a graphic \(id)", path: "/id")
     case .idRepeated(let id): self.init(kind: "idExists", message: "\(id) stands in the request twice", path: "/id")
     case .noSuchID(let id): self.init(kind: "unknownId", message: "there is no graphic \(id)", path: "/id")

@@ -18,7 +18,8 @@ extension World {
     let (camera, start) = try worldCamera(in: info, on: screen)
     let wrap = WorldWrap(info, transformer)
     var view = View(
-      id: id ?? ViewID(""), content: content, reference: info, wrap: wrap, screen: screen, viewpoint: start, camera: camera)
+      id: id ?? ViewID(""), content: content, reference: info, wrap: wrap, screen: screen, viewpoint: start,
+      camera: camera)
     if let viewpoint { (view.camera, view.viewpoint) = try resolve(viewpoint, in: view) }
     let claimed = try claim(id, prefix: "view")
     views.insert(
@@ -154,7 +155,9 @@ extension World {
     if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
     guard camera.isSound else {
       throw .invalidGeometry(
-        expected: "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)")
+        expected:
+          "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)"
+      )
     }
     return (camera, viewpoint)
   }
@@ -180,7 +183,8 @@ extension World {
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard
         let fitted = Camera.fitting(
-          view.wrap?.narrowed(inMap) ?? inMap, rotation: turned, padding: padding, on: view.screen, metersPerUnit: view.metersPerUnit, scale: camera.scale)
+          view.wrap?.narrowed(inMap) ?? inMap, rotation: turned, padding: padding, on: view.screen,
+          metersPerUnit: view.metersPerUnit, scale: camera.scale)
       else { throw .emptyGeometry }
       return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
     case .center(let center, let reference):

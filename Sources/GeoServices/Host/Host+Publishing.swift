@@ -44,7 +44,8 @@ extension Host {
     isHeldBack = false
     if !Patience.hasRoom(session) {
       if subscribers.giveUp() {
-        session.logMessage(.warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
+        session.logMessage(
+          .warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
       }
       isHeldBack = true
       return

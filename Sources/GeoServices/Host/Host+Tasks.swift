@@ -84,7 +84,8 @@ extension Host {
     if let timeout = options?.timeout {
       let boundTask = LoopBound(task, on: loop)
       task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
-        let task = boundTask.value, host = bound.value
+        let task = boundTask.value
+        let host = bound.value
         host.session?.turn { host.end(task, with: RPCError(.timedOut, "It took longer than \(timeout) s.")) }
       }
     }
@@ -98,14 +99,17 @@ extension Host {
       // The params that the work may have read in place live until it is done.
       withExtendedLifetime(document) {}
       loop.execute {
-        let host = bound.value, task = boundTask.value
+        let host = bound.value
+        let task = boundTask.value
         host.tasks.working -= 1
         host.session?.turn { host.finish(task, outcome) }
       }
     }
   }
 
-  private func finish<R: JSONEncodable & Sendable>(_ task: RunningTask, _ outcome: Result<TaskPlan<Host, R>.Finish, any Error>) {
+  private func finish<R: JSONEncodable & Sendable>(
+    _ task: RunningTask, _ outcome: Result<TaskPlan<Host, R>.Finish, any Error>
+  ) {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     world.begin(origin: .task)
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
@@ -120,7 +124,9 @@ extension Host {
       task.abandon?(&world)
       publish()
       for waiter in task.waiters {
-        waiter.fail(RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)"))
+        waiter.fail(
+          RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
+        )
       }
     }
   }

@@ -18,12 +18,15 @@ extension RPCError {
       self = RPCError(.openFailed, "\(driver.rawValue) cannot open \(path): \(reason).", path: path)
         .with("driver", driver.rawValue).with("reason", reason)
     case .readFailed(let driver, let path, let layer, let reason):
-      self = RPCError(.readFailed, "\(driver.rawValue) cannot read layer \"\(layer)\" of \(path): \(reason).", path: path)
-        .with("driver", driver.rawValue).with("reason", reason)
+      self = RPCError(
+        .readFailed, "\(driver.rawValue) cannot read layer \"\(layer)\" of \(path): \(reason).", path: path
+      )
+      .with("driver", driver.rawValue).with("reason", reason)
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with("available", json: Self.json(available))
+      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with(
+        "available", json: Self.json(available))
     case .missingField(let name, let available):
       self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", json: Self.json(available))
     case .cancelled: self = .cancelled

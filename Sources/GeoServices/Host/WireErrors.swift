@@ -45,13 +45,15 @@ extension RPCError {
     case .idExists(let id):
       self = RPCError(.idExists, "The id \"\(id)\" is taken, or was an object's that has been closed.").with("id", id)
     case .contentModified(let revision):
-      self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with("revision", revision)
+      self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
+        "revision", revision)
     case .unknownMember(let name, let allowed):
       self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: "/params/clear", expected: Self.list(allowed))
     case .indexOutOfRange(let count):
       self = RPCError(.indexOutOfRange, "There are only \(count).", path: "/params/index").with("count", count)
     case .invalidScaleRange:
-      self.init(.invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
+      self.init(
+        .invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
     case .emptyGeometry: self.init(.emptyGeometry, "The geometry is empty.", expected: "a geometry that is not empty")
     case .invalidGeometry(let expected): self.init(.invalidGeometry, "Expected \(expected).", expected: expected)
     case .transform(let error): self.init(error)
@@ -64,7 +66,8 @@ extension RPCError {
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
-    case .tooManyTicks: self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
+    case .tooManyTicks:
+      self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
     case .oneOf(let names):
       self.init(
         .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",
@@ -86,7 +89,8 @@ extension RPCError {
   /// A stored failure, as it was.
   init(_ failure: Failure) {
     self.init(
-      ErrorKind(rawValue: failure.kind) ?? .internalError, failure.message, path: failure.path, expected: failure.expected)
+      ErrorKind(rawValue: failure.kind) ?? .internalError, failure.message, path: failure.path,
+      expected: failure.expected)
   }
 
   init(_ error: TransformError) {

@@ -45,7 +45,8 @@ enum FeatureLoading {
 
     prepare()
     _ = try FeatureFormats.read(
-      source, layer: layer.schema.name, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
+      source, layer: layer.schema.name, options: options, policy: worker.files.policy,
+      isCancelled: { worker.isCancelled },
       progress: { worker.report($0) }
     ) { feature in
       var id = feature.fid.map { Int($0) }

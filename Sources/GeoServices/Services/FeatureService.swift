@@ -13,8 +13,10 @@ enum FeatureService: FeatureHandlers {
   static func query(_ params: FeatureProtocol.Query.Params, in world: World) throws -> FeatureProtocol.Query.Result {
     let features = try features(params.layer, params.overlay, in: world)
     let rows = try rows(
-      of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit, world)
-    let store = features.store, schema = store.schema
+      of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit,
+      world)
+    let store = features.store
+    let schema = store.schema
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.nulls = features.isLayer
@@ -28,7 +30,8 @@ enum FeatureService: FeatureHandlers {
     }
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let page = rows.page
-    let moved = reference == features.reference || !params.returnGeometry
+    let moved =
+      reference == features.reference || !params.returnGeometry
       ? nil : try transformed(page, of: store, from: features.reference, to: reference, world.transformer)
     // One member that writes them all; a wire type for each would cost more than the rest.
     let chosen = selection
@@ -45,10 +48,13 @@ enum FeatureService: FeatureHandlers {
       exceededLimit: rows.exceeded, features: written)
   }
 
-  static func queryIds(_ params: FeatureProtocol.QueryIds.Params, in world: World) throws -> FeatureProtocol.QueryIds.Result {
+  static func queryIds(_ params: FeatureProtocol.QueryIds.Params, in world: World) throws
+    -> FeatureProtocol.QueryIds.Result
+  {
     let features = try features(params.layer, params.overlay, in: world)
     let rows = try rows(
-      of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit, world)
+      of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit,
+      world)
     return .init(
       revision: world.revision, exceededLimit: rows.exceeded, ids: rows.page.compactMap { features.store[$0]?.id })
   }

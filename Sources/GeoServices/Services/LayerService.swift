@@ -33,7 +33,9 @@ enum LayerService: LayerHandlers {
     return Wire.layer(try world.layers.require(ID(params.layer)))
   }
 
-  static func cancelLoad(_ params: LayerProtocol.CancelLoad.Params, on host: Host) throws -> LayerProtocol.CancelLoad.Result {
+  static func cancelLoad(_ params: LayerProtocol.CancelLoad.Params, on host: Host) throws
+    -> LayerProtocol.CancelLoad.Result
+  {
     let layer = try host.world.layers.require(ID(params.layer))
     if let task = host.tasks.with(scope: ObjectReference(.layers, layer.id.rawValue), key: loadKey) {
       host.end(task, with: .cancelled)
@@ -45,7 +47,9 @@ enum LayerService: LayerHandlers {
     _ params: LayerProtocol.Load.Params, in world: inout World
   ) throws -> TaskPlan<Host, LayerProtocol.Load.Result> {
     try plan(ID(params.layer), retry: false, in: &world) {
-      .init(revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0, extent: $1.extent.map(Wire.envelope))
+      .init(
+        revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0,
+        extent: $1.extent.map(Wire.envelope))
     }
   }
 
@@ -53,7 +57,9 @@ enum LayerService: LayerHandlers {
     _ params: LayerProtocol.RetryLoad.Params, in world: inout World
   ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result> {
     try plan(ID(params.layer), retry: true, in: &world) {
-      .init(revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0, extent: $1.extent.map(Wire.envelope))
+      .init(
+        revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0,
+        extent: $1.extent.map(Wire.envelope))
     }
   }
 

@@ -52,12 +52,16 @@ enum LocationService: LocationHandlers {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
   }
 
-  static func close(_ params: LocationProtocol.Close.Params, in world: inout World) throws -> LocationProtocol.Close.Result {
+  static func close(_ params: LocationProtocol.Close.Params, in world: inout World) throws
+    -> LocationProtocol.Close.Result
+  {
     try world.closeLocationSource(ID(params.locationSource))
     return .init(revision: world.revision)
   }
 
-  static func observe(_ params: LocationProtocol.Observe.Params, on host: Host) throws -> LocationProtocol.Observe.Result {
+  static func observe(_ params: LocationProtocol.Observe.Params, on host: Host) throws
+    -> LocationProtocol.Observe.Result
+  {
     let source = try host.world.locationSources.require(ID(params.locationSource))
     let id = host.subscribers.makeID()
     host.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate))

@@ -32,7 +32,9 @@ enum MapService: MapHandlers {
     return .init(revision: world.revision)
   }
 
-  static func addLayer(_ params: MapProtocol.AddLayer.Params, in world: inout World) throws -> MapProtocol.AddLayer.Result {
+  static func addLayer(_ params: MapProtocol.AddLayer.Params, in world: inout World) throws
+    -> MapProtocol.AddLayer.Result
+  {
     if let layer = existing(world.layers, params.id, params.ifExists), layer.map == ID(params.map) {
       return .init(layer: layer.id.rawValue, revision: world.revision)
     }

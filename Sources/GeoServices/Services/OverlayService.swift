@@ -38,7 +38,9 @@ enum OverlayService: OverlayHandlers {
     return Wire.overlay(try world.overlays.require(ID(params.overlay)))
   }
 
-  static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws -> OverlayProtocol.Close.Result {
+  static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws
+    -> OverlayProtocol.Close.Result
+  {
     try world.closeOverlay(ID(params.overlay))
     return .init(revision: world.revision)
   }
@@ -148,7 +150,9 @@ enum OverlayService: OverlayHandlers {
   private static func position(
     _ params: OverlayProtocol.UpdateColumns.Params, count: Int
   ) throws -> (x: [Double], y: [Double], z: [Double]?)? {
-    guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else { return nil }
+    guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else {
+      return nil
+    }
     let z = try params.z.map(ColumnReader.numbers)
     try equal("x", count) { x.count }
     try equal("y", count) { y.count }

@@ -12,7 +12,9 @@ enum SceneService: SceneHandlers {
   static func create(
     _ params: SceneProtocol.Create.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.Scene> {
-    if let scene = existing(world.scenes, params.id, params.ifExists) { return TaskPlan { _ in { _ in Wire.scene(scene) } } }
+    if let scene = existing(world.scenes, params.id, params.ifExists) {
+      return TaskPlan { _ in { _ in Wire.scene(scene) } }
+    }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
     return TaskPlan { worker in

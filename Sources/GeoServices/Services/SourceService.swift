@@ -25,7 +25,8 @@ enum SourceService: SourceHandlers {
     }
     if (params.xField == nil) != (params.yField == nil) {
       throw RPCError(
-        .invalidParams, "xField and yField come together.", path: "/params/\(params.xField == nil ? "xField" : "yField")",
+        .invalidParams, "xField and yField come together.",
+        path: "/params/\(params.xField == nil ? "xField" : "yField")",
         expected: "string")
     }
     let reference = try world.canonical(params.spatialReference)
@@ -44,7 +45,8 @@ enum SourceService: SourceHandlers {
     try world.checkFree(id)
     guard let value = params.data.value, value.kind == .object else {
       throw RPCError(
-        .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object")
+        .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object"
+      )
     }
     let reference = try world.canonical(params.spatialReference)
     let bytes = Array(value.text.utf8)
@@ -88,7 +90,8 @@ enum SourceService: SourceHandlers {
     .init(revision: world.revision, sources: world.sources.values.map(Wire.source))
   }
 
-  static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws -> SourceProtocol.Close.Result {
+  static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws -> SourceProtocol.Close.Result
+  {
     try world.closeSource(ID(params.source))
     return .init(revision: world.revision)
   }

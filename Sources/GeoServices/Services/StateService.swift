@@ -36,7 +36,9 @@ enum StateService: StateHandlers {
     return .init(subscription: id, revision: host.world.revision, snapshot: whole)
   }
 
-  static func unobserve(_ params: StateProtocol.Unobserve.Params, on host: Host) throws -> StateProtocol.Unobserve.Result {
+  static func unobserve(_ params: StateProtocol.Unobserve.Params, on host: Host) throws
+    -> StateProtocol.Unobserve.Result
+  {
     host.subscribers.remove(params.subscription)
     return .init(revision: host.world.revision)
   }
@@ -44,7 +46,8 @@ enum StateService: StateHandlers {
   private static func pattern(_ text: String, _ path: String) throws -> StatePattern {
     guard let pattern = StatePattern(text) else {
       throw RPCError(
-        .invalidPath, "\"\(text.prefix(200))\" is no JSON Pointer.", path: path, expected: "a JSON Pointer such as /views/v1/viewpoint")
+        .invalidPath, "\"\(text.prefix(200))\" is no JSON Pointer.", path: path,
+        expected: "a JSON Pointer such as /views/v1/viewpoint")
     }
     return pattern
   }

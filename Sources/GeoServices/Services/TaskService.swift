@@ -10,7 +10,9 @@ enum TaskService: TaskHandlers {
   static func list(_ params: TaskProtocol.List.Params, on host: Host) throws -> TaskProtocol.List.Result {
     .init(
       tasks: host.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map {
-        .init(task: $0.handle, method: $0.method, scope: $0.scope?.id, key: $0.key == LayerService.loadKey ? nil : $0.key, waiting: $0.waiters.count)
+        .init(
+          task: $0.handle, method: $0.method, scope: $0.scope?.id, key: $0.key == LayerService.loadKey ? nil : $0.key,
+          waiting: $0.waiters.count)
       })
   }
 

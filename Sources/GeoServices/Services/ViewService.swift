@@ -95,12 +95,15 @@ enum ViewService: ViewHandlers {
 
   // MARK: Screen and location
 
-  static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws -> ViewProtocol.ToLocation.Result {
+  static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws
+    -> ViewProtocol.ToLocation.Result
+  {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
     let points = Positions(params.points.map { view.location(x: $0.x, y: $0.y) })
-    guard case .multiPoint(let moved) = try world.transformer.transform(
-      .multiPoint(points), from: view.reference.reference, to: reference)
+    guard
+      case .multiPoint(let moved) = try world.transformer.transform(
+        .multiPoint(points), from: view.reference.reference, to: reference)
     else { return .init(revision: world.revision, spatialReference: reference.definition, locations: []) }
     return .init(
       revision: world.revision, spatialReference: reference.definition,
@@ -114,8 +117,9 @@ enum ViewService: ViewHandlers {
       let point = try Wire.point(location)
       points.append(Point(x: point.x, y: point.y))
     }
-    guard case .multiPoint(let moved) = try world.transformer.transform(
-      .multiPoint(points), from: SpatialReference(params.spatialReference), to: view.reference.reference)
+    guard
+      case .multiPoint(let moved) = try world.transformer.transform(
+        .multiPoint(points), from: SpatialReference(params.spatialReference), to: view.reference.reference)
     else { return .init(revision: world.revision, points: []) }
     return .init(
       revision: world.revision,
@@ -167,7 +171,8 @@ enum ViewService: ViewHandlers {
       of: id,
       LocationDisplayUpdate(
         source: params.source.map { ID($0) }, autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
-        wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale, clear: params.clear ?? []))
+        wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
+        clear: params.clear ?? []))
     return .init(
       revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
   }

@@ -46,8 +46,8 @@ final class ViewpointSubscriber: Subscriber {
     session.notify(
       ViewProtocol.ViewpointChanged.name,
       ViewProtocol.ViewpointChanged.Params(
-          subscription: id, view: view.id.rawValue, base: base, revision: world.revision, origin: Wire.origin(origin),
-          viewpoints: viewpoints, isNavigating: view.isNavigating))
+        subscription: id, view: view.id.rawValue, base: base, revision: world.revision, origin: Wire.origin(origin),
+        viewpoints: viewpoints, isNavigating: view.isNavigating))
     base = world.revision
   }
 
@@ -94,17 +94,17 @@ final class LocationSubscriber: Subscriber {
     if hasLocation, let location = source.location {
       hasLocation = false
       session.notify(
-      LocationProtocol.Changed.name,
-      LocationProtocol.Changed.Params(
-            subscription: id, locationSource: source.id.rawValue, revision: world.revision,
-            location: Wire.location(location)))
+        LocationProtocol.Changed.name,
+        LocationProtocol.Changed.Params(
+          subscription: id, locationSource: source.id.rawValue, revision: world.revision,
+          location: Wire.location(location)))
     }
     guard hasStatus else { return }
     hasStatus = false
     session.notify(
       LocationProtocol.StatusChanged.name,
       LocationProtocol.StatusChanged.Params(
-          subscription: id, locationSource: source.id.rawValue, revision: world.revision,
-          status: Wire.locationStatus(source.status)))
+        subscription: id, locationSource: source.id.rawValue, revision: world.revision,
+        status: Wire.locationStatus(source.status)))
   }
 }

@@ -19,7 +19,8 @@ struct Snapshot {
 
   /// The whole, or nil when it is too long for one piece.
   func inOnePiece() -> [StateProtocol.StateValue]? {
-    guard places.count <= graphicsInOnePiece * 4, places.reduce(0, { $0 + $1.node.graphicCount }) <= graphicsInOnePiece * 4
+    guard places.count <= graphicsInOnePiece * 4,
+      places.reduce(0, { $0 + $1.node.graphicCount }) <= graphicsInOnePiece * 4
     else { return nil }
     var values: [StateProtocol.StateValue] = []
     var bytes = 0

@@ -74,7 +74,8 @@ extension StateTree {
   }
 
   static func members(_ view: View) -> [(String, StateNode)] {
-    var map: String?, scene: String?
+    var map: String?
+    var scene: String?
     switch view.content {
     case .map(let id): map = id.rawValue
     case .scene(let id): scene = id.rawValue

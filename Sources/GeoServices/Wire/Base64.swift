@@ -15,8 +15,10 @@ enum Base64 {
       values.withUnsafeBufferPointer { values in
         var place = 0
         for start in stride(from: 0, to: text.count - 4, by: 4) {
-          let first = values[Int(text[start])], second = values[Int(text[start &+ 1])]
-          let third = values[Int(text[start &+ 2])], fourth = values[Int(text[start &+ 3])]
+          let first = values[Int(text[start])]
+          let second = values[Int(text[start &+ 1])]
+          let third = values[Int(text[start &+ 2])]
+          let fourth = values[Int(text[start &+ 3])]
           bad |= first | second | third | fourth
           let word = UInt32(first) &<< 18 | UInt32(second) &<< 12 | UInt32(third) &<< 6 | UInt32(fourth)
           output[place] = UInt8(truncatingIfNeeded: word &>> 16)
@@ -25,8 +27,10 @@ enum Base64 {
           place &+= 3
         }
         let last = text.count - 4
-        let third = padding == 2 ? 0 : values[Int(text[last + 2])], fourth = padding > 0 ? 0 : values[Int(text[last + 3])]
-        let first = values[Int(text[last])], second = values[Int(text[last + 1])]
+        let third = padding == 2 ? 0 : values[Int(text[last + 2])]
+        let fourth = padding > 0 ? 0 : values[Int(text[last + 3])]
+        let first = values[Int(text[last])]
+        let second = values[Int(text[last + 1])]
         bad |= first | second | third | fourth
         let word = UInt32(first) << 18 | UInt32(second) << 12 | UInt32(third) << 6 | UInt32(fourth)
         for index in 0..<3 { output[place + index] = UInt8(truncatingIfNeeded: word >> UInt32(16 - 8 * index)) }
@@ -42,7 +46,8 @@ enum Base64 {
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let rest = min(3, bytes.count - start)
       let word =
-        UInt32(bytes[start]) << 16 | (rest > 1 ? UInt32(bytes[start + 1]) << 8 : 0) | (rest > 2 ? UInt32(bytes[start + 2]) : 0)
+        UInt32(bytes[start]) << 16 | (rest > 1 ? UInt32(bytes[start + 1]) << 8 : 0)
+        | (rest > 2 ? UInt32(bytes[start + 2]) : 0)
       for index in 0..<4 {
         text.append(index <= rest ? alphabet[Int(word >> UInt32(18 - 6 * index) & 0x3F)] : 0x3D)
       }

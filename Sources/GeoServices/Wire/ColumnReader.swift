@@ -55,7 +55,8 @@ enum ColumnReader {
     guard numbers.allSatisfy(\.isFinite) else {
       let bad = numbers.indices.filter { !numbers[$0].isFinite }
       let failure = Failure(
-        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number")
+        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number"
+      )
       throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
     }
     return numbers

@@ -68,7 +68,8 @@ enum GeometryReader {
     default:
       throw fault(
         value["type"],
-        "Point, MultiPoint, LineString, MultiLineString, Polygon, MultiPolygon, GeometryCollection, WKT, WKB or Envelope")
+        "Point, MultiPoint, LineString, MultiLineString, Polygon, MultiPolygon, GeometryCollection, WKT, WKB or Envelope"
+      )
     }
   }
 
@@ -128,7 +129,9 @@ enum GeometryReader {
     let ring = try positions(value)
     guard !ring.isEmpty else { return ring }
     guard ring.count >= 4 else { throw fault(value, "a ring of at least four positions") }
-    guard ring[0] == ring[ring.count - 1] else { throw fault(value, "a closed ring: the last position equal to the first") }
+    guard ring[0] == ring[ring.count - 1] else {
+      throw fault(value, "a closed ring: the last position equal to the first")
+    }
     return ring
   }
 

@@ -19,7 +19,8 @@ enum FeatureWriter {
   ///
   /// - Parameter moved: the geometry in another reference; nil for the feature's own.
   static func writeFeature(
-    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil, to writer: inout JSONWriter
+    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil,
+    to writer: inout JSONWriter
   ) {
     writer.beginObject()
     writer.key("type")

@@ -47,7 +47,8 @@ enum Wire {
   static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
     .init(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
-      extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field))
+      extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
+    )
   }
 
   static func map(_ map: Map) -> MapProtocol.Map {

@@ -11,7 +11,8 @@ extension Wire {
     case .centerAndScale(let center, let scale, let rotation, let reference):
       .centerAndScale(
         .init(
-          center: opaque(.point(center)), targetScale: scale, rotation: rotation, spatialReference: reference.definition))
+          center: opaque(.point(center)), targetScale: scale, rotation: rotation, spatialReference: reference.definition
+        ))
     case .boundingGeometry(let geometry, let rotation, let reference):
       .boundingGeometry(
         .init(geometry: opaque(geometry), spatialReference: reference.definition, rotation: rotation))
@@ -70,7 +71,8 @@ extension Wire {
   }
 
   static func view(_ view: View) -> ViewProtocol.View {
-    var map: String?, scene: String?
+    var map: String?
+    var scene: String?
     switch view.content {
     case .map(let id): map = id.rawValue
     case .scene(let id): scene = id.rawValue

@@ -3,9 +3,9 @@
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// A loop driven by its owner, on the thread that made it.

@@ -3,9 +3,9 @@
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Runs `body` on a thread of its own, which nobody waits for.
@@ -20,11 +20,13 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
   pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
   var thread = pthread_t()
   let box = Unmanaged.passRetained(Box(body))
-  let failure = pthread_create(&thread, &attributes, { raw in
-    guard let raw else { return nil }
-    Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
-    return nil
-  }, box.toOpaque())
+  let failure = pthread_create(
+    &thread, &attributes,
+    { raw in
+      guard let raw else { return nil }
+      Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+      return nil
+    }, box.toOpaque())
   if failure != 0 { box.release() }
   pthread_attr_destroy(&attributes)
 }

@@ -5,9 +5,9 @@ import Logging
 import NIOCore
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// The one handler of the channel. On the loop only.

@@ -1,9 +1,9 @@
 // A server must not outlive its client, even one that died without closing anything.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Calls `died`, on a thread of its own, when the process ends. Does nothing when there is no such process.

@@ -1,9 +1,9 @@
 // Signals: a closed pipe is an error like others, and a request to end is heard however busy the loop is.
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// Ignores SIGPIPE, and lets SIGTERM and SIGINT end the process, by that signal, after `cleanUp`. To be called before any

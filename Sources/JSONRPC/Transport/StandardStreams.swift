@@ -7,9 +7,9 @@
 import Logging
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 struct StandardStreams: Sendable {

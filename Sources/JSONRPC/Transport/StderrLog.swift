@@ -3,9 +3,9 @@
 import Logging
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// One line an event, written at once, or left out when nobody takes it.
@@ -24,7 +24,9 @@ public struct StderrLogHandler: LogHandler {
 
   public func log(event: LogEvent) {
     var line = "geomodel-server: \(event.level): \(event.message)"
-    for (name, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: { $0.key < $1.key }) {
+    for (name, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
+      $0.key < $1.key
+    }) {
       line += " \(name)=\(value)"
     }
     var bytes = Array(line.utf8.prefix(Self.longestLine - 1))

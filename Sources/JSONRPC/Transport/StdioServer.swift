@@ -5,9 +5,9 @@ import NIOCore
 import NIOPosix
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 public enum StdioServer {
@@ -18,7 +18,8 @@ public enum StdioServer {
   ///   - makeSession: called once, on the loop, which is this thread. A closure in `main.swift` would belong to the main
   ///     actor; give a function.
   public static func run(
-    logger: Logger, trace: TraceFile? = nil, makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
+    logger: Logger, trace: TraceFile? = nil,
+    makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
   ) -> Never {
     let streams: StandardStreams
     do {

@@ -4,9 +4,9 @@ import JSON
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+  import Glibc
 #else
-import Darwin
+  import Darwin
 #endif
 
 /// A file that is written on a thread of its own: a slow disk costs memory up to a bound, then lines, never the loop's time.
@@ -33,7 +33,10 @@ public final class TraceFile: TrafficRecorder, Sendable {
       writer.beginObject()
       writer.key("case")
       writer.value("trace")
-      if !header.isEmpty { writer.append(","); header.utf8.forEach { writer.append(byte: $0) } }
+      if !header.isEmpty {
+        writer.append(",")
+        header.utf8.forEach { writer.append(byte: $0) }
+      }
       writer.endObject()
     }
   }

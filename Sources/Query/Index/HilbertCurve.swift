@@ -8,9 +8,12 @@
 enum HilbertCurve {
   /// By state (2 bits), x nibble, y nibble: eight bits of the key, then the next state.
   static let table: [UInt16] = (0..<1024).map { entry in
-    var isTurned = entry >> 9 & 1, isTransposed = entry >> 8 & 1, digits = 0
+    var isTurned = entry >> 9 & 1
+    var isTransposed = entry >> 8 & 1
+    var digits = 0
     for bit in [3, 2, 1, 0] {
-      let a = (entry >> (4 + bit) & 1) ^ isTurned, b = (entry >> bit & 1) ^ isTurned
+      let a = (entry >> (4 + bit) & 1) ^ isTurned
+      let b = (entry >> bit & 1) ^ isTurned
       let (x, y) = isTransposed == 1 ? (b, a) : (a, b)
       digits = digits << 2 | (3 * x) ^ y
       if y == 0 {
@@ -24,7 +27,9 @@ enum HilbertCurve {
   /// The place of a cell on the curve.
   @inline(__always)
   static func key(x: UInt32, y: UInt32, table: UnsafePointer<UInt16>) -> UInt64 {
-    var key: UInt64 = 0, state = 0, shift: UInt32 = 28
+    var key: UInt64 = 0
+    var state = 0
+    var shift: UInt32 = 28
     while true {
       let step = Int(table[state << 8 | Int(x &>> shift & 15) << 4 | Int(y &>> shift & 15)])
       key = key << 8 | UInt64(truncatingIfNeeded: step >> 2)
@@ -59,7 +64,8 @@ struct KeyDomain: Sendable {
       let sample = stride(from: 0, to: centers.count, by: step).map { centers[$0][axis] * 0.5 }.sorted()
       guard let first = sample.first, let last = sample.last else { continue }
       let margin = sample.count / 20
-      let low = sample[margin], high = sample[sample.count - 1 - margin]
+      let low = sample[margin]
+      let high = sample[sample.count - 1 - margin]
       var span = high - low > 0 ? high - low : last - first
       // All equal: any width will do, the index notices when it was the wrong one.
       if !(span > 0) { span = max(abs(first) * 1e-3, 1e-3) }

@@ -57,7 +57,8 @@ extension HilbertTree {
   /// Chooses a new domain for the data as it is now and orders all by it. O(n), paid for by the n/8 entries or more that
   /// the old domain ordered badly.
   private mutating func rebuild() {
-    var shapes: [Shape] = [], rows: [UInt32] = []
+    var shapes: [Shape] = []
+    var rows: [UInt32] = []
     shapes.reserveCapacity(count)
     rows.reserveCapacity(count)
     forEach {
@@ -86,7 +87,8 @@ extension InnerBlock {
   static func pack(_ children: [IndexBranch], level: Int) -> [IndexBranch] {
     let pieces = (children.count + target - 1) / target
     return (0..<pieces).map { piece in
-      let start = children.count * piece / pieces, end = children.count * (piece + 1) / pieces
+      let start = children.count * piece / pieces
+      let end = children.count * (piece + 1) / pieces
       let node = make(level: level)
       return node.withInner { inner in
         for index in start..<end { inner.append(children[index]) }
@@ -120,7 +122,8 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func placeLeaf(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode
   ) -> [IndexBranch] {
-    let head = node.header, needed = Int(head.count) + items.count
+    let head = node.header
+    let needed = Int(head.count) + items.count
     guard needed <= LeafBlock<Shape>.limit else { return node.withLeaf(of: Shape.self) { split($0, with: items) } }
     if needed > head.capacity || !isKnownUniquelyReferenced(&node) {
       node = node.withLeaf(of: Shape.self) { $0.copy(for: needed) }
@@ -137,7 +140,9 @@ struct Insertion<Shape: IndexedShape> {
   ) -> [IndexBranch] {
     // The leaf's shapes go behind the batch's, so that one `source` can mean either.
     let count = leaf.count
-    var all = [Shape](), order = [IndexItem](), merged = [IndexItem]()
+    var all = [Shape]()
+    var order = [IndexItem]()
+    var merged = [IndexItem]()
     all.reserveCapacity(count + items.count)
     for index in 0..<count { all.append(leaf.shapes[index]) }
     for index in 0..<count {
@@ -224,7 +229,8 @@ struct Insertion<Shape: IndexedShape> {
     _ splits: [(child: Int, pieces: [IndexBranch])], to inner: InnerBlock
   ) -> [IndexBranch] {
     let old = inner.takeAll()
-    var branches: [IndexBranch] = [], next = 0
+    var branches: [IndexBranch] = []
+    var next = 0
     for split in splits {
       branches += old[next..<split.child]
       // The first piece keeps the child's key: entries between it and the piece's own first may still come.

@@ -58,7 +58,9 @@ extension HilbertTree {
   }
 
   private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from inner: InnerBlock) -> Int {
-    var removed = 0, start = 0, isThin = false
+    var removed = 0
+    var start = 0
+    var isThin = false
     while start < items.count {
       let child = inner.child(for: items[start])
       let end = inner.end(of: child, from: start, in: items)
@@ -91,10 +93,13 @@ extension HilbertTree {
   }
 
   private static func joined(_ left: IndexBranch, _ right: IndexBranch) -> IndexBranch? {
-    let leftCount = Int(left.node.header.count), rightCount = Int(right.node.header.count)
+    let leftCount = Int(left.node.header.count)
+    let rightCount = Int(right.node.header.count)
     var joined = left
     if left.node.header.level > 0 {
-      guard min(leftCount, rightCount) < InnerBlock.minimum, leftCount + rightCount <= InnerBlock.target else { return nil }
+      guard min(leftCount, rightCount) < InnerBlock.minimum, leftCount + rightCount <= InnerBlock.target else {
+        return nil
+      }
       joined.node = left.node.withInner { $0.copy() }
       joined.node.withInner { inner in
         right.node.withInner { more in

@@ -41,11 +41,14 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
       found.reserve(leaf.count)
       return searchLeaf(leaf, box, isInside: isInside, into: &found)
     }
-    let inner = InnerBlock(block), boxes = inner.boxes, blocks = inner.blocks
+    let inner = InnerBlock(block)
+    let boxes = inner.boxes
+    let blocks = inner.blocks
     var touched: UInt32 = isInside ? ~0 &>> UInt32(truncatingIfNeeded: 32 &- inner.count) : inner.touched(by: box)
     if level == 1 {
       // The leaves' heads are read first, one after the other: the waits for memory then overlap.
-      var room = 0, left = touched
+      var room = 0
+      var left = touched
       while left != 0 {
         room &+= LeafBlock<Shape>(blocks[left.trailingZeroBitCount]).count
         left &= left &- 1
@@ -69,7 +72,10 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   private static func searchLeaf(
     _ leaf: LeafBlock<Shape>, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
   ) {
-    let count = leaf.count, rows = leaf.rows, shapes = leaf.shapes, free = found.rows + found.count
+    let count = leaf.count
+    let rows = leaf.rows
+    let shapes = leaf.shapes
+    let free = found.rows + found.count
     if isInside {
       free.update(from: rows, count: count)
       found.count &+= count
@@ -94,7 +100,8 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int {
     var sum = 0
     guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {
-      let leaf = LeafBlock<Shape>(block), shapes = leaf.shapes
+      let leaf = LeafBlock<Shape>(block)
+      let shapes = leaf.shapes
       for index in 0..<leaf.count { sum &+= shapes[index].touching(box) }
       return sum
     }
@@ -162,7 +169,8 @@ struct FoundRows: ~Copyable {
   mutating func sorted() -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
-    var low = UInt32.max, high = UInt32.min
+    var low = UInt32.max
+    var high = UInt32.min
     for row in all {
       low = min(low, row)
       high = max(high, row)

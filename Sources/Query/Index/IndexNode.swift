@@ -230,7 +230,8 @@ struct InnerBlock {
   /// The child that an entry belongs to. A node has at least one.
   @inline(__always)
   func child(for item: IndexItem) -> Int {
-    var low = 0, high = count
+    var low = 0
+    var high = count
     while high &- low > 1 {
       let middle = (low &+ high) >> 1
       if item.isBefore(keys[middle], rows[middle]) { high = middle } else { low = middle }
@@ -253,7 +254,8 @@ struct InnerBlock {
   @inline(__always)
   func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<IndexItem>) -> Int {
     guard child &+ 1 < count else { return items.count }
-    let key = keys[child &+ 1], row = rows[child &+ 1]
+    let key = keys[child &+ 1]
+    let row = rows[child &+ 1]
     var end = start &+ 1
     while end < items.count, items[end].isBefore(key, row) { end &+= 1 }
     return end

@@ -55,7 +55,8 @@ struct IndexedBox: IndexedShape, Equatable {
 
   @inline(__always)
   mutating func include(_ shape: some IndexedShape) {
-    let low = shape.lower, high = shape.upper
+    let low = shape.lower
+    let high = shape.upper
     if low.x < lower.x { lower.x = low.x }
     if low.y < lower.y { lower.y = low.y }
     if high.x > upper.x { upper.x = high.x }
@@ -87,7 +88,9 @@ struct IndexItem: BitwiseCopyable {
       items.withUnsafeMutableBufferPointer { insertionSort($0) }
       return
     }
-    var common = ~UInt64(0), any = UInt64(0), rowsAscend = true
+    var common = ~UInt64(0)
+    var any = UInt64(0)
+    var rowsAscend = true
     var previous = items[0].row
     for item in items {
       common &= item.key

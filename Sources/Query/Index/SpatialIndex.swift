@@ -91,7 +91,8 @@ public struct SpatialIndex: Sendable {
   private static func pass<Shape: IndexedShape>(
     _ shapes: [Shape], _ rows: [UInt32], _ body: (UnsafeBufferPointer<Shape>, UnsafeBufferPointer<UInt32>) -> Void
   ) {
-    var shapes = shapes, rows = rows
+    var shapes = shapes
+    var rows = rows
     if !shapes.allSatisfy(\.isFinite) {
       rows = zip(shapes, rows).filter { $0.0.isFinite }.map(\.1)
       shapes = shapes.filter(\.isFinite)

@@ -98,7 +98,8 @@ struct BatchColumn: Sendable {
 
   /// The longest run of one tag that begins at `start`, a row that the column reaches.
   func run(from start: Int, in rows: Range<Int>) -> Range<Int> {
-    let limit = min(rows.upperBound, tags.count), tag = tags[start]
+    let limit = min(rows.upperBound, tags.count)
+    let tag = tags[start]
     if seen == tag.bit { return start..<limit }
     return start..<(tags[start..<limit].firstIndex { $0 != tag } ?? limit)
   }

@@ -131,7 +131,8 @@ struct Column: Sendable {
   private mutating func setSparse(
     _ rows: [UInt16], _ values: [AttributeValue], _ value: AttributeValue, at row: Int
   ) {
-    var rows = rows, values = values
+    var rows = rows
+    var values = values
     let place = rows.place(of: row)
     if place < rows.count, Int(rows[place]) == row {
       values[place] = value
@@ -178,7 +179,8 @@ struct Column: Sendable {
     }
     var next = rows.lowerBound
     while next < min(rows.upperBound, batch.tags.count) {
-      let run = batch.run(from: next, in: rows), tag = batch.tags[next]
+      let run = batch.run(from: next, in: rows)
+      let tag = batch.tags[next]
       next = run.upperBound
       if tag == .null || appendUniform(batch, run, tag, at: start + run.lowerBound - rows.lowerBound) { continue }
       for row in run { set(batch[row], at: start + row - rows.lowerBound) }
@@ -266,7 +268,8 @@ extension Column.Layout {
 extension [UInt16] {
   /// Where `row` is or belongs.
   func place(of row: Int) -> Int {
-    var low = 0, high = count
+    var low = 0
+    var high = count
     while low < high {
       let middle = (low + high) / 2
       if Int(self[middle]) < row { low = middle + 1 } else { high = middle }

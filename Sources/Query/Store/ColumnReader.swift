@@ -64,7 +64,8 @@ struct ColumnReader: BitwiseCopyable, Equatable {
     case .codes, .strings, .json:
       guard var next = text(row) else { return .null }
       // See TextArena: seven bits of the length a byte.
-      var length = Int(next.pointee), shift = 7
+      var length = Int(next.pointee)
+      var shift = 7
       if length > 127 {
         length &= 127
         repeat {

@@ -84,7 +84,8 @@ final class FeatureChunk: @unchecked Sendable {
   }
 
   private func insertionPlace(of column: Int) -> Int {
-    var low = 0, high = columnNumbers.count
+    var low = 0
+    var high = columnNumbers.count
     while low < high {
       let middle = (low + high) / 2
       if columnNumbers[middle] < column { low = middle + 1 } else { high = middle }
@@ -104,7 +105,8 @@ final class FeatureChunk: @unchecked Sendable {
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, place(of: column) == nil { return }
-    let known = columns.count, place = makePlace(of: column)
+    let known = columns.count
+    let place = makePlace(of: column)
     columns[place].set(value, at: row)
     note { if columns.count == known { $0.note(columns[place], at: place) } else { $0.note(columns) } }
   }
@@ -230,7 +232,8 @@ struct IDColumn: Sendable {
   /// The row of an id, where ids ascend.
   func row(of id: Int) -> Int? {
     if list.isEmpty { return id >= first && id < first + runCount ? id - first : nil }
-    var low = 0, high = list.count
+    var low = 0
+    var high = list.count
     while low < high {
       let middle = (low + high) / 2
       if list[middle] < id { low = middle + 1 } else { high = middle }

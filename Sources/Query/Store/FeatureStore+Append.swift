@@ -57,7 +57,9 @@ extension FeatureStore {
     let firstRow = nextRow
     var done = 0
     while done < batch.count {
-      if slots.last.map({ $0.chunk.count == FeatureChunk.capacity || $0.base + UInt32($0.chunk.count) != nextRow }) ?? true {
+      if slots.last.map({ $0.chunk.count == FeatureChunk.capacity || $0.base + UInt32($0.chunk.count) != nextRow })
+        ?? true
+      {
         slots.append(Slot(base: nextRow, chunk: FeatureChunk()))
       }
       let slot = slots.count - 1
@@ -123,7 +125,11 @@ extension FeatureStore {
   /// Notes where the ids of rows that a chunk is about to get will be found.
   private mutating func noteIDs(_ slice: IDSlice, of chunk: FeatureChunk, base: UInt32) {
     guard let first = slice.first, let last = slice.last else { return }
-    if case .list(let ids) = slice { nextID = max(nextID, (ids.max() ?? -1) + 1) } else { nextID = max(nextID, last + 1) }
+    if case .list(let ids) = slice {
+      nextID = max(nextID, (ids.max() ?? -1) + 1)
+    } else {
+      nextID = max(nextID, last + 1)
+    }
     let greatest = orderedIDs.last?.last ?? -1
     if chunk.isOrdered, first > greatest, slice.isAscending {
       if orderedIDs.last?.base == base {

@@ -69,7 +69,8 @@ extension FeatureStore {
   /// - Throws: ``StoreFailure`` naming each id that there is not, or that stands there twice; the store is then unchanged.
   public mutating func remove(_ ids: [Int]) throws(StoreFailure) {
     let rows = try self.rows(of: ids, mayRepeat: false)
-    var change = IndexChange(), isAnyChunkEmpty = false
+    var change = IndexChange()
+    var isAnyChunkEmpty = false
     for (id, row) in zip(ids, rows) {
       change.add(row, indexed(row))
       setZIndex(0, at: row)
@@ -102,9 +103,12 @@ extension FeatureStore {
   private func rows(
     of ids: some Collection<Int>, mayRepeat: Bool
   ) throws(StoreFailure) -> [UInt32] {
-    var rows: [UInt32] = [], failures: [StoreFailure.Item] = [], known: Set<Int> = []
+    var rows: [UInt32] = []
+    var failures: [StoreFailure.Item] = []
+    var known: Set<Int> = []
     rows.reserveCapacity(ids.count)
-    var previous = -1, isAscending = true
+    var previous = -1
+    var isAscending = true
     for (index, id) in ids.enumerated() {
       if !mayRepeat {
         if isAscending, id <= previous {
@@ -131,7 +135,8 @@ extension FeatureStore {
 
   mutating func setZIndex(_ zIndex: Int32, at row: UInt32) {
     guard let slot = slot(of: row) else { return }
-    let place = Int(row - slots[slot].base), old = slots[slot].chunk.zIndex(at: place)
+    let place = Int(row - slots[slot].base)
+    let old = slots[slot].chunk.zIndex(at: place)
     guard old != zIndex else { return }
     raised += (zIndex == 0 ? 0 : 1) - (old == 0 ? 0 : 1)
     slots[slot].owned().setZIndex(zIndex, at: place)
@@ -148,7 +153,8 @@ extension FeatureStore {
 
   /// Tells the index what is where now.
   private mutating func apply(_ moves: Moves) {
-    var old = IndexChange(), new = IndexChange()
+    var old = IndexChange()
+    var new = IndexChange()
     for (row, before) in moves.firstOfEach() {
       let after = indexed(row)
       guard before != after else { continue }

@@ -15,7 +15,9 @@ extension FeatureStore {
     check(slots.reduce(0) { $0 + $1.chunk.live } == count, "the count is not that of the chunks")
     check(zip(orderedIDs, orderedIDs.dropFirst()).allSatisfy { $0.last < $1.first }, "ordered ids out of order")
 
-    var indexed = 0, above = 0, exceptions = 0
+    var indexed = 0
+    var above = 0
+    var exceptions = 0
     for slot in slots {
       let chunk = slot.chunk
       check(chunk.ids.count == chunk.count, "ids of \(chunk.ids.count) rows in a chunk of \(chunk.count)")
@@ -23,9 +25,11 @@ extension FeatureStore {
       check(chunk.geometry.count <= chunk.count, "geometries beyond the rows")
       check(zip(chunk.columnNumbers, chunk.columnNumbers.dropFirst()).allSatisfy { $0 < $1 }, "columns out of order")
       check(chunk.columns.allSatisfy { $0.count <= chunk.count }, "a column beyond the rows")
-      check(chunk.withReader { $0.isTrue(of: chunk.geometry, chunk.columns) }, "a column does not lie where it was noted")
+      check(
+        chunk.withReader { $0.isTrue(of: chunk.geometry, chunk.columns) }, "a column does not lie where it was noted")
       check(slot.reader == chunk.reader, "a slot's reader is not its chunk's")
-      check(chunk.isOrdered == orderedIDs.contains { $0.base == slot.base }, "a chunk's ids are not where they should be")
+      check(
+        chunk.isOrdered == orderedIDs.contains { $0.base == slot.base }, "a chunk's ids are not where they should be")
       for place in 0..<chunk.count where chunk.isLive(place) {
         let row = slot.base + UInt32(place)
         check(self.row(of: chunk.ids[place]) == row, "id \(chunk.ids[place]) leads elsewhere")

@@ -99,7 +99,8 @@ extension FeatureStore {
   public var selectedIDs: [Int] {
     slots.flatMap { slot in
       slot.chunk.selected.isEmpty
-        ? [] : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }.map { slot.chunk.ids[$0] }
+        ? []
+        : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }.map { slot.chunk.ids[$0] }
     }
   }
 }

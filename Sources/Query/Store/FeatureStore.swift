@@ -84,7 +84,8 @@ public struct FeatureStore: Sendable {
     guard let first = slots.first?.base, row >= first else { return nil }
     let guess = Int(row &- first) / FeatureChunk.capacity
     if guess < slots.count, slots[guess].base == row & ~UInt32(FeatureChunk.capacity - 1) { return guess }
-    var low = 0, high = slots.count
+    var low = 0
+    var high = slots.count
     while low < high {
       let middle = (low + high) / 2
       if slots[middle].base <= row { low = middle + 1 } else { high = middle }
@@ -95,7 +96,8 @@ public struct FeatureStore: Sendable {
 
   /// The row of a feature; nil when there is none with this id. O(log n).
   public func row(of id: Int) -> UInt32? {
-    var low = 0, high = orderedIDs.count
+    var low = 0
+    var high = orderedIDs.count
     while low < high {
       let middle = (low + high) / 2
       if orderedIDs[middle].first <= id { low = middle + 1 } else { high = middle }

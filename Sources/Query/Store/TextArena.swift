@@ -38,7 +38,9 @@ struct TextArena: Sendable {
   /// Where the text behind `offset` lies.
   @inline(__always)
   func range(at offset: UInt32) -> Range<Int> {
-    var start = Int(offset), length = 0, shift = 0
+    var start = Int(offset)
+    var length = 0
+    var shift = 0
     while true {
       let byte = bytes[start]
       length |= Int(byte & 127) << shift
@@ -73,7 +75,8 @@ extension UnsafeRawBufferPointer {
   /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for tables that live for one call.
   @inline(__always)
   var quickHash: UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325, index = 0
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    var index = 0
     while index + 8 <= count {
       hash = (hash ^ loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0x0000_0100_0000_01b3
       hash ^= hash >> 29
