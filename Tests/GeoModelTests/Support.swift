@@ -57,6 +57,8 @@ extension World {
       case .changed(let object, let property): "\(object.collection.rawValue)/\(object.id).\(property.rawValue)"
       case .graphics(let overlay, let edit): "overlays/\(overlay).graphics \(edit)"
       case .clock(let property): "clock.\(property.rawValue)"
+      case .history(let property): "edit.\(property.rawValue)"
+      case .document(let property): "document.\(property.rawValue)"
       }
     }
   }

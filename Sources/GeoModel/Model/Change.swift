@@ -7,6 +7,7 @@ public enum Origin: Hashable, Sendable {
   case animation
   case location
   case task
+  case undo
 }
 
 /// A member of an object in the state tree, by its name there.
@@ -17,6 +18,18 @@ public enum Property: String, Hashable, Sendable {
   case graphicCount, selectedCount
   case status, location
   case mode, tickRate
+  case canUndo, canRedo, undoName, redoName, isEditing
+  case isModified, path
+
+  /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
+  var isSaved: Bool {
+    switch self {
+    case .loadStatus, .featureCount, .extent, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
+      .tickRate, .locationDisplay, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified, .path:
+      false
+    default: true
+    }
+  }
 }
 
 /// Ids of graphics: a run of minted ones, or any.
@@ -61,10 +74,26 @@ public struct Change: Sendable {
     case changed(ObjectReference, Property)
     case graphics(OverlayID, GraphicsEdit)
     case clock(Property)
+    case history(Property)
+    case document(Property)
+
+    /// Whether a document keeps what has changed.
+    var isSaved: Bool {
+      switch self {
+      case .created(let object), .closed(let object): object.collection != .locationSources
+      case .changed(_, let property): property.isSaved
+      // Those that a document keeps are steps of history, or they are selections.
+      case .graphics, .clock, .history, .document: false
+      }
+    }
   }
   public let revision: Int
   public let origin: Origin
   public let event: Event
+
+  var closesView: Bool {
+    if case .closed(let object) = event { object.collection == .views } else { false }
+  }
 }
 
 /// How a process came to its end.

@@ -24,6 +24,19 @@ public struct ProcessID: Hashable, Sendable {
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case sources, maps, layers, scenes, views, overlays, locationSources
 
+  /// The type of its objects.
+  var kind: any Entity.Type {
+    switch self {
+    case .sources: Source.self
+    case .maps: Map.self
+    case .layers: Layer.self
+    case .scenes: Scene.self
+    case .views: View.self
+    case .overlays: Overlay.self
+    case .locationSources: LocationSource.self
+    }
+  }
+
   /// What one of them is called, and the member that holds its id.
   public var noun: String {
     switch self {
@@ -45,46 +58,5 @@ public struct ObjectReference: Hashable, Sendable {
   public init(_ collection: Collection, _ id: String) {
     self.collection = collection
     self.id = id
-  }
-}
-
-/// An object that has an id and remembers the revision of its last change, or of one below it.
-public protocol Entity: Sendable {
-  static var collection: Collection { get }
-  var id: ID<Self> { get }
-  var revision: Int { get set }
-}
-
-/// Objects of one kind, by id and in the order of their creation.
-public struct Registry<Element: Entity>: Sendable {
-  public private(set) var ids: [ID<Element>] = []
-  private var elements: [ID<Element>: Element] = [:]
-
-  public var count: Int { ids.count }
-  public var values: [Element] { ids.compactMap { elements[$0] } }
-
-  public subscript(id: ID<Element>) -> Element? { elements[id] }
-
-  /// The object, or an error that names what was asked for.
-  public func require(_ id: ID<Element>) throws(ModelError) -> Element {
-    guard let element = elements[id] else { throw .unknownID(Element.collection, id.rawValue) }
-    return element
-  }
-
-  mutating func insert(_ element: Element) {
-    ids.append(element.id)
-    elements[element.id] = element
-  }
-
-  /// - Complexity: linear in the objects of the kind.
-  mutating func remove(_ id: ID<Element>) {
-    guard elements.removeValue(forKey: id) != nil else { return }
-    ids.removeAll { $0 == id }
-  }
-
-  /// Changes the object in place; without one it does nothing.
-  mutating func modify<R, E: Error>(_ id: ID<Element>, _ body: (inout Element) throws(E) -> R) throws(E) -> R? {
-    guard let index = elements.index(forKey: id) else { return nil }
-    return try body(&elements.values[index])
   }
 }

@@ -79,8 +79,7 @@ struct Drive: Sendable {
 }
 
 /// A source of locations. So far all are simulated.
-public struct LocationSource: Entity {
-  public static let collection = Collection.locationSources
+public struct LocationSource: Sendable {
   public let id: LocationSourceID
   public var revision = 0
   /// Metres a second.

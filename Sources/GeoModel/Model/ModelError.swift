@@ -24,6 +24,11 @@ public enum ModelError: Error, Hashable, Sendable {
   case unknownField(String, available: [String])
   case items([ItemError], count: Int)
   case columnLengths(expected: Int, found: Int, column: String)
+  case nothingToUndo
+  case nothingToRedo
+  case editInProgress
+  case noEdit
+  case editTooLarge
   /// What a failed load left behind.
   case failed(Failure)
 }

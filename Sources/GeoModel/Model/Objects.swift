@@ -33,8 +33,7 @@ public enum SourceOrigin: Hashable, Sendable {
 }
 
 /// Data that layers are made of.
-public struct Source: Entity {
-  public static let collection = Collection.sources
+public struct Source: Sendable {
   public let id: SourceID
   public var revision = 0
   public let driver: String
@@ -47,8 +46,7 @@ public struct Source: Entity {
 }
 
 /// Layers in drawing order, in one spatial reference.
-public struct Map: Entity {
-  public static let collection = Collection.maps
+public struct Map: Sendable {
   public let id: MapID
   public var revision = 0
   public internal(set) var title: String?
@@ -99,8 +97,7 @@ public struct AppearanceUpdate: Sendable {
 }
 
 /// A feature layer over a layer of a source.
-public struct Layer: Entity {
-  public static let collection = Collection.layers
+public struct Layer: Sendable {
   public let id: LayerID
   public var revision = 0
   public let map: MapID
@@ -157,8 +154,7 @@ public enum Elevation: Hashable, Sendable {
 }
 
 /// A base surface made of ordered elevation sources.
-public struct Scene: Entity {
-  public static let collection = Collection.scenes
+public struct Scene: Sendable {
   public let id: SceneID
   public var revision = 0
   public let title: String?
@@ -197,8 +193,7 @@ public struct Scene: Entity {
 }
 
 /// Graphics that a client owns, over a view.
-public struct Overlay: Entity {
-  public static let collection = Collection.overlays
+public struct Overlay: Sendable {
   public let id: OverlayID
   public var revision = 0
   public let view: ViewID

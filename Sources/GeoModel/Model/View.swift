@@ -69,8 +69,7 @@ struct Animation: Sendable {
 }
 
 /// A map or a scene on a screen.
-public struct View: Entity {
-  public static let collection = Collection.views
+public struct View: Sendable {
   public let id: ViewID
   public var revision = 0
   public let content: ViewContent

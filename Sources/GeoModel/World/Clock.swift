@@ -59,7 +59,7 @@ extension World {
   private mutating func shiftRunning(by nanoseconds: Int64) {
     guard nanoseconds != 0 else { return }
     for id in views.ids {
-      views.modify(id) { view in
+      changeKnown(id) { view in
         view.animation = view.animation.map { old in
           Animation(
             process: old.process, start: Instant(nanoseconds: old.start.nanoseconds &+ nanoseconds),
@@ -69,7 +69,7 @@ extension World {
       }
     }
     for id in locationSources.ids {
-      locationSources.modify(id) { $0.resumedAt?.nanoseconds &+= nanoseconds }
+      changeKnown(id) { $0.resumedAt?.nanoseconds &+= nanoseconds }
     }
   }
 

@@ -30,14 +30,11 @@ extension World {
 
   /// Ends a load with the features read.
   public mutating func finishLoad(_ id: LayerID, store: FeatureStore) throws(ModelError) -> Layer {
-    let before = try layers.require(id)
-    layers.modify(id) { $0.store = store }
-    setLoadStatus(.loaded, of: id)
-    let object = ObjectReference(.layers, id.rawValue)
-    let layer = try layers.require(id)
-    if layer.featureCount != before.featureCount { record(.changed(object, .featureCount)) }
-    if layer.extent != before.extent { record(.changed(object, .extent)) }
-    return layer
+    try change(id) { (layer) throws(ModelError) in
+      layer.store = store
+      layer.loadStatus = .loaded
+    }
+    return try layers.require(id)
   }
 
   /// Ends a load without features.
@@ -49,9 +46,6 @@ extension World {
   }
 
   private mutating func setLoadStatus(_ status: LoadStatus, of id: LayerID) {
-    guard let layer = layers[id], layer.loadStatus != status else { return }
-    layers.modify(id) { $0.loadStatus = status }
-    record(.changed(ObjectReference(.layers, id.rawValue), .loadStatus))
-    touch(id)
+    changeKnown(id) { $0.loadStatus = status }
   }
 }

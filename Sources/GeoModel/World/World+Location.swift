@@ -23,11 +23,9 @@ extension World {
     } catch { throw .transform(error) }
     guard let drive else { throw .invalidGeometry(expected: "LineString with at least two different positions") }
     let id = try claim(id, prefix: "location")
-    locationSources.insert(
+    insert(
       LocationSource(
         id: id, velocity: velocity, interval: interval, loops: loops, drive: drive, startTime: startTime))
-    record(.created(ObjectReference(.locationSources, id.rawValue)))
-    touch(id)
     return try locationSources.require(id)
   }
 
@@ -37,7 +35,7 @@ extension World {
     let process = makeProcess()
     if source.status != .started {
       let now = clock.now
-      locationSources.modify(id) {
+      changeKnown(id) {
         if $0.isOver {
           $0.given = 0
           $0.firstTimestamp = nil
@@ -47,7 +45,6 @@ extension World {
         $0.givenAtResume = $0.given
         if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
       }
-      recordStatus(of: id)
     }
     end(process, .completed)
     return process
@@ -63,16 +60,10 @@ extension World {
 
   private mutating func stop(_ id: LocationSourceID, by origin: Origin? = nil) {
     guard locationSources[id]?.status == .started else { return }
-    locationSources.modify(id) {
+    changeKnown(id, by: origin) {
       $0.status = .stopped
       $0.resumedAt = nil
     }
-    recordStatus(of: id, by: origin)
-  }
-
-  private mutating func recordStatus(of id: LocationSourceID, by origin: Origin? = nil) {
-    record(.changed(ObjectReference(.locationSources, id.rawValue), .status), by: origin)
-    touch(id)
   }
 
   public mutating func closeLocationSource(_ id: LocationSourceID) throws(ModelError) {
@@ -83,8 +74,7 @@ extension World {
         $0.autoPanMode = .off
       }
     }
-    locationSources.remove(id)
-    record(.closed(ObjectReference(.locationSources, id.rawValue)))
+    remove(id)
   }
 
   /// Ends every source that lives by the clock.
@@ -102,12 +92,10 @@ extension World {
       let location = Location(
         timestamp: source.firstTimestamp?.advanced(by: Double(source.given) * source.interval), position: position,
         speed: source.velocity, course: course)
-      locationSources.modify(id) {
+      changeKnown(id, by: .location) {
         $0.location = location
         $0.given += 1
       }
-      record(.changed(ObjectReference(.locationSources, id.rawValue), .location), by: .location)
-      touch(id)
       follow(id, to: position)
       if isOver { stop(id, by: .location) }
     }
@@ -137,13 +125,7 @@ extension World {
   }
 
   mutating func setLocationDisplay(of id: ViewID, _ change: (inout LocationDisplay) -> Void) {
-    guard var display = views[id]?.locationDisplay else { return }
-    let old = display
-    change(&display)
-    guard display != old else { return }
-    views.modify(id) { $0.locationDisplay = display }
-    record(.changed(ObjectReference(.views, id.rawValue), .locationDisplay))
-    touch(id)
+    changeKnown(id) { change(&$0.locationDisplay) }
   }
 
   private mutating func follow(_ source: LocationSourceID, to position: Point) {
@@ -169,7 +151,7 @@ extension World {
     camera.x = point.x
     camera.y = point.y
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
-    views.modify(view.id) { $0.locationDisplay.awaitsZoom = false }
+    changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
     let viewpoint = Viewpoint.centerAndScale(
       center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
     interruptAnimation(of: view.id, by: .location)

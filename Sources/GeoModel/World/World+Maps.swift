@@ -12,32 +12,24 @@ extension World {
         .unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
     }
     let id = try claim(id, prefix: "map")
-    maps.insert(Map(id: id, title: title, reference: info))
-    record(.created(ObjectReference(.maps, id.rawValue)))
-    touch(id)
+    insert(Map(id: id, title: title, reference: info))
     return try maps.require(id)
   }
 
   public mutating func updateMap(_ id: MapID, title: String?, clear: [String]) throws(ModelError) {
-    let map = try maps.require(id)
     try check(clear, allowed: ["title"])
-    let newTitle = clear.contains("title") ? nil : title ?? map.title
-    guard newTitle != map.title else { return }
-    maps.modify(id) { $0.title = newTitle }
-    record(.changed(ObjectReference(.maps, id.rawValue), .title))
-    touch(id)
+    try change(id) { (map) throws(ModelError) in
+      if let title { map.title = title }
+      if clear.contains("title") { map.title = nil }
+    }
   }
 
   /// Closes a map, its layers and the views that show it.
   public mutating func closeMap(_ id: MapID) throws(ModelError) {
     let map = try maps.require(id)
-    for view in views.values where view.content == .map(id) { try closeView(view.id) }
-    for layer in map.operationalLayers {
-      layers.remove(layer)
-      record(.closed(ObjectReference(.layers, layer.rawValue)))
-    }
-    maps.remove(id)
-    record(.closed(ObjectReference(.maps, id.rawValue)))
+    closeViews(showing: map.reference)
+    for layer in map.operationalLayers { remove(layer) }
+    remove(id)
   }
 
   // MARK: Layers
@@ -58,36 +50,27 @@ extension World {
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if let index, index > count { throw .indexOutOfRange(count: count) }
     let id = try claim(id, prefix: "layer")
-    layers.insert(
+    insert(
       Layer(
         id: id, map: map, source: source, schema: schema, origin: data.origin, name: name ?? schema.name))
-    maps.modify(map) { $0.operationalLayers.insert(id, at: index ?? count) }
-    record(.created(ObjectReference(.layers, id.rawValue)))
-    record(.changed(ObjectReference(.maps, map.rawValue), .operationalLayers))
-    touch(id)
+    changeKnown(map) { $0.operationalLayers.insert(id, at: index ?? count) }
     return try layers.require(id)
   }
 
   public mutating func removeLayer(_ layer: LayerID, from map: MapID) throws(ModelError) {
     let place = try place(of: layer, in: map)
-    maps.modify(map) { _ = $0.operationalLayers.remove(at: place) }
-    layers.remove(layer)
-    record(.closed(ObjectReference(.layers, layer.rawValue)))
-    record(.changed(ObjectReference(.maps, map.rawValue), .operationalLayers))
-    touch(map)
+    remove(layer)
+    changeKnown(map) { _ = $0.operationalLayers.remove(at: place) }
   }
 
   public mutating func moveLayer(_ layer: LayerID, in map: MapID, to index: Int) throws(ModelError) {
     let place = try place(of: layer, in: map)
     let count = try maps.require(map).operationalLayers.count
     guard index < count else { throw .indexOutOfRange(count: count) }
-    guard index != place else { return }
-    maps.modify(map) {
+    changeKnown(map) {
       $0.operationalLayers.remove(at: place)
       $0.operationalLayers.insert(layer, at: index)
     }
-    record(.changed(ObjectReference(.maps, map.rawValue), .operationalLayers))
-    touch(map)
   }
 
   private func place(of layer: LayerID, in map: MapID) throws(ModelError) -> Int {
@@ -98,18 +81,11 @@ extension World {
   }
 
   public mutating func updateLayer(_ id: LayerID, _ update: AppearanceUpdate) throws(ModelError) {
-    let layer = try layers.require(id)
     try check(update.clear, allowed: ["minScale", "maxScale"])
-    let new = try layer.appearance.applying(update)
-    let name = update.name ?? layer.name
-    let changed = layer.appearance.differences(to: new) + (name == layer.name ? [] : [.name])
-    guard !changed.isEmpty else { return }
-    layers.modify(id) {
-      $0.appearance = new
-      $0.name = name
+    try change(id) { (layer) throws(ModelError) in
+      layer.appearance = try layer.appearance.applying(update)
+      if let name = update.name { layer.name = name }
     }
-    for property in changed { record(.changed(ObjectReference(.layers, id.rawValue), property)) }
-    touch(id)
   }
 
   // MARK: Helpers of all commands
@@ -134,14 +110,5 @@ extension Appearance {
     if update.clear.contains("maxScale") { new.maxScale = nil }
     if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
     return new
-  }
-
-  func differences(to new: Appearance) -> [Property] {
-    var result: [Property] = []
-    if isVisible != new.isVisible { result.append(.isVisible) }
-    if opacity != new.opacity { result.append(.opacity) }
-    if minScale != new.minScale { result.append(.minScale) }
-    if maxScale != new.maxScale { result.append(.maxScale) }
-    return result
   }
 }

@@ -12,36 +12,24 @@ extension World {
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    overlays.insert(Overlay(id: id, view: view, reference: info.reference, name: name))
-    views.modify(view) { $0.overlays.append(id) }
-    record(.created(ObjectReference(.overlays, id.rawValue)))
-    record(.changed(ObjectReference(.views, view.rawValue), .overlays))
-    touch(id)
+    insert(Overlay(id: id, view: view, reference: info.reference, name: name))
+    changeKnown(view) { $0.overlays.append(id) }
     return try overlays.require(id)
   }
 
   public mutating func updateOverlay(_ id: OverlayID, _ update: AppearanceUpdate) throws(ModelError) {
-    let overlay = try overlays.require(id)
     try check(update.clear, allowed: ["name", "minScale", "maxScale"])
-    let new = try overlay.appearance.applying(update)
-    let name = update.clear.contains("name") ? nil : update.name ?? overlay.name
-    let changed = overlay.appearance.differences(to: new) + (name == overlay.name ? [] : [.name])
-    guard !changed.isEmpty else { return }
-    overlays.modify(id) {
-      $0.appearance = new
-      $0.name = name
+    try change(id) { (overlay) throws(ModelError) in
+      overlay.appearance = try overlay.appearance.applying(update)
+      if let name = update.name { overlay.name = name }
+      if update.clear.contains("name") { overlay.name = nil }
     }
-    for property in changed { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
-    touch(id)
   }
 
   public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
     let view = try overlays.require(id).view
-    overlays.remove(id)
-    views.modify(view) { $0.overlays.removeAll { $0 == id } }
-    record(.closed(ObjectReference(.overlays, id.rawValue)))
-    record(.changed(ObjectReference(.views, view.rawValue), .overlays))
-    touch(view)
+    remove(id)
+    changeKnown(view) { $0.overlays.removeAll { $0 == id } }
   }
 
   // MARK: Graphics
@@ -50,22 +38,22 @@ extension World {
   ///
   /// - Complexity: as `FeatureStore.append`, O(k log n).
   public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
-    try edit(id) { (store) throws(StoreFailure) in
+    try edit(id) { (store, reversal) throws(StoreFailure) in
       let added = try store.append(batch)
-      guard added.count > 0 else { return (added, nil) }
+      guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
-      return (added, .added(added.named.isEmpty ? .run(minted) : .list(added.named + minted)))
+      return (added, [.added(added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
     }
   }
 
   /// Changes graphics; answers how many differ from before.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> Int {
-    try edit(id) { (store) throws(StoreFailure) in
+    try edit(id) { (store, reversal) throws(StoreFailure) in
       let effective = edits.filter { edit in store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true }
-      guard !effective.isEmpty else { return (0, nil) }
+      guard !effective.isEmpty else { return (0, []) }
       try store.update(effective)
       let ids = Set(effective.map(\.id))
-      return (ids.count, .updated(.list(effective.map(\.id))))
+      return (ids.count, [.updated(.list(effective.map(\.id)))])
     }
   }
 
@@ -73,20 +61,20 @@ extension World {
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
-    try edit(id) { (store) throws(StoreFailure) in
+    try edit(id) { (store, reversal) throws(StoreFailure) in
       let moved = ids.indices.filter { index in
         guard let point = store.feature(id: ids[index])?.point else { return true }
         return point.x != x[index] || point.y != y[index] || z != nil
       }
-      guard !moved.isEmpty else { return (0, nil) }
+      guard !moved.isEmpty else { return (0, []) }
       try store.move(ids, x: x, y: y, z: z)
-      return (moved.count, .updated(.list(moved.map { ids[$0] })))
+      return (moved.count, [.updated(.list(moved.map { ids[$0] }))])
     }
   }
 
   /// Removes graphics; all of them when `ids` is nil.
   public mutating func removeGraphics(_ ids: [Int]?, from id: OverlayID) throws(ModelError) -> Int {
-    try edit(id) { (store) throws(StoreFailure) in
+    try edit(id) { (store, reversal) throws(StoreFailure) in
       guard let ids else {
         var all: [Int] = []
         store.forEach {
@@ -94,10 +82,10 @@ extension World {
           return true
         }
         store.removeAll()
-        return (all.count, all.isEmpty ? nil : .removed(.list(all)))
+        return (all.count, all.isEmpty ? [] : [.removed(.list(all))])
       }
       try store.remove(ids)
-      return (ids.count, ids.isEmpty ? nil : .removed(.list(ids)))
+      return (ids.count, ids.isEmpty ? [] : [.removed(.list(ids))])
     }
   }
 
@@ -105,7 +93,7 @@ extension World {
 
   /// Changes the selection; answers how many are selected then.
   public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
-    try edit(id) { (store) throws(StoreFailure) in
+    try edit(id, isUndone: false) { (store, reversal) throws(StoreFailure) in
       let selected = Set(store.selectedIDs)
       let wanted = Set(ids)
       try store.setSelected(mode != .remove, ids: ids)
@@ -119,33 +107,41 @@ extension World {
         changed = dropped + ids.filter { !selected.contains($0) }
       }
       changed = Array(Set(changed)).sorted()
-      return ((), changed.isEmpty ? nil : .updated(.list(changed)))
+      return ((), changed.isEmpty ? [] : [.updated(.list(changed))])
     }
     return overlays[id]?.selectedCount ?? 0
   }
 
+  /// Takes an edit back, or does it again.
+  mutating func undoGraphics(_ reversal: StoreReversal, of id: OverlayID) {}
+
   /// One edit of an overlay's store, and the records that follow from it.
+  ///
+  /// - Parameter isUndone: false for a selection, which undo leaves alone.
   private mutating func edit<R>(
-    _ id: OverlayID, _ body: (inout FeatureStore) throws(StoreFailure) -> (R, GraphicsEdit?)
+    _ id: OverlayID, isUndone: Bool = true,
+    _ body: (inout FeatureStore, inout StoreReversal?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {
+    var reversal: StoreReversal?
     // Everything happens in place: a second reference to the store would make its first write a copy.
-    let outcome: (result: R, edit: GraphicsEdit?, properties: [Property])?
+    let outcome: (result: R, edits: [GraphicsEdit], properties: [Property])?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
         let (count, selected, extent) = (overlay.store.count, overlay.selectedCount, overlay.store.extent)
-        let (result, edit) = try body(&overlay.store)
-        guard edit != nil else { return (result, nil, []) }
+        let (result, edits) = try body(&overlay.store, &reversal)
+        guard !edits.isEmpty else { return (result, [], []) }
         overlay.selectedCount = overlay.store.selectedCount
         var properties: [Property] = []
         if overlay.store.count != count { properties.append(.graphicCount) }
         if overlay.selectedCount != selected { properties.append(.selectedCount) }
         if overlay.store.extent != extent { properties.append(.extent) }
-        return (result, edit, properties)
+        return (result, edits, properties)
       }
     } catch { throw ModelError(error) }
     guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
-    guard let edit = outcome.edit else { return outcome.result }
-    record(.graphics(id, edit))
+    if let reversal { note(Edited(id: id, reversal: reversal, isUndone: isUndone)) }
+    guard !outcome.edits.isEmpty else { return outcome.result }
+    for edit in outcome.edits { record(.graphics(id, edit)) }
     for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
     touch(id)
     return outcome.result

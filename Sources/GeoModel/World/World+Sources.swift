@@ -8,15 +8,12 @@ extension World {
     id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer]
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
-    sources.insert(Source(id: id, driver: driver, origin: origin, layers: layers))
-    record(.created(ObjectReference(.sources, id.rawValue)))
-    touch(id)
+    insert(Source(id: id, driver: driver, origin: origin, layers: layers))
     return try sources.require(id)
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {
     _ = try sources.require(id)
-    sources.remove(id)
-    record(.closed(ObjectReference(.sources, id.rawValue)))
+    remove(id)
   }
 }

@@ -22,37 +22,35 @@ extension World {
       camera: camera)
     if let viewpoint { (view.camera, view.viewpoint) = try resolve(viewpoint, in: view) }
     let claimed = try claim(id, prefix: "view")
-    views.insert(
+    insert(
       View(
         id: claimed, content: content, reference: info, wrap: wrap, screen: screen, viewpoint: view.viewpoint,
         camera: view.camera))
-    record(.created(ObjectReference(.views, claimed.rawValue)))
-    touch(claimed)
     return try views.require(claimed)
   }
 
   /// Closes a view and its overlays; an animation under way has not arrived.
   public mutating func closeView(_ id: ViewID) throws(ModelError) {
-    let view = try views.require(id)
+    close(try views.require(id))
+  }
+
+  private mutating func close(_ view: View) {
     if let animation = view.animation { end(animation.process, .interrupted) }
-    for overlay in view.overlays {
-      overlays.remove(overlay)
-      record(.closed(ObjectReference(.overlays, overlay.rawValue)))
-    }
-    views.remove(id)
-    record(.closed(ObjectReference(.views, id.rawValue)))
+    for overlay in view.overlays { remove(overlay) }
+    remove(view.id)
+  }
+
+  /// Closes the views over a map or a scene that is about to go.
+  mutating func closeViews(showing content: ObjectReference) {
+    for view in views.values where view.content.reference == content { close(view) }
   }
 
   /// Another screen; center and scale stay. Nil leaves alone.
   public mutating func resizeView(_ id: ViewID, width: Double?, height: Double?, dpi: Double?) throws(ModelError) {
-    let old = try views.require(id).screen
-    let new = Screen(width: width ?? old.width, height: height ?? old.height, dpi: dpi ?? old.dpi)
-    views.modify(id) { $0.screen = new }
-    let object = ObjectReference(.views, id.rawValue)
-    if new.width != old.width { record(.changed(object, .width)) }
-    if new.height != old.height { record(.changed(object, .height)) }
-    if new.dpi != old.dpi { record(.changed(object, .dpi)) }
-    if new != old { touch(id) }
+    try change(id) { (view) throws(ModelError) in
+      let old = view.screen
+      view.screen = Screen(width: width ?? old.width, height: height ?? old.height, dpi: dpi ?? old.dpi)
+    }
   }
 
   // MARK: Viewpoints
@@ -82,16 +80,14 @@ extension World {
     let animation = Animation(
       process: process, start: clock.now, duration: duration, easing: easing, from: view.camera, to: camera,
       destination: viewpoint)
-    views.modify(id) { $0.animation = animation }
-    recordNavigating(id)
+    changeKnown(id) { $0.animation = animation }
     return process
   }
 
   /// Ends an animation where it stands; false when the process is over.
   public mutating func cancel(_ process: ProcessID) -> Bool {
     for view in views.values where view.animation?.process == process {
-      views.modify(view.id) { $0.animation = nil }
-      recordNavigating(view.id)
+      changeKnown(view.id) { $0.animation = nil }
       end(process, .cancelled)
       return true
     }
@@ -105,18 +101,19 @@ extension World {
 
   mutating func interruptAnimation(of id: ViewID, by origin: Origin? = nil) {
     guard let animation = views[id]?.animation else { return }
-    views.modify(id) { $0.animation = nil }
+    changeKnown(id, by: origin) { $0.animation = nil }
     end(animation.process, .interrupted)
-    recordNavigating(id, by: origin)
   }
 
   mutating func advanceAnimation(of id: ViewID) {
     guard let view = views[id], let animation = view.animation else { return }
     let elapsed = clock.now.seconds(since: animation.start)
     guard elapsed < animation.duration else {
-      views.modify(id) { $0.animation = nil }
-      place(id, animation.to, animation.destination, by: .animation)
-      recordNavigating(id, by: .animation)
+      changeKnown(id, by: .animation) {
+        $0.animation = nil
+        $0.camera = animation.to
+        $0.viewpoint = animation.destination
+      }
       end(animation.process, .completed)
       return
     }
@@ -133,18 +130,10 @@ extension World {
   }
 
   mutating func place(_ id: ViewID, _ camera: Camera, _ viewpoint: Viewpoint, by origin: Origin) {
-    guard views[id]?.viewpoint != viewpoint || views[id]?.camera != camera else { return }
-    views.modify(id) {
+    changeKnown(id, by: origin) {
       $0.camera = camera
       $0.viewpoint = viewpoint
     }
-    record(.changed(ObjectReference(.views, id.rawValue), .viewpoint), by: origin)
-    touch(id)
-  }
-
-  private mutating func recordNavigating(_ id: ViewID, by origin: Origin? = nil) {
-    record(.changed(ObjectReference(.views, id.rawValue), .isNavigating), by: origin)
-    touch(id)
   }
 
   // MARK: Resolving

@@ -6,7 +6,7 @@ import Query
 /// Everything the server owns. A value: copying it is the snapshot that a task reads.
 ///
 /// Commands are its mutating methods. Each checks before it changes, so one that throws has changed nothing. All that
-/// changes between ``begin(origin:)`` and the next one counts as one revision.
+/// changes between ``begin(origin:)`` and ``commit(_:)`` counts as one revision and one step of history.
 public struct World: Sendable {
   public private(set) var revision = 0
   public internal(set) var sources = Registry<Source>()
@@ -17,6 +17,7 @@ public struct World: Sendable {
   public internal(set) var overlays = Registry<Overlay>()
   public internal(set) var locationSources = Registry<LocationSource>()
   public internal(set) var clock: Clock
+  public internal(set) var history = History()
   /// Where real time stood at the last command, whatever the clock's mode.
   public var realTime: Instant
 
@@ -24,13 +25,28 @@ public struct World: Sendable {
   public let geodesy: any Geodesy
 
   private var changes: [Change] = []
-  private(set) var origin = Origin.client(nil)
+  var origin = Origin.client(nil)
+  /// Whether what is done now becomes a step of history.
+  var isStep = true
   private var hasChanged = false
+  /// What was before the command that runs, in the order of its changes.
+  private var journal: [any Reversal] = []
+  private var start: Start?
   /// Every object id of the session: none comes twice.
   private var takenIDs: Set<String> = []
   private var mintedIDs = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
+
+  /// What is not in the journal, as it was when the command began.
+  private struct Start {
+    let revision: Int
+    let changes: Int
+    let ended: Int
+    let clock: Clock
+    let mintedIDs: Int
+    var claimed: [String] = []
+  }
 
   /// - Parameter now: where real time stands.
   public init(transformer: any CoordinateTransformer, geodesy: any Geodesy, now: Instant) {
@@ -46,7 +62,46 @@ public struct World: Sendable {
   public mutating func begin(origin: Origin) {
     self.origin = origin
     hasChanged = false
+    isStep = true
+    if !journal.isEmpty { journal = [] }
+    start = Start(
+      revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs)
   }
+
+  /// Takes back all that was done since ``begin(origin:)``: a command that fails changes nothing.
+  public mutating func rollBack() {
+    guard let start else { return }
+    for reversal in journal.reversed() { reversal.rollBack(&self) }
+    journal = []
+    changes.removeLast(changes.count - start.changes)
+    ended.removeLast(ended.count - start.ended)
+    for id in start.claimed { takenIDs.remove(id) }
+    mintedIDs = start.mintedIDs
+    revision = start.revision
+    hasChanged = false
+    clock = start.clock
+  }
+
+  /// Notes what takes a change back, after it was made.
+  mutating func note(_ reversal: some Reversal) {
+    // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
+    if reversal.kind == .members {
+      for earlier in journal.suffix(4).reversed() where earlier.object == reversal.object {
+        if earlier.kind == .members { return }
+        if earlier.kind == .structure { break }
+      }
+    }
+    journal.append(reversal)
+  }
+
+  /// The reversals of what was done since ``begin(origin:)``.
+  mutating func takeJournal() -> [any Reversal] {
+    defer { journal = [] }
+    return journal
+  }
+
+  /// What was recorded since ``begin(origin:)`` and has not been taken.
+  var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }
 
   /// Records a change of the current command, at the next revision.
   mutating func record(_ event: Change.Event, by origin: Origin? = nil) {
@@ -59,7 +114,10 @@ public struct World: Sendable {
 
   /// What has happened since the last call.
   public mutating func takeChanges() -> [Change] {
-    defer { changes = [] }
+    defer {
+      changes = []
+      start = nil
+    }
     return changes
   }
 
@@ -71,12 +129,15 @@ public struct World: Sendable {
   mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
     if let wanted {
       guard takenIDs.insert(wanted.rawValue).inserted else { throw .idExists(wanted.rawValue) }
+      start?.claimed.append(wanted.rawValue)
       return wanted
     }
     while true {
       mintedIDs += 1
       let id = prefix + String(mintedIDs)
-      if takenIDs.insert(id).inserted { return ID(id) }
+      guard takenIDs.insert(id).inserted else { continue }
+      start?.claimed.append(id)
+      return ID(id)
     }
   }
 
@@ -86,39 +147,15 @@ public struct World: Sendable {
   }
 
   /// The revision of an object's last change; nil when there is none.
-  public func revision(of object: ObjectReference) -> Int? {
-    switch object.collection {
-    case .sources: sources[ID(object.id)]?.revision
-    case .maps: maps[ID(object.id)]?.revision
-    case .layers: layers[ID(object.id)]?.revision
-    case .scenes: scenes[ID(object.id)]?.revision
-    case .views: views[ID(object.id)]?.revision
-    case .overlays: overlays[ID(object.id)]?.revision
-    case .locationSources: locationSources[ID(object.id)]?.revision
-    }
+  public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
+
+  private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
+    self[keyPath: kind.registry][ID(id)]?.revision
   }
 
   /// The object of that id, of any kind.
   public func find(_ id: String) -> ObjectReference? {
     Collection.allCases.lazy.map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
-  }
-
-  // MARK: Touching
-
-  // An object's revision is its own or any descendant's last: layers count for their map, overlays for their view.
-
-  mutating func touch(_ id: SourceID) { sources.modify(id) { $0.revision = revision } }
-  mutating func touch(_ id: MapID) { maps.modify(id) { $0.revision = revision } }
-  mutating func touch(_ id: SceneID) { scenes.modify(id) { $0.revision = revision } }
-  mutating func touch(_ id: ViewID) { views.modify(id) { $0.revision = revision } }
-  mutating func touch(_ id: LocationSourceID) { locationSources.modify(id) { $0.revision = revision } }
-  mutating func touch(_ id: LayerID) {
-    layers.modify(id) { $0.revision = revision }
-    if let map = layers[id]?.map { touch(map) }
-  }
-  mutating func touch(_ id: OverlayID) {
-    overlays.modify(id) { $0.revision = revision }
-    if let view = overlays[id]?.view { touch(view) }
   }
 
   // MARK: Processes

@@ -60,6 +60,20 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidItems
   /// Columns of one request differ in length, or base64 data does not make whole numbers.
   case columnLengths
+  /// A command of a transaction failed; nothing was changed. `path` is the command's.
+  case transactionFailed
+  /// What stands in a transaction is no method of the shape `command`.
+  case notACommand
+  /// There are not so many steps to undo.
+  case nothingToUndo
+  /// There are not so many steps to redo.
+  case nothingToRedo
+  /// An edit is under way; end it first.
+  case editInProgress
+  /// No edit is under way.
+  case noEdit
+  /// The edit holds more than history may keep, so that it can be ended but not taken back.
+  case editTooLarge
   /// No JSON Pointer into the model's tree.
   case invalidPath
   /// No time by RFC 3339.
@@ -134,6 +148,13 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidScaleRange: -31014
     case .invalidItems: -31015
     case .columnLengths: -31016
+    case .transactionFailed: -31017
+    case .notACommand: -31018
+    case .nothingToUndo: -31024
+    case .nothingToRedo: -31025
+    case .editInProgress: -31026
+    case .noEdit: -31027
+    case .editTooLarge: -31028
     case .invalidPath: -31020
     case .invalidTime: -31021
     case .clockIsReal: -31022

@@ -35,9 +35,10 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "65d3173ca8c5fdbc"
+  public static let hash = "a8624928d20170c6"
   public static let domains = [
-    "session", "clock", "feature", "layer", "location", "map", "overlay", "scene", "source", "state", "task", "view"
+    "session", "clock", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene", "source",
+    "state", "task", "view"
   ]
 
   /// Kinds that any method may answer.
@@ -83,6 +84,30 @@ public enum WireProtocol {
     MethodInfo(
       name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
       errors: [.clockIsReal, .tooManyTicks]
+    ),
+    MethodInfo(
+      name: "edit/undo", domain: "edit", shape: .command, since: "0.1.0",
+      errors: [.nothingToUndo, .editInProgress, .contentModified]
+    ),
+    MethodInfo(
+      name: "edit/redo", domain: "edit", shape: .command, since: "0.1.0",
+      errors: [.nothingToRedo, .editInProgress, .contentModified]
+    ),
+    MethodInfo(
+      name: "edit/begin", domain: "edit", shape: .command, since: "0.1.0",
+      errors: [.editInProgress, .contentModified]
+    ),
+    MethodInfo(
+      name: "edit/end", domain: "edit", shape: .command, since: "0.1.0",
+      errors: [.noEdit, .contentModified]
+    ),
+    MethodInfo(
+      name: "edit/cancel", domain: "edit", shape: .command, since: "0.1.0",
+      errors: [.noEdit, .editTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "edit/history", domain: "edit", shape: .query, since: "0.1.0",
+      errors: []
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .query, since: "0.1.0",
@@ -187,6 +212,10 @@ public enum WireProtocol {
     MethodInfo(
       name: "map/moveLayer", domain: "map", shape: .command, since: "0.1.0",
       errors: [.unknownId, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "model/apply", domain: "model", shape: .session, since: "0.1.0",
+      errors: [.transactionFailed, .notACommand, .contentModified]
     ),
     MethodInfo(
       name: "overlay/create", domain: "overlay", shape: .command, since: "0.1.0",
@@ -371,6 +400,12 @@ public enum WireProtocol {
   public static let statePaths: [StatePathInfo] = [
     StatePathInfo(path: "/clock/mode", coalescing: .latest),
     StatePathInfo(path: "/clock/tickRate", coalescing: .latest),
+    StatePathInfo(path: "/edit/canUndo", coalescing: .merge),
+    StatePathInfo(path: "/edit/canRedo", coalescing: .merge),
+    StatePathInfo(path: "/edit/undoName", coalescing: .merge),
+    StatePathInfo(path: "/edit/redoName", coalescing: .merge),
+    StatePathInfo(path: "/edit/isEditing", coalescing: .merge),
+    StatePathInfo(path: "/document/isModified", coalescing: .merge),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/loadStatus", coalescing: .latest),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),

@@ -75,20 +75,23 @@ public enum SessionProtocol {
   public struct Meta: JSONDecodable, JSONEncodable, Sendable {
     /// Names the writer; every change that the request makes carries it, so that its author can tell an echo.
     public var origin: String?
-    /// Only if the object that the request names (`view`, `map` ...) has not changed since this revision; else
-    /// `contentModified`.
+    /// Only if the object that the command names (`view`, `map` ...) has not changed since this revision, or the
+    /// world when it names none; else `contentModified`. Commands look at it.
     public var ifRevision: Int?
+    /// What the command's step is called in the history of undo; the method's name when absent.
+    public var step: String?
     /// Asks for `$/progress` under this token.
     public var progressToken: JSONOpaque?
     /// How a task is scoped and joined; only tasks look at it.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
-      origin: String? = nil, ifRevision: Int? = nil, progressToken: JSONOpaque? = nil,
+      origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, progressToken: JSONOpaque? = nil,
       task: SessionProtocol.TaskOptions? = nil
     ) {
       self.origin = origin
       self.ifRevision = ifRevision
+      self.step = step
       self.progressToken = progressToken
       self.task = task
     }
@@ -101,6 +104,10 @@ public enum SessionProtocol {
         : nil
       let ifRevision = json["ifRevision"]
       self.ifRevision = try ifRevision.isPresent ? ifRevision.integer("integer of at least 0") { $0 >= 0 } : nil
+      let step = json["step"]
+      self.step = try step.isPresent
+        ? step.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
+        : nil
       let progressToken = json["progressToken"]
       self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
       let task = json["task"]
@@ -116,6 +123,10 @@ public enum SessionProtocol {
       if let ifRevision {
         writer.key("ifRevision")
         writer.value(ifRevision)
+      }
+      if let step {
+        writer.key("step")
+        writer.value(step)
       }
       if let progressToken {
         writer.key("progressToken")
@@ -193,14 +204,17 @@ public enum SessionProtocol {
     case location
     /// The end of a task.
     case task
+    /// `edit/undo`, `edit/redo` or `edit/cancel`.
+    case undo
 
     public init(from json: JSONValue) throws(JSONError) {
-      let expected: StaticString = "one of \"client\", \"animation\", \"location\", \"task\""
+      let expected: StaticString = "one of \"client\", \"animation\", \"location\", \"task\", \"undo\""
       switch try json.tag(expected) {
       case "client": self = .client(try json["name"].isPresent ? json["name"].string() : nil)
       case "animation": self = .animation
       case "location": self = .location
       case "task": self = .task
+      case "undo": self = .undo
       default: throw json["type"].error(expected: "\(expected)")
       }
     }
@@ -218,6 +232,7 @@ public enum SessionProtocol {
       case .animation: writer.value("animation" as StaticString)
       case .location: writer.value("location" as StaticString)
       case .task: writer.value("task" as StaticString)
+      case .undo: writer.value("undo" as StaticString)
       }
       writer.endObject()
     }

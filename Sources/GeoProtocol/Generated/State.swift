@@ -7,9 +7,9 @@ import JSON
 ///
 /// Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment. The tree
 /// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by id, and
-/// `/clock`. Objects stand there as their types say, with null for what is absent and without `revision`, which
-/// deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and applies them
-/// equals the model at the revision they name.
+/// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
+/// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
+/// snapshot and applies them equals the model at the revision they name.
 public enum StateProtocol {
   /// One place of the tree and what stands there.
   public struct StateValue: JSONDecodable, JSONEncodable, Sendable {

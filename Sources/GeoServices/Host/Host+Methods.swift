@@ -17,13 +17,15 @@ extension Host {
   public func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> R
   ) {
+    commands["\(name)"] = { params, world, writer in
+      let given = try P(from: params)
+      try checkRevision(RequestMeta(params), name, params, world)
+      try body(given, &world).encode(to: &writer)
+    }
     router.on("\(name)") { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
-        try begin(call, name)
-        let result = try body(params, &world)
-        publish()
-        return .result(result)
+        return .result(try perform(call, name) { try body(params, &$0) })
       }
     }
   }
@@ -35,8 +37,7 @@ extension Host {
     router.on("\(name)") { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
-        try begin(call, name)
-        let process = try start(params, &world)
+        let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
         pending.onCancel = { [unowned self] in cancel(process) }
         waits[process] = Wait(pending: pending) { [unowned self] outcome in
@@ -56,6 +57,8 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        running = call
+        defer { running = nil }
         let before = subscribers.unannounced
         let result = try body(try P(from: call.params), self)
         let made = subscribers.unannounced.filter { !before.contains($0) }
@@ -76,28 +79,57 @@ extension Host {
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     tellHeldBack()
     do { return try body() } catch {
-      // A command that fails has changed nothing; were it otherwise, watchers would have to know.
-      if world.hasChanges { publish() }
       if error is JSONError { throw error }
       throw RPCError(error, in: call.params, at: "/params") ?? error
     }
   }
 
-  /// Before a command: who makes it, on what condition, and at what time.
-  func begin(_ call: Call, _ name: StaticString) throws {
+  /// Runs a command as one revision and one step: wholly, or not at all.
+  ///
+  /// - Parameter name: what the step is called unless `meta.step` says otherwise.
+  func change<R>(
+    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
+  ) throws -> R {
     let meta = try RequestMeta(call.params)
-    if let revision = meta.ifRevision, let object = objectNamed(by: name, in: call.params),
-      let current = world.revision(of: object), current > revision
-    {
-      throw ModelError.contentModified(revision: current)
-    }
+    try checkRevision(meta, name, call.params, world)
     world.begin(origin: .client(meta.origin))
     world.realTime = configuration.now()
     if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
+    do {
+      let result = try body(&world)
+      world.commit(step ?? meta.step ?? "\(name)")
+      return result
+    } catch {
+      world.rollBack()
+      throw error
+    }
+  }
+
+  /// The same, told before it returns.
+  func perform<R>(
+    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
+  ) throws -> R {
+    let result = try change(call, name, step: step, body)
+    publish()
+    return result
+  }
+
+  /// The same for a method of the session's shape.
+  func perform<R>(_ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R) throws -> R {
+    guard let running else { throw RPCError.internalError("no request is running") }
+    return try perform(running, name, step: step, body)
   }
 
   private func cancel(_ process: ProcessID) {
     world.begin(origin: .client(nil))
     if world.cancel(process) { publish() }
-  }
+  }}
+
+/// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
+private func checkRevision(_ meta: RequestMeta, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
+  guard let revision = meta.ifRevision else { return }
+  let object = objectNamed(by: name, in: params)
+  // An object that is not there is the command's own affair.
+  let current = object.map { world.revision(of: $0) ?? 0 } ?? world.revision
+  if current > revision { throw ModelError.contentModified(revision: current) }
 }

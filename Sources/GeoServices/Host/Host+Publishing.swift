@@ -23,7 +23,7 @@ extension Host {
           endTasks(of: object)
           if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
         case .graphics(_, let edit): trimLater(edit.count)
-        case .created, .changed, .clock: break
+        case .created, .changed, .clock, .history, .document: break
         }
       }
       // What tasks leave behind when they end with their object is told like any other change.

@@ -22,8 +22,7 @@ extension Host {
         if let handle = options?.id, let other = tasks.with(handle: handle), other !== older {
           throw ModelError.idExists(handle)
         }
-        try begin(call, name)
-        let plan = try body(params, &world)
+        let plan = try change(call, name) { try body(params, &$0) }
         // Only now: a question that is refused takes no one's place.
         if let older { supersede(older, by: call.id) }
         publish()
@@ -115,6 +114,7 @@ extension Host {
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
     do {
       let result = try outcome.get()(&world)
+      world.commit(task.method)
       tasks.remove(task)
       publish()
       tellHeldBack()

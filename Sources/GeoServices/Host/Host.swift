@@ -51,6 +51,10 @@ public final class Host: MethodHost {
   var subscribers = Subscribers()
   var tasks = Tasks()
   var router = Router()
+  /// What transactions are made of, by name.
+  var commands: [String: (JSONValue, inout World, inout JSONWriter) throws -> Void] = [:]
+  /// The request of the session's shape that is being answered.
+  var running: Call?
   /// There from the first message on.
   private(set) weak var session: Session?
   var waits: [ProcessID: Wait] = [:]
@@ -94,6 +98,8 @@ public final class Host: MethodHost {
   private func registerAll() {
     SessionService.register(on: self)
     StateService.register(on: self)
+    ModelService.register(on: self)
+    EditService.register(on: self)
     ClockService.register(on: self)
     TaskService.register(on: self)
     SourceService.register(on: self)

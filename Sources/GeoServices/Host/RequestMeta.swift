@@ -9,6 +9,7 @@ import JSONRPC
 struct RequestMeta {
   var origin: String?
   var ifRevision: Int?
+  var step: String?
   var task: SessionProtocol.TaskOptions?
 
   /// Most requests have none; then this costs one look-up.
@@ -19,11 +20,12 @@ struct RequestMeta {
     let wire = try SessionProtocol.Meta(from: meta)
     origin = wire.origin
     ifRevision = wire.ifRevision
+    step = wire.step
     task = wire.task
   }
 }
 
-/// The object that a method's params name first, for `meta.ifRevision`.
+/// The object that a method's params name first, for `meta.ifRevision`; nil for the world.
 func objectNamed(by method: StaticString, in params: JSONValue) -> ObjectReference? {
   let name = "\(method)"
   let target: (Collection, JSONValue)? =

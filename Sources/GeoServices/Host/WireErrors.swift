@@ -82,6 +82,11 @@ extension RPCError {
       self.init(
         .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "/params/\(column)",
         expected: "\(expected) values")
+    case .nothingToUndo: self.init(.nothingToUndo, "There is nothing more to undo.")
+    case .nothingToRedo: self.init(.nothingToRedo, "There is nothing more to redo.")
+    case .editInProgress: self.init(.editInProgress, "An edit is under way: end or cancel it first.")
+    case .noEdit: self.init(.noEdit, "No edit is under way.")
+    case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be taken back; it can be ended.")
     case .failed(let failure): self.init(failure)
     }
   }

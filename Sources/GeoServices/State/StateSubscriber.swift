@@ -64,6 +64,8 @@ final class StateSubscriber: Subscriber {
     case .changed(let object, let property):
       superfluous += note(StateTree.path(of: object) + [property.rawValue], .replace)
     case .clock(let property): superfluous += note(["clock", property.rawValue], .replace)
+    case .history(let property): superfluous += note(["edit", property.rawValue], .replace)
+    case .document(let property): superfluous += note(["document", property.rawValue], .replace)
     case .graphics(let overlay, let edit): superfluous += note(edit, of: overlay)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
@@ -133,7 +135,7 @@ final class StateSubscriber: Subscriber {
     case .created(let object): remember(world, below: StateTree.path(of: object))
     case .changed(let object, let property): remember(world, below: StateTree.path(of: object) + [property.rawValue])
     case .graphics(let overlay, _): remember(world, below: ["overlays", overlay.rawValue, "graphics"])
-    case .clock: break
+    case .clock, .history, .document: break
     case .closed(let object):
       let path = StateTree.path(of: object)
       forgetValues(below: path)

@@ -117,4 +117,21 @@ extension StateTree {
       }
     }
   }
+
+  static func edit(_ history: History) -> StateNode {
+    .branch(["canUndo", "canRedo", "undoName", "redoName", "isEditing"]) { name in
+      switch name {
+      case "canUndo": value(history.canUndo)
+      case "canRedo": value(history.canRedo)
+      case "undoName": value(history.undoName)
+      case "redoName": value(history.redoName)
+      case "isEditing": value(history.isEditing)
+      default: nil
+      }
+    }
+  }
+
+  static func document(_ world: World) -> StateNode {
+    .branch(["isModified"]) { name in name == "isModified" ? value(world.history.isModified) : nil }
+  }
 }

@@ -123,9 +123,13 @@ extension StateNode {
 enum StateTree {
   /// The whole tree of a world.
   static func root(_ world: World) -> StateNode {
-    .branch(Collection.allCases.map(\.rawValue) + ["clock"]) { name in
-      if name == "clock" { return clock(world) }
-      return Collection(rawValue: name).map { collection(world, $0) }
+    .branch(Collection.allCases.map(\.rawValue) + ["clock", "edit", "document"]) { name in
+      switch name {
+      case "clock": clock(world)
+      case "edit": edit(world.history)
+      case "document": document(world)
+      default: Collection(rawValue: name).map { collection(world, $0) }
+      }
     }
   }
 

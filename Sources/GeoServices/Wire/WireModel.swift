@@ -29,6 +29,7 @@ enum Wire {
     case .animation: .animation
     case .location: .location
     case .task: .task
+    case .undo: .undo
     }
   }
 

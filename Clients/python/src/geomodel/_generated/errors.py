@@ -252,6 +252,60 @@ class ColumnLengthsError(GeoModelError):
     code = -31016
 
 
+class TransactionFailedError(GeoModelError):
+    """A command of a transaction failed; nothing was changed. `path` is the command's.
+
+    `data` has:
+        index: The command's place in the list. (at least 0)
+        error: The error object that the command answers when it is sent alone.
+    """
+
+    kind = "transactionFailed"
+    code = -31017
+
+
+class NotACommandError(GeoModelError):
+    """What stands in a transaction is no method of the shape `command`."""
+
+    kind = "notACommand"
+    code = -31018
+
+
+class NothingToUndoError(GeoModelError):
+    """There are not so many steps to undo."""
+
+    kind = "nothingToUndo"
+    code = -31024
+
+
+class NothingToRedoError(GeoModelError):
+    """There are not so many steps to redo."""
+
+    kind = "nothingToRedo"
+    code = -31025
+
+
+class EditInProgressError(GeoModelError):
+    """An edit is under way; end it first."""
+
+    kind = "editInProgress"
+    code = -31026
+
+
+class NoEditError(GeoModelError):
+    """No edit is under way."""
+
+    kind = "noEdit"
+    code = -31027
+
+
+class EditTooLargeError(GeoModelError):
+    """The edit holds more than history may keep, so that it can be ended but not taken back."""
+
+    kind = "editTooLarge"
+    code = -31028
+
+
 class InvalidPathError(GeoModelError):
     """No JSON Pointer into the model's tree."""
 
@@ -463,6 +517,13 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidScaleRange": InvalidScaleRangeError,
     "invalidItems": InvalidItemsError,
     "columnLengths": ColumnLengthsError,
+    "transactionFailed": TransactionFailedError,
+    "notACommand": NotACommandError,
+    "nothingToUndo": NothingToUndoError,
+    "nothingToRedo": NothingToRedoError,
+    "editInProgress": EditInProgressError,
+    "noEdit": NoEditError,
+    "editTooLarge": EditTooLargeError,
     "invalidPath": InvalidPathError,
     "invalidTime": InvalidTimeError,
     "clockIsReal": ClockIsRealError,

@@ -184,6 +184,155 @@ class ClockMethods(SyncCaller):
         return self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
 
 
+class EditMethods(SyncCaller):
+    """Undo and redo, and edits that make one step of many commands.
+
+    There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command
+    or transaction did; `meta.step` names it. Undone are maps, scenes, layers, overlays with their graphics,
+    and all their properties; what was closed returns under its old id. Not undone are viewpoints, selection,
+    live location, sources, views, tasks, subscriptions and load state: a view that is closed stays closed,
+    and so do the overlays that lay on it.
+    """
+
+    def undo(
+        self,
+        *,
+        steps: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EditUndoResult:
+        """Takes back the newest steps. Its changes have the origin `undo`.
+
+        Args:
+            steps: How many; all or nothing. (in 1...100; default 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            names: The steps that were taken back, in that order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            NothingToUndoError: There are not so many steps to undo.
+            EditInProgressError: An edit is under way; end it first.
+
+        Example:
+            server.edit.undo()
+        """
+        return self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+
+    def redo(
+        self,
+        *,
+        steps: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EditRedoResult:
+        """Does steps again that were undone last. Another change before it puts them out of reach.
+
+        Args:
+            steps: How many; all or nothing. (in 1...100; default 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            names: The steps that were done again, in that order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            NothingToRedoError: There are not so many steps to redo.
+            EditInProgressError: An edit is under way; end it first.
+
+        Example:
+            server.edit.redo()
+        """
+        return self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+
+    def begin(
+        self,
+        *,
+        name: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EditBeginResult:
+        """Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with
+        deferred edits hear of it at its end.
+
+        Args:
+            name: What people read beside "Undo"; `edit` when absent. (at most 256 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            EditInProgressError: An edit is under way; end it first.
+
+        Example:
+            server.edit.begin(name="Move city")
+        """
+        return self._call("edit/begin", _given({"name": name, "meta": meta}))
+
+    def end(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.EditEndResult:
+        """Ends the edit under way. One that holds more than 64 MiB cannot be undone, nor what was before it.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            NoEditError: No edit is under way.
+
+        Example:
+            server.edit.end()
+        """
+        return self._call("edit/end", _given({"meta": meta}))
+
+    def cancel(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.EditCancelResult:
+        """Ends the edit under way and takes back what was done in it.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            NoEditError: No edit is under way.
+            EditTooLargeError: The edit holds more than history may keep, so that it can be ended but not
+                taken back.
+
+        Example:
+            server.edit.cancel()
+        """
+        return self._call("edit/cancel", _given({"meta": meta}))
+
+    def history(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.EditHistory:
+        """What can be undone and redone.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Example:
+            server.edit.history()
+        """
+        return self._call("edit/history", _given({"meta": meta}))
+
+
 class FeatureMethods(SyncCaller):
     """Questions about features: a layer's and an overlay's alike.
 
@@ -1085,6 +1234,49 @@ class MapMethods(SyncCaller):
         return self._call("map/moveLayer", _given({"map": map, "layer": layer, "index": index, "meta": meta}))
 
 
+class ModelMethods(SyncCaller):
+    """The model as a whole: several commands as one."""
+
+    def apply(
+        self,
+        *,
+        commands: Sequence[t.Command],
+        name: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ModelApplyResult:
+        """Carries out commands in their order as one transaction: one revision, one step of undo, one delta
+        for each subscription. When one fails, nothing has changed. A command sees what those before it
+        did.
+
+        Only commands can stand in it: no queries, tasks, animations, subscriptions, and not `model/apply`
+        itself.
+
+        Args:
+            commands: In the order to carry out. (1 to 100000 elements)
+            name: What people read beside "Undo"; `model/apply` when absent. (at most 256 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            results: What each command answers, in their order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            TransactionFailedError: A command of a transaction failed; nothing was changed.
+            NotACommandError: What stands in a transaction is no method of the shape `command`.
+
+        Example:
+            server.model.apply(
+                name="Rename",
+                commands=[
+                    {"method": "map/update", "params": {"map": "m1", "title": "World"}},
+                    {"method": "map/close", "params": {"map": "m2"}},
+                ],
+            )
+        """
+        return self._call("model/apply", _given({"commands": commands, "name": name, "meta": meta}))
+
+
 class OverlayMethods(SyncCaller):
     """Graphics overlays: graphics that a client owns, over a view.
 
@@ -1869,9 +2061,9 @@ class StateMethods(SyncCaller):
 
     Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
     The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
-    id, and `/clock`. Objects stand there as their types say, with null for what is absent and without
-    `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
-    snapshot and applies them equals the model at the revision they name.
+    id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is
+    absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica
+    that starts from the snapshot and applies them equals the model at the revision they name.
     """
 
     def get(

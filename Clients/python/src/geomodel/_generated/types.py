@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "65d3173ca8c5fdbc"
+PROTOCOL_HASH = "a8624928d20170c6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -71,8 +71,12 @@ class Meta(TypedDict):
     (at most 128 characters)
     """
     ifRevision: NotRequired[int]
-    """Only if the object that the request names (`view`, `map` ...) has not changed since this revision; else
-    `contentModified`. (at least 0)
+    """Only if the object that the command names (`view`, `map` ...) has not changed since this revision, or
+    the world when it names none; else `contentModified`. Commands look at it. (at least 0)
+    """
+    step: NotRequired[str]
+    """What the command's step is called in the history of undo; the method's name when absent. (at most 256
+    characters)
     """
     progressToken: NotRequired[ProgressToken]
     """Asks for `$/progress` under this token."""
@@ -123,7 +127,15 @@ class OriginTask(TypedDict):
     type: Literal["task"]
 
 
-Origin = Union[OriginClient, OriginAnimation, OriginLocation, OriginTask]
+class OriginUndo(TypedDict):
+    """`edit/undo`, `edit/redo` or `edit/cancel`."""
+
+    type: Literal["undo"]
+
+
+Origin = Union[
+    OriginClient, OriginAnimation, OriginLocation, OriginTask, OriginUndo,
+]
 """Who made a change."""
 
 
@@ -442,6 +454,64 @@ class ClockAdvanceResult(TypedDict):
     """RFC 3339."""
     ticks: int
     """How many came due."""
+
+
+class EditHistory(TypedDict):
+    """What can be undone and redone."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    canUndo: bool
+    """Whether there is something to undo; false amid an edit."""
+    canRedo: bool
+    """Whether there is something to redo; false amid an edit."""
+    undo: list[str]
+    """Names of the steps that can be undone, next first."""
+    redo: list[str]
+    """Names of the steps that can be done again, next first."""
+    isEditing: bool
+    """Whether an edit is under way."""
+    bytes: int
+    """Memory that the steps hold, roughly. (byte; at least 0)"""
+
+
+class EditUndoResult(TypedDict):
+    """What `edit/undo` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    names: list[str]
+    """The steps that were taken back, in that order."""
+
+
+class EditRedoResult(TypedDict):
+    """What `edit/redo` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    names: list[str]
+    """The steps that were done again, in that order."""
+
+
+class EditBeginResult(TypedDict):
+    """What `edit/begin` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EditEndResult(TypedDict):
+    """What `edit/end` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EditCancelResult(TypedDict):
+    """What `edit/cancel` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 FeatureCollectionType = Literal["FeatureCollection"]
@@ -831,6 +901,24 @@ class MapMoveLayerResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     operationalLayers: list[ObjectId]
     """The new order."""
+
+
+class Command(TypedDict):
+    """One command of a transaction."""
+
+    method: str
+    """Its name: any method of the shape `command`. (at most 128 characters)"""
+    params: NotRequired[Any]
+    """As when it is sent alone. Of `meta` only `ifRevision` counts."""
+
+
+class ModelApplyResult(TypedDict):
+    """What `model/apply` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    results: list[Any]
+    """What each command answers, in their order."""
 
 
 class Overlay(TypedDict):

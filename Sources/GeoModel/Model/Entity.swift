@@ -1,0 +1,64 @@
+// What all objects of the model have in common, so that there is one way to change any of them.
+
+import Query
+
+/// An object that has an id and remembers the revision of its last change, or of one below it.
+public protocol Entity: Sendable {
+  static var collection: Collection { get }
+  /// Where the world holds objects of the kind.
+  static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
+  /// The members that changes are told of, by their names in the state tree.
+  static var observed: [Observed<Self>] { get }
+  /// Whether undo brings such objects back and takes them away.
+  static var isUndoable: Bool { get }
+
+  var id: ID<Self> { get }
+  var revision: Int { get set }
+  /// The object that this one lies in: a change here counts for it too.
+  var parent: ObjectReference? { get }
+  /// This object without its contents, to be kept as what was; contents have reversals of their own.
+  var memento: Self { get }
+  /// Memory that keeping it takes, in bytes, roughly.
+  var byteCount: Int { get }
+
+  /// This earlier state with the contents that are in `current`.
+  func rolledBack(from current: Self) -> Self
+  /// This earlier state with all that undo leaves alone as it is in `current`.
+  func undone(from current: Self) -> Self
+  /// This object as it comes back after it was removed.
+  var revived: Self { get }
+  /// Takes an edit of the contents back, wholly.
+  mutating func rollBackContents(_ reversal: StoreReversal)
+}
+
+extension Entity {
+  public static var isUndoable: Bool { true }
+  public var parent: ObjectReference? { nil }
+  public var memento: Self { self }
+  public var byteCount: Int { 1024 }
+  public var reference: ObjectReference { ObjectReference(Self.collection, id.rawValue) }
+
+  public func rolledBack(from current: Self) -> Self { self }
+  public func undone(from current: Self) -> Self {
+    var result = rolledBack(from: current)
+    result.revision = current.revision
+    return result
+  }
+  public var revived: Self { self }
+  public mutating func rollBackContents(_ reversal: StoreReversal) {}
+}
+
+/// A member of an object, and how two states of it are told apart.
+public struct Observed<Element>: Sendable {
+  let property: Property
+  let differs: @Sendable (Element, Element) -> Bool
+
+  init(_ property: Property, differs: @escaping @Sendable (Element, Element) -> Bool) {
+    self.property = property
+    self.differs = differs
+  }
+
+  init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {
+    self.init(property) { value($0) != value($1) }
+  }
+}

@@ -1,0 +1,135 @@
+// What changes of each kind of object are told of, and what of it undo leaves alone.
+
+import Query
+
+extension Source: Entity {
+  public static let collection = Collection.sources
+  public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
+  public static let isUndoable = false
+  public static let observed: [Observed<Source>] = []
+}
+
+extension Map: Entity {
+  public static let collection = Collection.maps
+  public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
+  public static let observed: [Observed<Map>] = [
+    Observed(.title) { $0.title }, Observed(.operationalLayers) { $0.operationalLayers },
+  ]
+}
+
+extension Layer: Entity {
+  public static let collection = Collection.layers
+  public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
+  public static let observed: [Observed<Layer>] =
+    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + [
+      Observed(.loadStatus) { $0.loadStatus }, Observed(.featureCount) { $0.featureCount },
+      Observed(.extent) { $0.extent },
+    ]
+
+  public var parent: ObjectReference? { ObjectReference(.maps, map.rawValue) }
+  public var memento: Layer {
+    var result = self
+    result.store = nil
+    return result
+  }
+  public var byteCount: Int { 1024 + (store?.count ?? 0) * 100 }
+
+  public func rolledBack(from current: Layer) -> Layer {
+    var result = self
+    result.store = current.store
+    return result
+  }
+
+  public func undone(from current: Layer) -> Layer {
+    var result = rolledBack(from: current)
+    result.revision = current.revision
+    result.loadStatus = current.loadStatus
+    return result
+  }
+
+  public var revived: Layer {
+    // Nobody reads any more for a layer that was removed while it loaded.
+    var result = self
+    if loadStatus == .loading { result.loadStatus = .notLoaded }
+    return result
+  }
+}
+
+extension Scene: Entity {
+  public static let collection = Collection.scenes
+  public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
+  public static let observed: [Observed<Scene>] = []
+}
+
+extension View: Entity {
+  public static let collection = Collection.views
+  public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
+  public static let isUndoable = false
+  public static let observed: [Observed<View>] = [
+    Observed(.width) { $0.screen.width }, Observed(.height) { $0.screen.height }, Observed(.dpi) { $0.screen.dpi },
+    Observed(.viewpoint) { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera },
+    Observed(.isNavigating) { $0.isNavigating }, Observed(.overlays) { $0.overlays },
+    Observed(.locationDisplay) { $0.locationDisplay },
+  ]
+
+  public func undone(from current: View) -> View {
+    // What lies on the view is undone, the view itself is not.
+    var result = current
+    result.overlays = overlays
+    return result
+  }
+}
+
+extension Overlay: Entity {
+  public static let collection = Collection.overlays
+  public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
+  public static let observed: [Observed<Overlay>] =
+    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance }
+
+  public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
+  public var memento: Overlay {
+    var result = self
+    result.store = FeatureStore()
+    return result
+  }
+  public var byteCount: Int { 1024 + store.count * 100 }
+
+  public func rolledBack(from current: Overlay) -> Overlay {
+    var result = self
+    result.store = current.store
+    result.selectedCount = current.selectedCount
+    return result
+  }
+
+  public mutating func rollBackContents(_ reversal: StoreReversal) {
+    store.rollBack(reversal)
+    selectedCount = store.selectedCount
+  }
+}
+
+extension LocationSource: Entity {
+  public static let collection = Collection.locationSources
+  public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
+  public static let isUndoable = false
+  public static let observed: [Observed<LocationSource>] = [
+    Observed(.status) { $0.status }, Observed(.location) { $0.location },
+  ]
+}
+
+extension ViewContent {
+  var reference: ObjectReference {
+    switch self {
+    case .map(let id): ObjectReference(.maps, id.rawValue)
+    case .scene(let id): ObjectReference(.scenes, id.rawValue)
+    }
+  }
+}
+
+extension Appearance {
+  static func observed<E>(_ appearance: @escaping @Sendable (E) -> Appearance) -> [Observed<E>] {
+    [
+      Observed(.isVisible) { appearance($0).isVisible }, Observed(.opacity) { appearance($0).opacity },
+      Observed(.minScale) { appearance($0).minScale }, Observed(.maxScale) { appearance($0).maxScale },
+    ]
+  }
+}

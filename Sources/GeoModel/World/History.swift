@@ -1,0 +1,152 @@
+// What can be undone and redone: steps, each with what takes it back.
+
+/// What a document holds, by a name: the same again after undo, another after whatever undo leaves alone.
+struct ContentTag: Hashable, Sendable {
+  var step = 0
+  var other = 0
+}
+
+/// Something done that is undone as one.
+struct Step: Sendable {
+  let name: String
+  /// In the order of the changes they take back.
+  var reversals: [any Reversal]
+  /// The place in history where doing it leads.
+  let place: Int
+
+  var byteCount: Int { reversals.reduce(64) { $0 + $1.byteCount } }
+}
+
+/// An edit under way: all that is done becomes one step.
+struct OpenEdit: Sendable {
+  let name: String?
+  var reversals: [any Reversal] = []
+  var byteCount = 0
+  /// Whether it holds more than history may, so that it can no longer be taken back.
+  private(set) var isTooLarge = false
+  /// Objects whose members before the edit are noted: what they are in the midst of a drag nobody needs.
+  private var noted: Set<ObjectReference> = []
+
+  init(name: String?) { self.name = name }
+
+  mutating func add(_ reversal: any Reversal) {
+    guard !isTooLarge else { return }
+    if reversal.kind == .members {
+      guard noted.insert(reversal.object).inserted else { return }
+    } else if reversal.kind == .structure {
+      noted.remove(reversal.object)
+    }
+    byteCount += reversal.byteCount
+    reversals.append(reversal)
+    guard byteCount > History.byteLimit else { return }
+    isTooLarge = true
+    reversals = []
+    byteCount = 0
+  }
+}
+
+/// What has been done and undone. Newest last.
+public struct History: Sendable {
+  /// Steps kept.
+  public static let stepLimit = 100
+  /// Memory kept for all steps together, in bytes, roughly.
+  public static let byteLimit = 64 << 20
+
+  private(set) var done: [Step] = []
+  private(set) var undone: [Step] = []
+  var edit: OpenEdit?
+  private var content = ContentTag()
+  private var savedContent = ContentTag()
+  private var lastPlace = 0
+  /// The place before the first step that is kept.
+  private var firstPlace = 0
+
+  public var canUndo: Bool { !done.isEmpty && edit == nil }
+  public var canRedo: Bool { !undone.isEmpty && edit == nil }
+  public var isEditing: Bool { edit != nil }
+  /// What undo would take back; nil for nothing.
+  public var undoName: String? { canUndo ? done.last?.name : nil }
+  /// What redo would bring again; nil for nothing.
+  public var redoName: String? { canRedo ? undone.last?.name : nil }
+  /// Next first.
+  public var undoNames: [String] { done.reversed().map(\.name) }
+  public var redoNames: [String] { undone.reversed().map(\.name) }
+  public var byteCount: Int { (done + undone).reduce(edit?.byteCount ?? 0) { $0 + $1.byteCount } }
+
+  /// Whether the document differs from what was last saved.
+  public var isModified: Bool { content != savedContent }
+
+  /// Takes in what a command did: a step of its own, or a part of the edit under way.
+  mutating func add(_ name: String, _ reversals: [any Reversal]) {
+    if edit != nil { return extendEdit(reversals) }
+    lastPlace += 1
+    undone = []
+    push(Step(name: name, reversals: reversals, place: lastPlace))
+  }
+
+  private mutating func extendEdit(_ reversals: [any Reversal]) {
+    content.other += 1
+    for reversal in reversals { edit?.add(reversal) }
+  }
+
+  private mutating func push(_ step: Step) {
+    done.append(step)
+    content.step = step.place
+    trim()
+  }
+
+  /// Something saved has changed that undo leaves alone.
+  mutating func noteOtherChange() { content.other += 1 }
+
+  mutating func noteSaved() { savedContent = content }
+
+  mutating func takeDone() -> Step? { done.popLast() }
+  mutating func takeUndone() -> Step? { undone.popLast() }
+
+  /// A step was undone; `reversals` do it again.
+  mutating func noteUndone(_ step: Step, _ reversals: [any Reversal]) {
+    undone.append(Step(name: step.name, reversals: reversals, place: step.place))
+    content.step = done.last?.place ?? firstPlace
+  }
+
+  /// A step was done again; `reversals` take it back.
+  mutating func noteRedone(_ step: Step, _ reversals: [any Reversal]) {
+    push(Step(name: step.name, reversals: reversals, place: step.place))
+  }
+
+  /// Drops what concerns objects that can no longer come back.
+  mutating func forget(where isMeant: (any Reversal) -> Bool) {
+    func kept(_ steps: [Step]) -> [Step] {
+      steps.compactMap { step in
+        var step = step
+        step.reversals.removeAll(where: isMeant)
+        return step.reversals.isEmpty ? nil : step
+      }
+    }
+    done = kept(done)
+    undone = kept(undone)
+    edit?.reversals.removeAll(where: isMeant)
+  }
+
+  /// Forgets all steps: another document begins.
+  mutating func forgetAll() {
+    done = []
+    undone = []
+    edit = nil
+    firstPlace = content.step
+  }
+
+  /// Forgets the oldest steps beyond the limits; a step that is too large by itself goes too, with all before it.
+  private mutating func trim() {
+    var bytes = 0
+    var kept = 0
+    for step in done.reversed() {
+      bytes += step.byteCount
+      if kept == Self.stepLimit || bytes > Self.byteLimit { break }
+      kept += 1
+    }
+    guard kept < done.count else { return }
+    firstPlace = done[done.count - kept - 1].place
+    done.removeFirst(done.count - kept)
+  }
+}

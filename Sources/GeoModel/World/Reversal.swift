@@ -1,0 +1,107 @@
+// What takes one change back: noted with every change, read when a command fails and when a step is undone.
+
+import Query
+
+/// A change, by what was before it.
+protocol Reversal: Sendable {
+  /// Memory that it holds, in bytes, roughly.
+  var byteCount: Int { get }
+  /// The object it concerns.
+  var object: ObjectReference { get }
+  var kind: ReversalKind { get }
+  /// Whether undo has something to do about it in a world where the change has been made.
+  func isUndoable(in world: World) -> Bool
+  /// Makes it as it was, wholly and without a record: the change never happened.
+  func rollBack(_ world: inout World)
+  /// Makes it as it was, as a change like any other, and leaves alone what is not undone.
+  func undo(_ world: inout World)
+}
+
+enum ReversalKind { case structure, members, revision, contents }
+
+/// An object came.
+struct Inserted<Element: Entity>: Reversal {
+  let id: ID<Element>
+  var byteCount: Int { 64 }
+  var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
+  var kind: ReversalKind { .structure }
+
+  func isUndoable(in world: World) -> Bool { Element.isUndoable }
+  func rollBack(_ world: inout World) { _ = world[keyPath: Element.registry].remove(id) }
+  func undo(_ world: inout World) {
+    world.closeViews(showing: object)
+    world.remove(id)
+  }
+}
+
+/// An object went, with all it had.
+struct Removed<Element: Entity>: Reversal {
+  let element: Element
+  let index: Int
+  var byteCount: Int { element.byteCount }
+  var object: ObjectReference { element.reference }
+  var kind: ReversalKind { .structure }
+
+  func isUndoable(in world: World) -> Bool {
+    guard Element.isUndoable, let parent = element.parent else { return Element.isUndoable }
+    // What lay on a view that was closed does not come back, as the view does not.
+    return parent.collection.kind.isUndoable || world.revision(of: parent) != nil
+  }
+  func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
+  func undo(_ world: inout World) {
+    if isUndoable(in: world) { world.insert(element.revived, at: index) }
+  }
+}
+
+/// An object's own members were others.
+struct Changed<Element: Entity>: Reversal {
+  let memento: Element
+  var byteCount: Int { memento.byteCount }
+  var object: ObjectReference { memento.reference }
+  var kind: ReversalKind { .members }
+
+  func isUndoable(in world: World) -> Bool {
+    // Of an object that is gone nothing can be said; what brings it back comes before this.
+    guard let now = world[keyPath: Element.registry][memento.id] else { return Element.isUndoable }
+    let back = memento.undone(from: now)
+    return Element.observed.contains { $0.differs(now, back) }
+  }
+  func rollBack(_ world: inout World) {
+    _ = world[keyPath: Element.registry].modify(memento.id) { $0 = memento.rolledBack(from: $0) }
+  }
+  func undo(_ world: inout World) { world.changeKnown(memento.id) { $0 = memento.undone(from: $0) } }
+}
+
+/// Only the revision was another.
+struct Touched<Element: Entity>: Reversal {
+  let id: ID<Element>
+  let revision: Int
+  var byteCount: Int { 0 }
+  var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
+  var kind: ReversalKind { .revision }
+
+  func isUndoable(in world: World) -> Bool { false }
+  func rollBack(_ world: inout World) {
+    _ = world[keyPath: Element.registry].modify(id) { $0.revision = revision }
+  }
+  func undo(_ world: inout World) {}
+}
+
+/// Contents were others: the graphics of an overlay, the selection of a layer.
+struct Edited<Element: Entity>: Reversal {
+  let id: ID<Element>
+  let reversal: StoreReversal
+  /// False for what is put back only when the command fails, such as a selection.
+  let isUndone: Bool
+  var byteCount: Int { reversal.byteCount }
+  var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
+  var kind: ReversalKind { .contents }
+
+  func isUndoable(in world: World) -> Bool { isUndone }
+  func rollBack(_ world: inout World) {
+    _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(reversal) }
+  }
+  func undo(_ world: inout World) {
+    if Element.collection == .overlays { world.undoGraphics(reversal, of: OverlayID(id.rawValue)) }
+  }
+}

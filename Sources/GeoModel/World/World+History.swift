@@ -1,0 +1,136 @@
+// Steps of history: made when a command is done, undone, done again; and edits that make one step of many commands.
+
+import Query
+
+extension World {
+  /// After each command that went well: what it did becomes a step, or a part of the edit under way.
+  ///
+  /// - Parameter name: what people read beside "Undo".
+  public mutating func commit(_ name: String) {
+    guard !recorded.isEmpty else { return }
+    let before = history
+    let journal = takeJournal()
+    if recorded.contains(where: { $0.closesView }) { forgetLost(journal) }
+    if isStep {
+      let reversals = undoable(journal)
+      if !reversals.isEmpty {
+        history.add(name, reversals)
+      } else if recorded.contains(where: \.event.isSaved) {
+        history.noteOtherChange()
+      }
+    }
+    recordHistory(since: before)
+  }
+
+  /// Takes the newest step back.
+  ///
+  /// - Returns: its name.
+  @discardableResult
+  public mutating func undo() throws(ModelError) -> String {
+    guard !history.isEditing else { throw .editInProgress }
+    guard let step = history.takeDone() else { throw .nothingToUndo }
+    history.noteUndone(step, takeBack(step.reversals))
+    return step.name
+  }
+
+  /// Does the step that was undone last again.
+  ///
+  /// - Returns: its name.
+  @discardableResult
+  public mutating func redo() throws(ModelError) -> String {
+    guard !history.isEditing else { throw .editInProgress }
+    guard let step = history.takeUndone() else { throw .nothingToRedo }
+    history.noteRedone(step, takeBack(step.reversals))
+    return step.name
+  }
+
+  /// - Returns: what takes the taking back back.
+  private mutating func takeBack(_ reversals: [any Reversal]) -> [any Reversal] {
+    isStep = false
+    let client = origin
+    origin = .undo
+    defer { origin = client }
+    _ = takeJournal()
+    for reversal in reversals.reversed() { reversal.undo(&self) }
+    return undoable(takeJournal())
+  }
+
+  // MARK: Edits
+
+  /// Begins an edit: until it ends all commands make one step.
+  public mutating func beginEdit(_ name: String?) throws(ModelError) {
+    guard !history.isEditing else { throw .editInProgress }
+    let before = history
+    history.edit = OpenEdit(name: name)
+    recordHistory(since: before)
+  }
+
+  /// Ends the edit under way; what was done in it is one step.
+  public mutating func endEdit() throws(ModelError) {
+    guard let edit = history.edit else { throw .noEdit }
+    let before = history
+    isStep = false
+    history.edit = nil
+    if edit.isTooLarge {
+      history.forgetAll()
+    } else if !edit.reversals.isEmpty {
+      history.add(edit.name ?? "edit", edit.reversals)
+    }
+    recordHistory(since: before)
+  }
+
+  /// Ends the edit under way and takes back what was done in it.
+  public mutating func cancelEdit() throws(ModelError) {
+    guard let edit = history.edit else { throw .noEdit }
+    guard !edit.isTooLarge else { throw .editTooLarge }
+    let before = history
+    history.edit = nil
+    _ = takeBack(edit.reversals)
+    recordHistory(since: before)
+  }
+
+  public var isEditing: Bool { history.isEditing }
+
+  // MARK: -
+
+  /// What undo has to do to take a command back. Of many notes on one object's members the first counts.
+  private func undoable(_ journal: [any Reversal]) -> [any Reversal] {
+    var noted: Set<ObjectReference> = []
+    return journal.filter { reversal in
+      switch reversal.kind {
+      case .members: if !noted.insert(reversal.object).inserted { return false }
+      case .structure: noted.remove(reversal.object)
+      case .contents, .revision: break
+      }
+      return reversal.isUndoable(in: self)
+    }
+  }
+
+  /// Views do not come back, and so neither does what lay on them.
+  private mutating func forgetLost(_ journal: [any Reversal]) {
+    let lost = Set(
+      (journal + history.allReversals).compactMap { reversal -> ObjectReference? in
+        guard let removed = reversal as? Removed<Overlay>, views[removed.element.view] == nil else { return nil }
+        return removed.object
+      })
+    let open = views
+    history.forget { reversal in
+      lost.contains(reversal.object)
+        || reversal.object.collection == .views && open[ViewID(reversal.object.id)] == nil
+    }
+  }
+
+  private mutating func recordHistory(since before: History) {
+    for member in History.observed where member.differs(before, history) { record(.history(member.property)) }
+    if before.isModified != history.isModified { record(.document(.isModified)) }
+  }
+}
+
+extension History {
+  static let observed: [Observed<History>] = [
+    Observed(.canUndo) { $0.canUndo }, Observed(.canRedo) { $0.canRedo }, Observed(.undoName) { $0.undoName },
+    Observed(.redoName) { $0.redoName }, Observed(.isEditing) { $0.isEditing },
+  ]
+
+  var allReversals: [any Reversal] { (done + undone).flatMap(\.reversals) + (edit?.reversals ?? []) }
+}
