@@ -21,7 +21,14 @@ extension World {
   @discardableResult
   mutating func run<R>(origin: Origin = .client(nil), _ command: (inout World) throws -> R) rethrows -> R {
     begin(origin: origin)
-    return try command(&self)
+    do {
+      let result = try command(&self)
+      commit("test")
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
   }
 
   /// Ticks, as `clock/advance` lets them come due.

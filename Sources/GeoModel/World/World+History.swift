@@ -91,6 +91,13 @@ extension World {
 
   public var isEditing: Bool { history.isEditing }
 
+  /// What the document holds now is what has been saved.
+  public mutating func noteSaved() {
+    let before = history
+    history.noteSaved()
+    recordHistory(since: before)
+  }
+
   // MARK: -
 
   /// What undo has to do to take a command back. Of many notes on one object's members the first counts.

@@ -1,0 +1,135 @@
+// Undo, redo, edits and taking back what failed: the world is as it was, but for what undo leaves alone.
+
+import GeoModel
+import Geometry
+import Query
+import Testing
+
+struct HistoryTests {
+  private var world = World.manual()
+
+  init() throws {
+    _ = try world.makeView()
+    let schema = SourceLayer(
+      name: "cities", geometryType: "Point", featureCount: 7, extent: nil, reference: nil, fields: [])
+    try world.run { try $0.addSource(id: "s", driver: "GeoJSON", origin: .inline([]), layers: [schema]) }
+    _ = world.takeChanges()
+  }
+
+  private mutating func addLayer(_ id: LayerID) throws {
+    try world.run { try $0.addLayer(id: id, to: "m", over: "s", sourceLayer: nil, name: nil, at: nil) }
+  }
+
+  private var order: [String] { world.maps["m"]?.operationalLayers.map(\.rawValue) ?? [] }
+
+  @Test mutating func `what is undone is told like any other change, by the origin undo`() throws {
+    try addLayer("a")
+    try world.run { try $0.updateLayer("a", AppearanceUpdate(name: "A", opacity: 0.5)) }
+    _ = world.takeChanges()
+    try world.run { try $0.undo() }
+    #expect(world.layers["a"]?.name == "cities")
+    #expect(world.layers["a"]?.appearance.opacity == 1)
+    let changes = world.takeChanges()
+    #expect(changes.contains { if case .changed(_, .opacity) = $0.event { $0.origin == .undo } else { false } })
+    try world.run { try $0.redo() }
+    #expect(world.layers["a"]?.name == "A")
+  }
+
+  @Test mutating func `an object comes back to its place under its id`() throws {
+    for id in ["a", "b", "c"] as [LayerID] { try addLayer(id) }
+    try world.run { try $0.removeLayer("b", from: "m") }
+    #expect(order == ["a", "c"])
+    try world.run { try $0.undo() }
+    #expect(order == ["a", "b", "c"])
+    #expect(world.layers.ids.map(\.rawValue) == ["a", "b", "c"])
+  }
+
+  @Test mutating func `views and viewpoints are not undone, nor what lay on a view that was closed`() throws {
+    try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
+    #expect(world.history.undoNames.count == 2)
+    try world.run { try $0.undo() }
+    #expect(world.overlays["o"] == nil)
+    #expect(try world.view("v").camera.scale == 5000)
+    try world.run { try $0.redo() }
+    #expect(try world.view("v").overlays == ["o"])
+    try world.run { try $0.closeView("v") }
+    #expect(world.history.undoNames.count == 1)
+    try world.run { try $0.undo() }
+    #expect(world.maps.count == 0)
+    #expect(world.overlays.count == 0)
+  }
+
+  @Test mutating func `to undo the making of a map closes the views that show it`() throws {
+    try world.run { try $0.undo() }
+    #expect(world.maps.count == 0)
+    #expect(world.views.count == 0)
+    try world.run { try $0.redo() }
+    #expect(world.maps["m"] != nil)
+    #expect(world.views.count == 0)
+  }
+
+  @Test mutating func `a command that fails midway leaves no trace`() throws {
+    try addLayer("a")
+    let revision = world.revision
+    #expect(throws: ModelError.unknownID(.layers, "b")) {
+      try world.run {
+        try $0.updateMap("m", title: "New", clear: [])
+        try $0.createMap(id: "n", title: nil, reference: .wgs84)
+        try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
+        try $0.closeMap("m")
+        try $0.removeLayer("b", from: "n")
+      }
+    }
+    #expect(world.revision == revision)
+    #expect(world.maps["m"]?.title == nil)
+    #expect(world.maps["m"]?.revision == revision)
+    #expect(order == ["a"])
+    #expect(try world.view("v").camera.scale != 5000)
+    #expect(world.layers["a"] != nil)
+    try world.run { try $0.createMap(id: "n", title: nil, reference: .wgs84) }
+    #expect(world.revision == revision + 1)
+  }
+
+  @Test mutating func `an edit keeps what was before a drag and nothing of its midst`() throws {
+    try addLayer("a")
+    try world.run { try $0.beginEdit("drag") }
+    for step in 1...10_000 {
+      try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: Double(step) / 10_000)) }
+    }
+    #expect(world.history.byteCount < 10_000)
+    try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: 0.25)) }
+    try world.run { try $0.endEdit() }
+    #expect(world.history.undoName == "drag")
+    try world.run { try $0.undo() }
+    #expect(world.layers["a"]?.appearance.opacity == 1)
+    try world.run { try $0.redo() }
+    #expect(world.layers["a"]?.appearance.opacity == 0.25)
+  }
+
+  @Test mutating func `a hundred steps are kept`() throws {
+    for step in 1...150 { try world.run { try $0.updateMap("m", title: "\(step)", clear: []) } }
+    #expect(world.history.undoNames.count == 100)
+    for _ in 0..<100 { try world.run { try $0.undo() } }
+    #expect(world.maps["m"]?.title == "50")
+    #expect(throws: ModelError.nothingToUndo) { try world.run { try $0.undo() } }
+  }
+
+  @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
+    try world.run { try $0.updateMap("m", title: "saved", clear: []) }
+    world.noteSaved()
+    #expect(!world.history.isModified)
+    try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
+    #expect(!world.history.isModified)
+    try world.run { try $0.updateMap("m", title: "other", clear: []) }
+    #expect(world.history.isModified)
+    try world.run { try $0.undo() }
+    #expect(!world.history.isModified)
+    try world.run { try $0.undo() }
+    #expect(world.history.isModified)
+    try world.run { try $0.redo() }
+    #expect(!world.history.isModified)
+    try world.run { try $0.resizeView("v", width: 100, height: nil, dpi: nil) }
+    #expect(world.history.isModified)
+  }
+}
