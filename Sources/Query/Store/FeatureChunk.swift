@@ -121,6 +121,16 @@ final class FeatureChunk: @unchecked Sendable {
     note { $0.note(geometry) }
   }
 
+  /// Sets the geometry that another column has at `source`.
+  @inline(__always)
+  func setGeometry(_ other: GeometryColumn, _ source: Int, at row: Int) {
+    if let point = other.packedPoint(source) {
+      setPoint(x: point.x, y: point.y, z: point.z, at: row)
+    } else {
+      setGeometry(other[source], at: row)
+    }
+  }
+
   func setPoint(x: Double, y: Double, z: Double?, at row: Int) {
     geometry.setPoint(x: x, y: y, z: z, at: row)
     note { $0.note(geometry) }
@@ -154,10 +164,41 @@ final class FeatureChunk: @unchecked Sendable {
     }
   }
 
+  /// Its values stay where they are, so that it can come back.
   func remove(_ row: Int) {
     removed[row] = true
     selected[row] = false
     live -= 1
+  }
+
+  func restore(_ row: Int) {
+    removed[row] = false
+    live += 1
+  }
+
+  /// Forgets the rows from `rows` on, which were removed.
+  func truncate(to rows: Int) {
+    guard rows < count else { return }
+    count = rows
+    ids.truncate(to: rows)
+    geometry.truncate(to: rows)
+    for place in columns.indices { columns[place].truncate(to: rows) }
+    symbols.truncate(to: rows)
+    zIndexes.truncate(to: rows)
+    removed.truncate(to: rows)
+    hidden.truncate(to: rows)
+    selected.truncate(to: rows)
+    note {
+      $0.note(geometry)
+      $0.note(columns)
+    }
+  }
+
+  /// About how much memory it has, in bytes.
+  var byteCount: Int {
+    columns.reduce(ids.byteCount + geometry.byteCount + symbols.byteCount + zIndexes.count * 4 + 512) {
+      $0 + $1.byteCount + MemoryLayout<Column>.stride + MemoryLayout<ColumnReader>.stride
+    }
   }
 
   private func trim() {
@@ -228,6 +269,13 @@ struct IDColumn: Sendable {
       list.append(contentsOf: ids)
     }
   }
+
+  mutating func truncate(to rows: Int) {
+    runCount = Swift.min(runCount, rows)
+    list.truncate(to: rows)
+  }
+
+  var byteCount: Int { list.count * 8 }
 
   /// The row of an id, where ids ascend.
   func row(of id: Int) -> Int? {
