@@ -19,9 +19,9 @@ struct Column: Sendable {
     case mixed([AttributeValue])
   }
 
-  private(set) var layout = Layout.sparse([], [])
+  var layout = Layout.sparse([], [])
   /// Of `bools`, `integers` and `doubles`; the others have a null of their own.
-  private(set) var nulls = RowBits()
+  var nulls = RowBits()
 
   subscript(row: Int) -> AttributeValue {
     switch layout {
@@ -57,7 +57,7 @@ struct Column: Sendable {
 
   // MARK: Changing. A layout is taken out before it is changed, so that its arrays have one owner and are not copied.
 
-  private mutating func take() -> Layout {
+  mutating func take() -> Layout {
     let taken = layout
     layout = .sparse([], [])
     return taken

@@ -121,6 +121,16 @@ final class FeatureChunk: @unchecked Sendable {
     note { $0.note(geometry) }
   }
 
+  /// Sets the geometry that another column has at `source`.
+  @inline(__always)
+  func setGeometry(_ other: GeometryColumn, _ source: Int, at row: Int) {
+    if let point = other.packedPoint(source) {
+      setPoint(x: point.x, y: point.y, z: point.z, at: row)
+    } else {
+      setGeometry(other[source], at: row)
+    }
+  }
+
   func setPoint(x: Double, y: Double, z: Double?, at row: Int) {
     geometry.setPoint(x: x, y: y, z: z, at: row)
     note { $0.note(geometry) }
@@ -154,90 +164,45 @@ final class FeatureChunk: @unchecked Sendable {
     }
   }
 
+  /// Its values stay where they are, so that it can come back.
   func remove(_ row: Int) {
     removed[row] = true
     selected[row] = false
     live -= 1
   }
 
+  func restore(_ row: Int) {
+    removed[row] = false
+    live += 1
+  }
+
+  /// Forgets the rows from `rows` on, which were removed.
+  func truncate(to rows: Int) {
+    guard rows < count else { return }
+    count = rows
+    ids.truncate(to: rows)
+    geometry.truncate(to: rows)
+    for place in columns.indices { columns[place].truncate(to: rows) }
+    symbols.truncate(to: rows)
+    zIndexes.truncate(to: rows)
+    removed.truncate(to: rows)
+    hidden.truncate(to: rows)
+    selected.truncate(to: rows)
+    note {
+      $0.note(geometry)
+      $0.note(columns)
+    }
+  }
+
+  /// About how much memory it has, in bytes.
+  var byteCount: Int {
+    columns.reduce(ids.byteCount + geometry.byteCount + symbols.byteCount + zIndexes.count * 4 + 512) {
+      $0 + $1.byteCount + MemoryLayout<Column>.stride + MemoryLayout<ColumnReader>.stride
+    }
+  }
+
   private func trim() {
     for place in columns.indices { columns[place].trim() }
     symbols.trim()
-  }
-}
-
-/// Ids of rows to come: minted ones, or those a batch names.
-enum IDSlice {
-  case run(first: Int, count: Int)
-  case list(ArraySlice<Int>)
-
-  var isAscending: Bool {
-    guard case .list(let ids) = self else { return true }
-    return zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
-  }
-
-  subscript(index: Int) -> Int {
-    switch self {
-    case .run(let first, _): first + index
-    case .list(let ids): ids[ids.startIndex + index]
-    }
-  }
-
-  var first: Int? {
-    switch self {
-    case .run(let first, let count): count > 0 ? first : nil
-    case .list(let ids): ids.first
-    }
-  }
-
-  var last: Int? {
-    switch self {
-    case .run(let first, let count): count > 0 ? first + count - 1 : nil
-    case .list(let ids): ids.last
-    }
-  }
-}
-
-/// The ids of a chunk: a base while they follow one another, else each.
-struct IDColumn: Sendable {
-  private var first = 0
-  private var runCount = 0
-  private var list: [Int] = []
-
-  var count: Int { list.isEmpty ? runCount : list.count }
-
-  @inline(__always)
-  subscript(row: Int) -> Int { list.isEmpty ? first &+ row : list[row] }
-
-  mutating func append(_ slice: IDSlice) {
-    if list.isEmpty, case .run(let next, let more) = slice, runCount == 0 || next == first + runCount {
-      if runCount == 0 { first = next }
-      runCount += more
-      return
-    }
-    if list.isEmpty {
-      list = (0..<runCount).map { first + $0 }
-      runCount = 0
-    }
-    switch slice {
-    case .run(let next, let more):
-      list.grow(to: list.count + more)
-      list.append(contentsOf: next..<next + more)
-    case .list(let ids):
-      list.grow(to: list.count + ids.count)
-      list.append(contentsOf: ids)
-    }
-  }
-
-  /// The row of an id, where ids ascend.
-  func row(of id: Int) -> Int? {
-    if list.isEmpty { return id >= first && id < first + runCount ? id - first : nil }
-    var low = 0
-    var high = list.count
-    while low < high {
-      let middle = (low + high) / 2
-      if list[middle] < id { low = middle + 1 } else { high = middle }
-    }
-    return low < list.count && list[low] == id ? low : nil
   }
 }

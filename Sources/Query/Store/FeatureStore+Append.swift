@@ -37,7 +37,8 @@ extension FeatureStore {
       numbers.append(number)
     }
     let firstRow = appendRows(batch, ids: ids, numbers: numbers)
-    for (row, zIndex) in batch.zIndexes { setZIndex(zIndex, at: firstRow + UInt32(row)) }
+    var none: OldValues?
+    for (row, zIndex) in batch.zIndexes { setZIndex(zIndex, at: firstRow + UInt32(row), recording: &none) }
     for row in batch.hidden { withChunk(of: firstRow + UInt32(row)) { $0.hidden[$1] = true } }
     for row in batch.selected { withChunk(of: firstRow + UInt32(row)) { $0.selected[$1] = true } }
     insertIntoIndex(batch, from: firstRow)
@@ -46,6 +47,17 @@ extension FeatureStore {
     return AddedFeatures(
       firstID: batch.ids.isEmpty ? ids.first : batch.ids.firstIndex(of: -1).map { ids[$0] }, named: named,
       count: batch.count)
+  }
+
+  /// As ``append(_:)``, with what takes it back.
+  public mutating func append(
+    _ batch: FeatureBatch, recording reversal: inout StoreReversal?
+  ) throws(StoreFailure) -> AddedFeatures {
+    let mark = mark
+    let added = try append(batch)
+    let first = nextRow - UInt32(added.count)
+    reversal = StoreReversal(to: mark, .added(added.count > 0 ? [first..<nextRow] : []))
+    return added
   }
 
   private mutating func appendRows(_ batch: FeatureBatch, ids: IDSlice, numbers: [Int]) -> UInt32 {

@@ -1,4 +1,4 @@
-// How features change and go: in bulk, all or nothing, the index told only of those that moved.
+// How features change: in bulk, all or nothing, the index told only of those that moved.
 
 import Geometry
 
@@ -8,6 +8,19 @@ extension FeatureStore {
   /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
   /// - Complexity: O(k log n); for each chunk touched after a snapshot a copy of the columns that change.
   public mutating func update(_ edits: [FeatureEdit]) throws(StoreFailure) {
+    var none: OldValues?
+    try update(edits, noting: &none)
+  }
+
+  /// As ``update(_:)``, with what takes it back.
+  public mutating func update(_ edits: [FeatureEdit], recording reversal: inout StoreReversal?) throws(StoreFailure) {
+    let mark = mark
+    var old: OldValues? = OldValues()
+    try update(edits, noting: &old)
+    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
+  }
+
+  private mutating func update(_ edits: [FeatureEdit], noting old: inout OldValues?) throws(StoreFailure) {
     let rows = try self.rows(of: edits.lazy.map(\.id), mayRepeat: true)
     var unknown: Set<String> = []
     for edit in edits {
@@ -22,85 +35,100 @@ extension FeatureStore {
     for (edit, row) in zip(edits, rows) {
       switch edit.geometry {
       case .keep: break
-      case .set(let geometry): move(row, to: geometry, &moves)
-      case .clear: move(row, to: nil, &moves)
+      case .set(let geometry): move(row, to: geometry, &moves, &old)
+      case .clear: move(row, to: nil, &moves, &old)
       }
-      if edit.replacesAttributes { withChunk(of: row) { $0.clearAttributes(at: $1) } }
-      for (name, value) in edit.attributes {
-        // Null of an unknown name is no reason for a column.
-        if value == .null, schema.column(named: name) == nil { continue }
-        let column = schema.add(name)
-        schema.note(value.tag.bit, in: column)
-        withChunk(of: row) { $0.set(value, column: column, at: $1) }
-      }
-      if let zIndex = edit.zIndex { setZIndex(zIndex, at: row) }
-      if let isVisible = edit.isVisible { withChunk(of: row) { $0.hidden[$1] = !isVisible } }
-      if let isSelected = edit.isSelected { withChunk(of: row) { $0.selected[$1] = isSelected } }
+      setAttributes(edit, at: row, &old)
+      if let zIndex = edit.zIndex { setZIndex(zIndex, at: row, recording: &old) }
+      if let isVisible = edit.isVisible { setHidden(!isVisible, at: row, recording: &old) }
+      if let isSelected = edit.isSelected { setSelected(isSelected, at: row, recording: &old) }
       switch edit.symbol {
       case .keep: break
-      case .set(let text): withChunk(of: row) { $0.symbols.set(.json(text), at: $1) }
-      case .clear: withChunk(of: row) { $0.symbols.set(.null, at: $1) }
+      case .set(let text): setSymbol(.json(text), at: row, &old)
+      case .clear: setSymbol(.null, at: row, &old)
       }
     }
     apply(moves)
   }
 
+  private mutating func setAttributes(_ edit: FeatureEdit, at row: UInt32, _ old: inout OldValues?) {
+    if edit.replacesAttributes {
+      withChunk(of: row) {
+        old?.noteAttributes($0, $1, row)
+        $0.clearAttributes(at: $1)
+      }
+    }
+    for (name, value) in edit.attributes {
+      // Null of an unknown name is no reason for a column.
+      if value == .null, schema.column(named: name) == nil { continue }
+      let column = schema.add(name)
+      schema.note(value.tag.bit, in: column)
+      withChunk(of: row) {
+        old?.noteAttribute($0, column, $1, row)
+        $0.set(value, column: column, at: $1)
+      }
+    }
+  }
+
   /// Moves features to points: the path for live data.
+  ///
+  /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
   public mutating func move(_ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil) throws(StoreFailure) {
+    var none: OldValues?
+    try move(ids, x: x, y: y, z: z, noting: &none)
+  }
+
+  /// As ``move(_:x:y:z:)``, with what takes it back.
+  public mutating func move(
+    _ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil, recording reversal: inout StoreReversal?
+  ) throws(StoreFailure) {
+    let mark = mark
+    var old: OldValues? = OldValues()
+    try move(ids, x: x, y: y, z: z, noting: &old)
+    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
+  }
+
+  private mutating func move(
+    _ ids: [Int], x: [Double], y: [Double], z: [Double]?, noting old: inout OldValues?
+  ) throws(StoreFailure) {
     for length in [x.count, y.count, z?.count ?? ids.count] where length != ids.count {
       throw StoreFailure(.lengthMismatch(expected: ids.count, found: length))
     }
     let rows = try self.rows(of: ids, mayRepeat: true)
     var moves = Moves()
+    old?.reserveGeometries(rows.count)
     for (index, row) in rows.enumerated() {
       moves.note(row, indexed(row))
-      withChunk(of: row) { $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1) }
+      withChunk(of: row) {
+        old?.noteGeometry($0, $1, row)
+        $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1)
+      }
     }
     apply(moves)
   }
 
   /// Selects or deselects features.
-  public mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
-    for row in try rows(of: ids, mayRepeat: true) { withChunk(of: row) { $0.selected[$1] = isSelected } }
-  }
-
-  /// Removes features. Their ids are not minted again.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not, or that stands there twice; the store is then unchanged.
-  public mutating func remove(_ ids: [Int]) throws(StoreFailure) {
-    let rows = try self.rows(of: ids, mayRepeat: false)
-    var change = IndexChange()
-    var isAnyChunkEmpty = false
-    for (id, row) in zip(ids, rows) {
-      change.add(row, indexed(row))
-      setZIndex(0, at: row)
-      withChunk(of: row) { chunk, row in
-        chunk.remove(row)
-        if chunk.live == 0 { isAnyChunkEmpty = true }
-      }
-      if !otherIDs.isEmpty { otherIDs[id] = nil }
-    }
-    change.remove(from: &index)
-    count -= ids.count
-    guard isAnyChunkEmpty else { return }
-    let dropped = Set(slots.lazy.filter { $0.chunk.live == 0 }.map(\.base))
-    slots.removeAll { dropped.contains($0.base) }
-    orderedIDs.removeAll { dropped.contains($0.base) }
+  /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
+  public mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
+    var none: OldValues?
+    for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &none) }
   }
 
-  /// Removes everything. Ids and fields go on as before.
-  public mutating func removeAll() {
-    slots = []
-    orderedIDs = []
-    otherIDs = [:]
-    index = SpatialIndex()
-    count = 0
-    raised = 0
+  /// As ``setSelected(_:ids:)``, with what rolls it back; undo leaves selections as they are.
+  public mutating func setSelected(
+    _ isSelected: Bool, ids: [Int], recording reversal: inout StoreReversal?
+  ) throws(StoreFailure) {
+    let mark = mark
+    var old: OldValues? = OldValues()
+    for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &old) }
+    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
   }
 
   // MARK: -
 
-  private func rows(
+  /// The rows of features, in the order of their ids here.
+  func rows(
     of ids: some Collection<Int>, mayRepeat: Bool
   ) throws(StoreFailure) -> [UInt32] {
     var rows: [UInt32] = []
@@ -133,26 +161,53 @@ extension FeatureStore {
     body(slots[slot].owned(), Int(row - slots[slot].base))
   }
 
-  mutating func setZIndex(_ zIndex: Int32, at row: UInt32) {
+  mutating func setZIndex(_ zIndex: Int32, at row: UInt32, recording old: inout OldValues?) {
     guard let slot = slot(of: row) else { return }
     let place = Int(row - slots[slot].base)
-    let old = slots[slot].chunk.zIndex(at: place)
-    guard old != zIndex else { return }
-    raised += (zIndex == 0 ? 0 : 1) - (old == 0 ? 0 : 1)
+    old?.noteZIndex(slots[slot].chunk, place, row)
+    let before = slots[slot].chunk.zIndex(at: place)
+    guard before != zIndex else { return }
+    raised += (zIndex == 0 ? 0 : 1) - (before == 0 ? 0 : 1)
     slots[slot].owned().setZIndex(zIndex, at: place)
+  }
+
+  mutating func setHidden(_ isHidden: Bool, at row: UInt32, recording old: inout OldValues?) {
+    withChunk(of: row) {
+      old?.noteHidden($0, $1, row)
+      $0.hidden[$1] = isHidden
+    }
+  }
+
+  mutating func setSelected(_ isSelected: Bool, at row: UInt32, recording old: inout OldValues?) {
+    withChunk(of: row) {
+      old?.noteSelected($0, $1, row)
+      $0.selected[$1] = isSelected
+    }
+  }
+
+  private mutating func setSymbol(_ symbol: AttributeValue, at row: UInt32, _ old: inout OldValues?) {
+    withChunk(of: row) {
+      old?.noteSymbol($0, $1, row)
+      $0.symbols.set(symbol, at: $1)
+    }
   }
 
   func indexed(_ row: UInt32) -> IndexedGeometry? {
     slot(of: row).flatMap { slots[$0].chunk.geometry.indexed(Int(row - slots[$0].base)) }
   }
 
-  private mutating func move(_ row: UInt32, to geometry: Geometry?, _ moves: inout Moves) {
+  private mutating func move(
+    _ row: UInt32, to geometry: Geometry?, _ moves: inout Moves, _ old: inout OldValues?
+  ) {
     moves.note(row, indexed(row))
-    withChunk(of: row) { $0.setGeometry(geometry, at: $1) }
+    withChunk(of: row) {
+      old?.noteGeometry($0, $1, row)
+      $0.setGeometry(geometry, at: $1)
+    }
   }
 
   /// Tells the index what is where now.
-  private mutating func apply(_ moves: Moves) {
+  mutating func apply(_ moves: Moves) {
     var old = IndexChange()
     var new = IndexChange()
     for (row, before) in moves.firstOfEach() {
@@ -167,7 +222,7 @@ extension FeatureStore {
 }
 
 /// Rows whose geometry was changed, with what the index has of them.
-private struct Moves {
+struct Moves {
   private var all: [(row: UInt32, before: IndexedGeometry?)] = []
 
   mutating func note(_ row: UInt32, _ before: IndexedGeometry?) { all.append((row, before)) }

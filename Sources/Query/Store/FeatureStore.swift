@@ -114,10 +114,10 @@ public struct FeatureStore: Sendable {
 
 /// The names and types of a store's attributes; their places are the column numbers.
 public struct FeatureSchema: Sendable {
-  private var names: [String] = []
+  private(set) var names: [String] = []
   private var declared: [FieldType?] = []
   /// The types that came, a bit each.
-  private var seen: [UInt8] = []
+  private(set) var seen: [UInt8] = []
   private var numbers: [String: Int] = [:]
 
   init(fields: [Field]) {
@@ -144,6 +144,16 @@ public struct FeatureSchema: Sendable {
 
   mutating func note(_ tags: UInt8, in column: Int) {
     if seen[column] | tags != seen[column] { seen[column] |= tags }
+  }
+
+  /// Drops names from the end, or adds some there, until there are `count`; `types` are the types that came then.
+  mutating func change(to count: Int, adding more: ArraySlice<String>, seen types: [UInt8]) {
+    while names.count > count {
+      numbers[names.removeLast()] = nil
+      declared.removeLast()
+    }
+    for name in more.prefix(count - names.count) { _ = add(name) }
+    if types.count == names.count { seen = types }
   }
 
   /// Declared types, else those that the values had: doubles take integers in, any other mixture is text.

@@ -123,6 +123,41 @@ struct GeometryColumn: Sendable {
     }
   }
 
+  /// The point at a row where it is one in the columns of numbers.
+  @inline(__always)
+  func packedPoint(_ row: Int) -> (x: Double, y: Double, z: Double?)? {
+    guard isPacked, row < x.count, !x[row].isNaN else { return nil }
+    return (x[row], y[row], row < z.count && !z[row].isNaN ? z[row] : nil)
+  }
+
+  /// Adds one row of another column behind the last.
+  @inline(__always)
+  mutating func append(_ other: GeometryColumn, _ row: Int) {
+    if isPacked, z.isEmpty, other.z.isEmpty, let point = other.packedPoint(row) {
+      x.append(point.x)
+      y.append(point.y)
+    } else {
+      set(other[row], at: count)
+    }
+  }
+
+  mutating func truncate(to rows: Int) {
+    x.truncate(to: rows)
+    y.truncate(to: rows)
+    z.truncate(to: rows)
+    others.truncate(to: rows)
+  }
+
+  /// About how much memory it has, in bytes.
+  var byteCount: Int {
+    let packed = (x.count + y.count + z.count) * 8
+    return others.reduce(packed) { sum, geometry in
+      var sum = sum + 80
+      geometry?.forEachPositions { sum += $0.values.count * 8 + 32 }
+      return sum
+    }
+  }
+
   mutating func reserve(_ rows: Int) {
     x.reserveCapacity(rows)
     y.reserveCapacity(rows)
@@ -152,5 +187,10 @@ extension Array {
   /// Makes room for `count` elements of a chunk's column: doubling, but never beyond a full chunk.
   mutating func grow(to count: Int) {
     if count > capacity { reserveCapacity(Swift.max(count, Swift.min(capacity * 2, FeatureChunk.capacity))) }
+  }
+
+  /// Drops what is beyond `count` elements.
+  mutating func truncate(to count: Int) {
+    if self.count > count { removeLast(self.count - count) }
   }
 }

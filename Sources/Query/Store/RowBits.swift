@@ -11,6 +11,12 @@ struct RowBits: Sendable {
     words.withUnsafeBufferPointer(body)
   }
 
+  /// Takes the rows from `rows` on out.
+  mutating func truncate(to rows: Int) {
+    words.truncate(to: (rows + 63) / 64)
+    if rows & 63 != 0, rows / 64 < words.count { words[rows / 64] &= 1 << UInt64(rows & 63) - 1 }
+  }
+
   @inline(__always)
   subscript(row: Int) -> Bool {
     get { row &>> 6 < words.count && words[row &>> 6] &>> UInt64(row & 63) & 1 == 1 }

@@ -57,6 +57,15 @@ struct TextColumn: Sendable {
     dead = 0
   }
 
+  /// Drops the rows from `rows` on.
+  mutating func truncate(to rows: Int) {
+    guard rows < offsets.count else { return }
+    for offset in offsets[rows...] where offset != TextArena.none { dead += arena.range(at: offset).count + 1 }
+    offsets.truncate(to: rows)
+  }
+
+  var byteCount: Int { offsets.count * 4 + arena.bytes.count }
+
   mutating func trim() { arena.trim() }
 }
 
@@ -156,6 +165,10 @@ struct CodeColumn: Sendable {
     guard row < codes.count, codes[row] != Self.none else { return nil }
     return distinct.arena.withText(at: distinct.offsets[Int(codes[row])], body)
   }
+
+  mutating func truncate(to rows: Int) { codes.truncate(to: rows) }
+
+  var byteCount: Int { codes.count + distinct.byteCount }
 
   mutating func trim() { distinct.trim() }
 }
