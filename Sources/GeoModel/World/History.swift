@@ -35,6 +35,8 @@ struct OpenEdit: Sendable {
       guard noted.insert(reversal.object).inserted else { return }
     } else if reversal.kind == .structure {
       noted.remove(reversal.object)
+    } else if let earlier = reversals.last, earlier.covers(reversal) {
+      return
     }
     byteCount += reversal.byteCount
     reversals.append(reversal)

@@ -11,10 +11,16 @@ protocol Reversal: Sendable {
   var kind: ReversalKind { get }
   /// Whether undo has something to do about it in a world where the change has been made.
   func isUndoable(in world: World) -> Bool
+  /// Whether this takes a later change back as well, which then need not be kept.
+  func covers(_ later: any Reversal) -> Bool
   /// Makes it as it was, wholly and without a record: the change never happened.
   func rollBack(_ world: inout World)
   /// Makes it as it was, as a change like any other, and leaves alone what is not undone.
   func undo(_ world: inout World)
+}
+
+extension Reversal {
+  func covers(_ later: any Reversal) -> Bool { false }
 }
 
 enum ReversalKind { case structure, members, revision, contents }
@@ -98,10 +104,15 @@ struct Edited<Element: Entity>: Reversal {
   var kind: ReversalKind { .contents }
 
   func isUndoable(in world: World) -> Bool { isUndone }
+  func covers(_ later: any Reversal) -> Bool {
+    guard let later = later as? Edited<Element>, later.id == id else { return false }
+    return reversal.covers(later.reversal)
+  }
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(reversal) }
   }
   func undo(_ world: inout World) {
+    // Those of layers are selections, which are not undone.
     if Element.collection == .overlays { world.undoGraphics(reversal, of: OverlayID(id.rawValue)) }
   }
 }

@@ -39,7 +39,7 @@ extension World {
   /// - Complexity: as `FeatureStore.append`, O(k log n).
   public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
     try edit(id) { (store, reversal) throws(StoreFailure) in
-      let added = try store.append(batch)
+      let added = try store.append(batch, recording: &reversal)
       guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
       return (added, [.added(added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
@@ -48,10 +48,11 @@ extension World {
 
   /// Changes graphics; answers how many differ from before.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> Int {
-    try edit(id) { (store, reversal) throws(StoreFailure) in
+    let isUndone = edits.contains { !$0.isSelection }
+    return try edit(id, isUndone: isUndone) { (store, reversal) throws(StoreFailure) in
       let effective = edits.filter { edit in store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true }
       guard !effective.isEmpty else { return (0, []) }
-      try store.update(effective)
+      try store.update(effective, recording: &reversal)
       let ids = Set(effective.map(\.id))
       return (ids.count, [.updated(.list(effective.map(\.id)))])
     }
@@ -67,7 +68,7 @@ extension World {
         return point.x != x[index] || point.y != y[index] || z != nil
       }
       guard !moved.isEmpty else { return (0, []) }
-      try store.move(ids, x: x, y: y, z: z)
+      try store.move(ids, x: x, y: y, z: z, recording: &reversal)
       return (moved.count, [.updated(.list(moved.map { ids[$0] }))])
     }
   }
@@ -81,39 +82,41 @@ extension World {
           all.append($0.id)
           return true
         }
-        store.removeAll()
+        store.removeAll(recording: &reversal)
         return (all.count, all.isEmpty ? [] : [.removed(.list(all))])
       }
-      try store.remove(ids)
+      try store.remove(ids, recording: &reversal)
       return (ids.count, ids.isEmpty ? [] : [.removed(.list(ids))])
     }
   }
 
-  public enum SelectionMode: Hashable, Sendable { case replace, add, remove }
+  /// Puts graphics in place of all there are; those whose id is in both stay selected, and count only where they differ.
+  public mutating func replaceGraphics(_ batch: FeatureBatch, of id: OverlayID) throws(ModelError) -> ReplacedFeatures {
+    try edit(id) { (store, reversal) throws(StoreFailure) in
+      let replaced = try store.replace(with: batch, recording: &reversal)
+      return (replaced, reversal == nil ? [] : GraphicsEdit.edits(of: replaced.changes))
+    }
+  }
 
   /// Changes the selection; answers how many are selected then.
   public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
     try edit(id, isUndone: false) { (store, reversal) throws(StoreFailure) in
-      let selected = Set(store.selectedIDs)
-      let wanted = Set(ids)
-      try store.setSelected(mode != .remove, ids: ids)
-      var changed: [Int]
-      switch mode {
-      case .add: changed = ids.filter { !selected.contains($0) }
-      case .remove: changed = ids.filter { selected.contains($0) }
-      case .replace:
-        let dropped = selected.subtracting(wanted).sorted()
-        try store.setSelected(false, ids: dropped)
-        changed = dropped + ids.filter { !selected.contains($0) }
-      }
-      changed = Array(Set(changed)).sorted()
-      return ((), changed.isEmpty ? [] : [.updated(.list(changed))])
+      let edits = try store.selecting(ids, mode)
+      guard !edits.isEmpty else { return ((), []) }
+      try store.update(edits, recording: &reversal)
+      return ((), [.updated(.list(edits.map(\.id)))])
     }
     return overlays[id]?.selectedCount ?? 0
   }
 
-  /// Takes an edit back, or does it again.
-  mutating func undoGraphics(_ reversal: StoreReversal, of id: OverlayID) {}
+  /// Takes an edit back, or does it again; without the overlay it does nothing.
+  mutating func undoGraphics(_ reversal: StoreReversal, of id: OverlayID) {
+    _ = try? edit(id) { (store, inverse) throws(StoreFailure) in
+      let (back, changes) = store.revert(reversal)
+      inverse = back
+      return ((), GraphicsEdit.edits(of: changes))
+    }
+  }
 
   /// One edit of an overlay's store, and the records that follow from it.
   ///
@@ -148,7 +151,20 @@ extension World {
   }
 }
 
+extension GraphicsEdit {
+  static func edits(of changes: ChangedFeatures) -> [GraphicsEdit] {
+    [.removed(.list(changes.removed)), .added(.list(changes.added)), .updated(.list(changes.updated))]
+      .filter { $0.count > 0 }
+  }
+}
+
 extension FeatureEdit {
+  /// Whether it changes nothing but the selection.
+  var isSelection: Bool {
+    guard isSelected != nil, case .keep = geometry, case .keep = symbol else { return false }
+    return attributes.isEmpty && !replacesAttributes && zIndex == nil && isVisible == nil
+  }
+
   /// Whether it makes any difference to a feature.
   func changes(_ row: FeatureRow, _ schema: FeatureSchema) -> Bool {
     switch geometry {

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a8624928d20170c6"
+  public static let hash = "2f7e7517f5298507"
   public static let domains = [
     "session", "clock", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene", "source",
     "state", "task", "view"
@@ -247,6 +247,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/updateGraphics", domain: "overlay", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .invalidItems, .contentModified]
+    ),
+    MethodInfo(
+      name: "overlay/replaceGraphics", domain: "overlay", shape: .command, since: "0.1.0",
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(

@@ -494,6 +494,73 @@ public enum OverlayProtocol {
     }
   }
 
+  /// Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers hear of it
+  /// only where it differs.
+  public enum ReplaceGraphics {
+    public static let name: StaticString = "overlay/replaceGraphics"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The overlay.
+      public var overlay: String
+      /// All that is to be there, first drawn first.
+      public var graphics: [JSONOpaque]
+
+      public init(overlay: String, graphics: [JSONOpaque]) {
+        self.overlay = overlay
+        self.graphics = graphics
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        self.graphics = try json["graphics"].array { (e) throws(JSONError) in try e.opaque("object") }
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The first minted id; absent when none was.
+      public var firstId: Int?
+      /// How many there are now.
+      public var count: Int
+      /// How many ids are new.
+      public var added: Int
+      /// How many ids were there and differ.
+      public var updated: Int
+      /// How many ids are gone.
+      public var removed: Int
+
+      public init(revision: Int, firstId: Int? = nil, count: Int, added: Int, updated: Int, removed: Int) {
+        self.revision = revision
+        self.firstId = firstId
+        self.count = count
+        self.added = added
+        self.updated = updated
+        self.removed = removed
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        if let firstId {
+          writer.key("firstId")
+          writer.value(firstId)
+        }
+        writer.key("count")
+        writer.value(count)
+        writer.key("added")
+        writer.value(added)
+        writer.key("updated")
+        writer.value(updated)
+        writer.key("removed")
+        writer.value(removed)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Changes positions or attributes, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"

@@ -43,6 +43,11 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.UpdateGraphics.Result
 
+  /// Puts graphics in place of all there are.
+  static func replaceGraphics(
+    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Host.World
+  ) throws -> OverlayProtocol.ReplaceGraphics.Result
+
   /// Changes positions or attributes, given in columns of equal length.
   static func updateColumns(
     _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Host.World
@@ -71,6 +76,7 @@ extension OverlayHandlers {
     host.command("overlay/addGraphics", addGraphics)
     host.command("overlay/addColumns", addColumns)
     host.command("overlay/updateGraphics", updateGraphics)
+    host.command("overlay/replaceGraphics", replaceGraphics)
     host.command("overlay/updateColumns", updateColumns)
     host.command("overlay/removeGraphics", removeGraphics)
     host.command("overlay/select", select)

@@ -69,6 +69,20 @@ enum OverlayService: OverlayHandlers {
     return .init(revision: world.revision, count: count)
   }
 
+  static func replaceGraphics(
+    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.ReplaceGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let batch = reader.readBatch(params.graphics) { _ in false }
+    try check(reader)
+    let replaced = try world.replaceGraphics(batch, of: id)
+    return .init(
+      revision: world.revision, firstId: replaced.batch.firstID, count: replaced.batch.count,
+      added: replaced.changes.added.count, updated: replaced.changes.updated.count,
+      removed: replaced.changes.removed.count)
+  }
+
   private static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
     let reference = try world.overlays.require(id).reference
     let transformer = world.transformer
@@ -177,7 +191,7 @@ enum OverlayService: OverlayHandlers {
   static func select(
     _ params: OverlayProtocol.Select.Params, in world: inout World
   ) throws -> OverlayProtocol.Select.Result {
-    let mode: World.SelectionMode =
+    let mode: SelectionMode =
       switch params.mode {
       case .replace: .replace
       case .add: .add

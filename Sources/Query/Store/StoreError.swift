@@ -37,6 +37,6 @@ public struct StoreFailure: Error, Hashable, Sendable {
   /// Never empty, in the order of the call.
   public let items: [Item]
 
-  init(_ items: [Item]) { self.items = items }
+  public init(_ items: [Item]) { self.items = items }
   init(_ error: StoreError, at index: Int? = nil) { items = [Item(index: index, error: error)] }
 }

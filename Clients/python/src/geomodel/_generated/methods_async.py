@@ -1606,6 +1606,57 @@ class OverlayMethods(AsyncCaller):
             ),
         )
 
+    async def replace_graphics(
+        self,
+        *,
+        overlay: t.ObjectId,
+        graphics: Sequence[t.Graphic],
+        meta: t.Meta | None = None,
+    ) -> t.OverlayReplaceGraphicsResult:
+        """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
+        hear of it only where it differs.
+
+        Args:
+            overlay: The overlay.
+            graphics: All that is to be there, first drawn first.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            firstId: The first minted id; absent when none was.
+            count: How many there are now. (at least 0)
+            added: How many ids are new. (at least 0)
+            updated: How many ids were there and differ. (at least 0)
+            removed: How many ids are gone. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+
+        Example:
+            await server.overlay.replace_graphics(
+                overlay="o1",
+                graphics=[
+                    {
+                        "id": 1,
+                        "geometry": {"type": "Point", "coordinates": [2.35, 48.86]},
+                        "attributes": {"name": "PARIS"},
+                    },
+                ],
+            )
+        """
+        return await self._call(
+            "overlay/replaceGraphics",
+            _given(
+                {
+                    "overlay": overlay,
+                    "graphics": graphics,
+                    "meta": meta,
+                }
+            ),
+        )
+
     async def update_columns(
         self,
         *,

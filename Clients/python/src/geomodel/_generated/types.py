@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "a8624928d20170c6"
+PROTOCOL_HASH = "2f7e7517f5298507"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1019,6 +1019,23 @@ class OverlayUpdateGraphicsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     count: int
     """How many differ from before. (at least 0)"""
+
+
+class OverlayReplaceGraphicsResult(TypedDict):
+    """What `overlay/replaceGraphics` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    firstId: NotRequired[FeatureId]
+    """The first minted id; absent when none was."""
+    count: int
+    """How many there are now. (at least 0)"""
+    added: int
+    """How many ids are new. (at least 0)"""
+    updated: int
+    """How many ids were there and differ. (at least 0)"""
+    removed: int
+    """How many ids are gone. (at least 0)"""
 
 
 class OverlayUpdateColumnsResult(TypedDict):
