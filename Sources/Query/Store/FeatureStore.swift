@@ -130,6 +130,9 @@ public struct FeatureSchema: Sendable {
   public var count: Int { names.count }
   public func name(of column: Int) -> String { names[column] }
 
+  /// The type a column was declared with; nil when only its values tell.
+  public func declaredType(of column: Int) -> FieldType? { declared[column] }
+
   /// The column of an attribute; nil when no feature has had it.
   public func column(named name: String) -> Int? { numbers[name] }
 

@@ -72,6 +72,17 @@ extension UnsafeRawBufferPointer {
     return memcmp(a, b, count) == 0
   }
 
+  /// Negative, zero or positive as this comes before, is or comes after `other`, by bytes.
+  @inline(__always)
+  func order(to other: UnsafeRawBufferPointer) -> Int {
+    let common = Swift.min(count, other.count)
+    if common > 0, let a = baseAddress, let b = other.baseAddress {
+      let order = memcmp(a, b, common)
+      if order != 0 { return Int(order) }
+    }
+    return count - other.count
+  }
+
   /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for tables that live for one call.
   @inline(__always)
   var quickHash: UInt64 {

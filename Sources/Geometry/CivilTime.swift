@@ -1,0 +1,118 @@
+// The dates and times of RFC 3339 in texts: what they say, read where they lie.
+
+/// A date, or a date with a time, of the years 0 to 9999 of the proleptic Gregorian calendar. A date stands for its midnight in UTC.
+public struct CivilTime: Hashable, Comparable, Sendable {
+  /// Since 1970-01-01T00:00:00Z, without leap seconds.
+  public let seconds: Int64
+  /// In 0..<10^9, to be added.
+  public let nanoseconds: Int64
+  /// Whether the text had no time.
+  public let isDate: Bool
+
+  /// Whether both are the same instant; a date equals its midnight.
+  public static func == (left: CivilTime, right: CivilTime) -> Bool {
+    (left.seconds, left.nanoseconds) == (right.seconds, right.nanoseconds)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(seconds)
+    hasher.combine(nanoseconds)
+  }
+
+  public static func < (left: CivilTime, right: CivilTime) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+
+  public init?(_ text: String) {
+    var text = text
+    guard let time = text.withUTF8({ CivilTime(utf8: UnsafeRawBufferPointer($0)) }) else { return nil }
+    self = time
+  }
+
+  /// Reads RFC 3339's full-date or date-time, with any offset; nil when it is none. A leap second counts as the next second;
+  /// digits beyond nanoseconds are dropped.
+  public init?(utf8 text: UnsafeRawBufferPointer) {
+    var rest = text[...]
+    guard let year = Self.digits(4, &rest), Self.skip("-", &rest), let month = Self.digits(2, &rest),
+      Self.skip("-", &rest), let day = Self.digits(2, &rest), (1...12).contains(month),
+      (1...Self.days(in: month, of: year)).contains(day)
+    else { return nil }
+    let midnight = Self.days(fromCivil: year, month, day) * 86_400
+    isDate = rest.isEmpty
+    if rest.isEmpty {
+      seconds = midnight
+      nanoseconds = 0
+      return
+    }
+    guard Self.skip("T", &rest) || Self.skip("t", &rest) || Self.skip(" ", &rest), let hour = Self.digits(2, &rest),
+      Self.skip(":", &rest), let minute = Self.digits(2, &rest), Self.skip(":", &rest),
+      let second = Self.digits(2, &rest), hour < 24, minute < 60, second < 61, let fraction = Self.fraction(&rest),
+      let offset = Self.offset(&rest), rest.isEmpty
+    else { return nil }
+    seconds = midnight + hour * 3600 + minute * 60 + second - offset
+    nanoseconds = fraction
+  }
+
+  // MARK: Pieces of the text
+
+  private static func digits(_ count: Int, _ rest: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
+    guard rest.count >= count else { return nil }
+    var value: Int64 = 0
+    for byte in rest.prefix(count) {
+      guard byte >= 0x30, byte <= 0x39 else { return nil }
+      value = value * 10 + Int64(byte - 0x30)
+    }
+    rest = rest.dropFirst(count)
+    return value
+  }
+
+  private static func skip(_ character: Unicode.Scalar, _ rest: inout Slice<UnsafeRawBufferPointer>) -> Bool {
+    guard let byte = rest.first, UInt32(byte) == character.value else { return false }
+    rest = rest.dropFirst()
+    return true
+  }
+
+  /// Nanoseconds; 0 without a point.
+  private static func fraction(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
+    guard skip(".", &rest) else { return 0 }
+    var value: Int64 = 0
+    var scale: Int64 = 100_000_000
+    var any = false
+    while let digit = digits(1, &rest) {
+      value += digit * scale
+      scale /= 10
+      any = true
+    }
+    return any ? value : nil
+  }
+
+  /// Seconds east of UTC.
+  private static func offset(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
+    if skip("Z", &rest) || skip("z", &rest) { return 0 }
+    let isWest = rest.first == UInt8(ascii: "-")
+    guard skip("+", &rest) || skip("-", &rest), let hours = digits(2, &rest), skip(":", &rest),
+      let minutes = digits(2, &rest), hours < 24, minutes < 60
+    else { return nil }
+    return (hours * 60 + minutes) * (isWest ? -60 : 60)
+  }
+
+  // MARK: The calendar
+
+  private static func days(in month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  // Days by counting in 400-year eras of 146,097 days that begin on the first of March, so that the leap day is the last of its
+  // year. Year 0 is in the era before when the month is January or February.
+  private static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let marchYear = month > 2 ? year : year - 1
+    let era = marchYear >= 0 ? marchYear / 400 : -1
+    let yearOfEra = marchYear - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+}

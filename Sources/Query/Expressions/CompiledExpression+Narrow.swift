@@ -1,0 +1,72 @@
+// Filtering a chunk: each part of a plan takes rows out of a mask, most of them column by column.
+
+import Geometry
+
+extension CompiledExpression {
+  /// Leaves marked, of the rows that are, those for which `plan` is true. Recursion as deep as the text's nesting.
+  func narrow(_ mask: RowMask, to plan: FilterPlan, _ chunk: FeatureChunk) {
+    switch plan {
+    case .always: break
+    case .never: mask.update(repeating: 0)
+    case .all(let parts):
+      for part in parts {
+        narrow(mask, to: part, chunk)
+        if !mask.isAnyMarked { return }
+      }
+    case .any(let parts): narrow(mask, toAny: parts, chunk)
+    case .test(let property, let test): mask.narrow(to: test, columns[property], chunk)
+    case .node(let node, let isWanted):
+      withChunkValues(chunk) { values in
+        tree.withEvaluator(values) { evaluator in
+          mask.forEachMarked { row in
+            evaluator.source.place = row
+            if evaluator.truth(node) != isWanted { mask[row] = 0 }
+          }
+        }
+      }
+    }
+  }
+
+  private func narrow(_ mask: RowMask, toAny parts: [FilterPlan], _ chunk: FeatureChunk) {
+    // Both in one, which is then too large for the stack: alternatives may stand inside one another.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * FeatureChunk.capacity) { masks in
+      masks.initialize(repeating: 0)
+      let found = RowMask(rebasing: masks[..<FeatureChunk.capacity])
+      let rest = RowMask(rebasing: masks[FeatureChunk.capacity...])
+      for part in parts {
+        for row in mask.indices { rest[row] = mask[row] & ~found[row] }
+        guard rest.isAnyMarked else { break }
+        narrow(rest, to: part, chunk)
+        for row in mask.indices { found[row] |= rest[row] }
+      }
+      for row in mask.indices { mask[row] = found[row] }
+    }
+  }
+}
+
+/// The rows of one chunk, their columns found once. Valid while the chunk is lent.
+struct ChunkValues: PropertySource {
+  let chunk: FeatureChunk
+  /// Of each property; nil where the chunk has no such column.
+  let readers: UnsafeBufferPointer<ColumnReader?>
+  let columns: UnsafeBufferPointer<Int>
+  var place = 0
+
+  @inline(__always)
+  func value(_ property: Int) -> Scalar {
+    guard let reader = readers[property] else { return .null }
+    return reader.kind == .elsewhere
+      ? Scalar(chunk.value(columns[property], at: place)) : Scalar(reader.attribute(place))
+  }
+}
+
+extension CompiledExpression {
+  private func withChunkValues(_ chunk: FeatureChunk, _ body: (ChunkValues) -> Void) {
+    chunk.withReader { reader in
+      let readers = columns.map { column in chunk.place(of: column).flatMap { reader.columns?[$0] } }
+      readers.withUnsafeBufferPointer { readers in
+        columns.withUnsafeBufferPointer { body(ChunkValues(chunk: chunk, readers: readers, columns: $0)) }
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// The list of IN when it is of literals: looked up in the time of its logarithm, without making a value.
+
+import Geometry
+
+/// Literals, sorted by type. An integer and a double of the same value are one number.
+struct ConstantSet: Sendable {
+  private(set) var integers: [Int64] = []
+  /// Those that are no 64-bit integer.
+  private var doubles: [Double] = []
+  private var texts: [[UInt8]] = []
+  private var hasTrue = false
+  private var hasFalse = false
+
+  init(_ values: [AttributeValue]) {
+    for value in values {
+      switch value {
+      case .integer(let value): integers.append(value)
+      case .double(let value):
+        if let whole = Int64(exactly: value) { integers.append(whole) } else { doubles.append(value) }
+      case .string(let text): texts.append(Array(text.utf8))
+      case .bool(let value): if value { hasTrue = true } else { hasFalse = true }
+      case .null, .json: break
+      }
+    }
+    integers.sort()
+    doubles.sort()
+    texts.sort { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// Whether it says of every number if it is in it: there is nothing else in it that a number does not compare with.
+  var isOfNumbers: Bool { !hasBools && texts.isEmpty }
+  private var hasNumbers: Bool { !integers.isEmpty || !doubles.isEmpty }
+  private var hasBools: Bool { hasTrue || hasFalse }
+
+  /// Whether `value` is in it. Nil when that is unknown: it is null, or not found and an element is of another type.
+  func contains(_ value: Scalar) -> Bool? {
+    switch value {
+    case .null, .json, .instant: return nil
+    case .bool(let value):
+      return (value ? hasTrue : hasFalse) ? true : hasNumbers || !texts.isEmpty ? nil : false
+    case .integer(let value):
+      return integers.has { Order($0, value) } ? true : hasBools || !texts.isEmpty ? nil : false
+    case .double(let value):
+      let isIn =
+        if let whole = Int64(exactly: value) { integers.has { Order($0, whole) } } else {
+          doubles.has { Order($0, value) }
+        }
+      return isIn ? true : hasBools || !texts.isEmpty ? nil : false
+    case .bytes, .text:
+      let isIn = value.withText { text in
+        texts.has { element in element.withUnsafeBytes { Order($0, text) } }
+      }
+      return isIn == true ? true : hasBools || hasNumbers ? nil : false
+    }
+  }
+}
+
+extension Array {
+  /// By bisection.
+  fileprivate func has(_ order: (Element) -> Order) -> Bool {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      switch order(self[middle]) {
+      case .same: return true
+      case .less: low = middle + 1
+      case .greater: high = middle
+      }
+    }
+    return false
+  }
+}

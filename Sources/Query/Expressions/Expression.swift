@@ -1,0 +1,81 @@
+// The one language for filters, labels, popups and derived values: a subset of OGC CQL2 text (OGC 21-065r2).
+
+import Geometry
+
+/// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`, arithmetic and
+/// functions. Spatial, temporal and array predicates are not part of it yet.
+///
+/// Precedence, the tightest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's grammar
+/// `-2^2` is 4, and `^` does not chain. Keywords and functions are read in any case, property names as they are.
+///
+/// Null is "not known": a comparison with it is neither true nor false (SQL's three-valued logic), and any arithmetic or function of
+/// it is null, save `coalesce` and `iif`. So are a comparison of unlike types, a division by zero, and NaN. Integers and doubles
+/// compare exactly; an integer that overflows goes on as a double. `/` divides reals, `DIV` gives the integer part. Texts compare by
+/// their Unicode code points. A `DATE` is its midnight in UTC; where it or a `TIMESTAMP` meets a text, the text is read by RFC 3339.
+public struct Expression: Hashable, Sendable {
+  /// The most bytes of UTF-8 in a text.
+  public static let lengthLimit = 65_536
+  /// The most parentheses and calls inside one another.
+  public static let depthLimit = 100
+
+  /// As it was given.
+  public let text: String
+  let tree: ExpressionTree
+
+  /// Parses a text.
+  ///
+  /// - Throws: ``ExpressionError`` with the place of the first thing that is wrong, operands that can never go together included.
+  /// - Complexity: O(n); the recursion follows parentheses and calls alone, and those have a limit.
+  public init(_ text: String) throws(ExpressionError) {
+    self.text = text
+    var parser = try ExpressionParser(text)
+    tree = ExpressionTree(try parser.parse())
+    try tree.checkTypes(in: text) { _ in .any }
+  }
+
+  /// The names it refers to, each once, in the order of the text.
+  public var properties: [String] { tree.parts.properties }
+
+  /// Whether its value can be true: what a filter must be.
+  public var isCondition: Bool { tree.types { _ in .any }.last?.contains(.boolean) ?? false }
+
+  /// The expression with its names replaced by a schema's columns.
+  ///
+  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand. Types
+  ///   that were only seen in values are no reason, since the next value may be of another.
+  public func compiled(for schema: FeatureSchema) throws(ExpressionError) -> CompiledExpression {
+    var columns: [Int] = []
+    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
+      guard let column = schema.column(named: name) else {
+        throw ExpressionError(.unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name)
+      }
+      columns.append(column)
+    }
+    try tree.checkTypes(in: text) { ScalarTypes(schema.declaredType(of: columns[$0])) }
+    return CompiledExpression(tree: tree, columns: columns)
+  }
+
+  /// The value for the properties that `property` gives, each asked for once.
+  ///
+  /// - Throws: `unknownProperty` for a name for which it gives nil, whether or not the value depends on it.
+  public func evaluated(
+    _ property: (String) -> AttributeValue?
+  ) throws(ExpressionError) -> AttributeValue {
+    var values: [AttributeValue] = []
+    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
+      guard let value = property(name) else {
+        throw ExpressionError(.unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name)
+      }
+      values.append(value)
+    }
+    return tree.withEvaluator(GivenValues(values: values)) { $0.value(tree.root).attribute }
+  }
+
+  public static func == (left: Expression, right: Expression) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}

@@ -1,0 +1,151 @@
+// What an expression is for one feature: a walk over its nodes that makes no objects but new texts.
+
+import Geometry
+
+/// Where the values of properties come from, by their numbers in the tree.
+protocol PropertySource {
+  func value(_ property: Int) -> Scalar
+}
+
+struct GivenValues: PropertySource {
+  let values: [AttributeValue]
+  func value(_ property: Int) -> Scalar { Scalar(values[property]) }
+}
+
+extension ExpressionTree {
+  /// Lends an evaluator to `body`. It reads the lists of the tree where they lie: counting their references at each node took most of
+  /// the time.
+  @inline(__always)
+  func withEvaluator<Source: PropertySource, Result>(
+    _ source: Source, _ body: (inout ExpressionEvaluator<Source>) -> Result
+  ) -> Result {
+    nodes.withUnsafeBufferPointer { nodes in
+      children.withUnsafeBufferPointer { children in
+        links.withUnsafeBufferPointer { links in
+          var evaluator = ExpressionEvaluator(
+            tree: self, nodes: nodes, children: children, links: links, source: source)
+          return body(&evaluator)
+        }
+      }
+    }
+  }
+}
+
+struct ExpressionEvaluator<Source: PropertySource> {
+  let tree: ExpressionTree
+  let nodes: UnsafeBufferPointer<ExpressionNode>
+  let children: UnsafeBufferPointer<Int>
+  let links: UnsafeBufferPointer<ExpressionTree.Link>
+  var source: Source
+
+  /// The value of a node. As deep as the nesting of the text, which has a limit.
+  func value(_ node: Int) -> Scalar {
+    switch nodes[node] {
+    case .literal(let number): return Scalar(tree.parts.literals[number])
+    case .instant(let number): return .instant(tree.parts.instants[number])
+    case .property(let number): return source.value(number)
+    case .not(let operand):
+      guard let truth = truth(operand) else { return .null }
+      return .bool(!truth)
+    case .and(let range): return Scalar(all(range))
+    case .or(let range): return Scalar(any(range))
+    case .compare(let comparison, let left, let right):
+      guard let order = value(left).order(to: value(right)) else { return .null }
+      return .bool(comparison.holds(order))
+    case .isNull(let operand, let isNegated): return .bool(value(operand).isNull != isNegated)
+    case .isIn(let operand, let list, let set, let isNegated):
+      let value = value(operand)
+      let isIn = if let set { tree.parts.sets[set].contains(value) } else { contains(value, list) }
+      return Scalar(isIn.map { $0 != isNegated })
+    case .between(let operand, let low, let high, let isNegated):
+      return Scalar(isBetween(value(operand), low, high).map { $0 != isNegated })
+    case .like(let operand, let pattern, let isNegated):
+      return Scalar(value(operand).withText { tree.parts.patterns[pattern].matches($0) != isNegated })
+    case .chain(let first, let range):
+      var result = value(first)
+      for place in range {
+        let link = links[place]
+        result = result.applying(link.operation, value(link.operand))
+      }
+      return result
+    case .power(let base, let exponent): return value(base).raised(to: value(exponent))
+    case .negate(let operand): return Scalar.integer(0).applying(.subtract, value(operand), isNegation: true)
+    case .call(let function, let range): return call(function, range)
+    case .format(let number, let range):
+      return tree.parts.formats[number].text(of: children[range].map { value($0) }).map { .text($0) } ?? .null
+    }
+  }
+
+  /// Nil is unknown.
+  func truth(_ node: Int) -> Bool? { value(node).truth }
+
+  /// False if any is, else unknown if any is.
+  private func all(_ range: Range<Int>) -> Bool? {
+    var result: Bool? = true
+    for place in range {
+      switch truth(children[place]) {
+      case false?: return false
+      case true?: break
+      case nil: result = nil
+      }
+    }
+    return result
+  }
+
+  private func any(_ range: Range<Int>) -> Bool? {
+    var result: Bool? = false
+    for place in range {
+      switch truth(children[place]) {
+      case true?: return true
+      case false?: break
+      case nil: result = nil
+      }
+    }
+    return result
+  }
+
+  private func contains(_ value: Scalar, _ list: Range<Int>) -> Bool? {
+    var result: Bool? = false
+    for place in list {
+      switch value.order(to: self.value(children[place])) {
+      case .same?: return true
+      case nil: result = nil
+      default: break
+      }
+    }
+    return result
+  }
+
+  /// `value >= low AND value <= high`.
+  private func isBetween(_ value: Scalar, _ low: Int, _ high: Int) -> Bool? {
+    let toLow = value.order(to: self.value(low))
+    if toLow == .less { return false }
+    let toHigh = value.order(to: self.value(high))
+    if toHigh == .greater { return false }
+    return toLow == nil || toHigh == nil ? nil : true
+  }
+
+  private func call(_ function: ExpressionFunction, _ range: Range<Int>) -> Scalar {
+    let arguments = children[range]
+    switch function {
+    case .coalesce:
+      for argument in arguments {
+        let value = value(argument)
+        if !value.isNull { return value }
+      }
+      return .null
+    case .iif: return value(arguments[range.lowerBound + (truth(arguments[range.lowerBound]) == true ? 1 : 2)])
+    case .min, .max:
+      // The greatest or least; null if any is, or they do not compare.
+      let wanted = function == .min ? Order.less : .greater
+      var best = value(arguments[range.lowerBound])
+      for argument in arguments {
+        let value = value(argument)
+        guard let order = value.order(to: best) else { return .null }
+        if order == wanted { best = value }
+      }
+      return best
+    default: return function.value(of: arguments.map { value($0) })
+    }
+  }
+}

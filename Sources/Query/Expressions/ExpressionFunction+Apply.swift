@@ -1,0 +1,126 @@
+// What the functions give. All are null for a null among their arguments, and for one of another type.
+
+import Glibc
+
+extension ExpressionFunction {
+  /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.
+  func value(of arguments: [Scalar]) -> Scalar {
+    switch self {
+    case .concat:
+      var text = ""
+      for argument in arguments {
+        guard let part = argument.asText else { return .null }
+        text += part
+      }
+      return .text(text)
+    case .toText: return arguments[0].asText.map { .text($0) } ?? .null
+    case .toNumber: return Self.number(arguments[0])
+    case .upper: return map(arguments[0]) { $0.uppercased() }
+    case .lower, .casei: return map(arguments[0]) { $0.lowercased() }
+    case .trim: return map(arguments[0], Self.trimmed)
+    case .length: return arguments[0].string.map { .integer(Int64($0.unicodeScalars.count)) } ?? .null
+    case .substring: return Self.substring(arguments)
+    case .replace:
+      guard let text = arguments[0].string, let old = arguments[1].string, let new = arguments[2].string else {
+        return .null
+      }
+      return .text(Self.replacing(text, old, new))
+    case .round: return Self.rounded(arguments)
+    case .floor: return whole(arguments[0]) { $0.rounded(.down) }
+    case .ceil: return whole(arguments[0]) { $0.rounded(.up) }
+    case .abs:
+      switch arguments[0] {
+      case .integer(let value) where value < 0: return Scalar.integer(0).applying(.subtract, .integer(value))
+      case .double(let value): return .double(value.magnitude)
+      case .integer: return arguments[0]
+      default: return .null
+      }
+    case .sqrt: return arguments[0].number.map { Scalar(finite: $0.squareRoot()) } ?? .null
+    case .coalesce, .iif, .min, .max: return .null
+    }
+  }
+
+  private func map(_ value: Scalar, _ body: (String) -> String) -> Scalar {
+    value.string.map { .text(body($0)) } ?? .null
+  }
+
+  private func whole(_ value: Scalar, _ body: (Double) -> Double) -> Scalar {
+    switch value {
+    case .integer: value
+    case .double(let value): Scalar(whole: body(value))
+    default: .null
+    }
+  }
+
+  /// Without the white space at both ends.
+  private static func trimmed(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+      let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    else { return "" }
+    return String(scalars[first...last])
+  }
+
+  /// As in SQL: a start before the first code point takes from the count; a fraction is dropped.
+  private static func substring(_ arguments: [Scalar]) -> Scalar {
+    guard let text = arguments[0].string, let start = arguments[1].number else { return .null }
+    let first = Swift.max(-0x1p52, Swift.min(0x1p52, start.rounded(.towardZero)))
+    var end = 0x1p53
+    if arguments.count > 2 {
+      guard let count = arguments[2].number else { return .null }
+      end = first + Swift.max(0, Swift.min(0x1p54, count.rounded(.towardZero)))
+    }
+    let scalars = text.unicodeScalars
+    let skipped = Int(Swift.max(first, 1)) - 1
+    let taken = Int(end) - 1 - skipped
+    guard taken > 0 else { return .text("") }
+    return .text(String(String.UnicodeScalarView(scalars.dropFirst(skipped).prefix(taken))))
+  }
+
+  /// Each `old` in turn, from the left; an empty one is nowhere.
+  private static func replacing(_ text: String, _ old: String, _ new: String) -> String {
+    let bytes = Array(text.utf8)
+    let old = Array(old.utf8)
+    guard !old.isEmpty, bytes.count >= old.count else { return text }
+    var result: [UInt8] = []
+    var place = 0
+    while place < bytes.count {
+      if bytes[place] == old[0], bytes[place...].starts(with: old) {
+        result += new.utf8
+        place += old.count
+      } else {
+        result.append(bytes[place])
+        place += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// What a text says in decimal; hexadecimal, "nan" and "inf" are no numbers.
+  private static func number(_ value: Scalar) -> Scalar {
+    if value.number != nil { return value }
+    guard let text = value.string.map(trimmed), text.utf8.contains(where: { $0 >= 0x30 && $0 <= 0x39 }),
+      text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) })
+    else { return .null }
+    if let whole = Int64(text) { return .integer(whole) }
+    return Double(text).map { Scalar(finite: $0) } ?? .null
+  }
+
+  private static func rounded(_ arguments: [Scalar]) -> Scalar {
+    guard arguments.count > 1 else {
+      guard case .double(let value) = arguments[0] else { return arguments[0].number == nil ? .null : arguments[0] }
+      return Scalar(whole: value.rounded())
+    }
+    guard let value = arguments[0].number, let places = arguments[1].number, places.magnitude <= 400 else {
+      return .null
+    }
+    let digits = places.rounded(.towardZero)
+    if case .integer = arguments[0], digits >= 0 { return arguments[0] }
+    let scale = pow(10, digits.magnitude)
+    let scaled = digits < 0 ? value / scale : value * scale
+    // A double of that size has no such decimals.
+    guard scaled.magnitude < 0x1p52 else { return arguments[0] }
+    let result = digits < 0 ? scaled.rounded() * scale : scaled.rounded() / scale
+    return digits <= 0 ? Scalar(whole: result) : Scalar(finite: result)
+  }
+}

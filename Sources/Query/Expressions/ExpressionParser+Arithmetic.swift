@@ -1,0 +1,78 @@
+// The grammar between a predicate and its operands: sums, products, powers and signs.
+
+import Geometry
+
+extension ExpressionParser {
+  mutating func sum() throws(ExpressionError) -> Int {
+    try chain([.plus: .add, .minus: .subtract]) { parser throws(ExpressionError) in try parser.product() }
+  }
+
+  private mutating func product() throws(ExpressionError) -> Int {
+    try chain([.asterisk: .multiply, .slash: .divide, .percent: .remainder]) { parser throws(ExpressionError) in
+      try parser.power()
+    }
+  }
+
+  private mutating func chain(
+    _ operations: [ExpressionToken.Symbol: Arithmetic],
+    _ operand: (inout ExpressionParser) throws(ExpressionError) -> Int
+  ) throws(ExpressionError) -> Int {
+    let first = try operand(&self)
+    let offset = range.lowerBound
+    var links: [ExpressionTree.Link] = []
+    while true {
+      let operation: Arithmetic?
+      switch token {
+      case .symbol(let symbol): operation = operations[symbol]
+      case .keyword(.div): operation = operations[.slash] == nil ? nil : .integerDivide
+      default: operation = nil
+      }
+      guard let operation else { break }
+      try advance()
+      links.append(.init(operation: operation, operand: try operand(&self)))
+    }
+    guard !links.isEmpty else { return first }
+    let start = parts.links.count
+    parts.links += links
+    return add(.chain(first: first, start..<parts.links.count), at: offset)
+  }
+
+  private mutating func power() throws(ExpressionError) -> Int {
+    let base = try factor()
+    let offset = range.lowerBound
+    guard try take(.caret) else { return base }
+    let exponent = try factor()
+    guard token != .symbol(.caret) else { throw unexpected("parentheses around one of two '^'") }
+    return add(.power(base, exponent), at: offset)
+  }
+
+  private mutating func factor() throws(ExpressionError) -> Int {
+    let start = range.lowerBound
+    var minuses = 0
+    while token == .symbol(.minus) || token == .symbol(.plus) {
+      if token == .symbol(.minus) { minuses += 1 }
+      try advance()
+    }
+    if minuses == 0 { return try operand() }
+    if minuses == 1, case .number(let number) = token, let value = number.negated {
+      try advance()
+      return literal(value, at: start)
+    }
+    var node = try operand()
+    for _ in 0..<(2 - minuses % 2) { node = add(.negate(node), at: start) }
+    return node
+  }
+}
+
+extension AttributeValue {
+  /// Of a literal; nil when it is no number.
+  fileprivate var negated: AttributeValue? {
+    switch self {
+    case .integer(let value): .integer(-value)
+    // 2^63 is a double, but -2^63 an integer.
+    case .double(0x1p63): .integer(.min)
+    case .double(let value): .double(-value)
+    default: nil
+    }
+  }
+}

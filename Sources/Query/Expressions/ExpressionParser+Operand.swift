@@ -1,0 +1,113 @@
+// The leaves of the grammar: literals, names, calls and parentheses.
+
+import Geometry
+
+extension ExpressionParser {
+  mutating func operand() throws(ExpressionError) -> Int {
+    let start = range.lowerBound
+    switch token {
+    case .number(let value):
+      try advance()
+      return literal(value, at: start)
+    case .text(let text):
+      try advance()
+      return literal(.string(text), at: start)
+    case .keyword(.true), .keyword(.false):
+      let value = token == .keyword(.true)
+      try advance()
+      return literal(.bool(value), at: start)
+    case .quotedName(let name):
+      try advance()
+      return addProperty(name, at: start)
+    case .name(let name):
+      try advance()
+      return token == .symbol(.open) ? try call(name, at: start) : addProperty(name, at: start)
+    case .symbol(.open):
+      return try nested { parser throws(ExpressionError) in
+        try parser.advance()
+        let node = try parser.anything()
+        guard try parser.take(.close) else { throw parser.unexpected("an operator or ')'") }
+        return node
+      }
+    case .keyword(.null): throw unexpected("a value (a test for null is IS NULL)")
+    default: throw unexpected("a value")
+    }
+  }
+
+  private mutating func call(_ name: String, at start: Int) throws(ExpressionError) -> Int {
+    let key = name.utf8.count <= 16 ? name.lowercased() : ""
+    if key == "date" || key == "timestamp" { return try instant(isDate: key == "date", at: start) }
+    let function = ExpressionFunction(rawValue: key)
+    guard function != nil || key == "format" else {
+      throw error(.unknownFunction, at: start, expected: "a function", found: name)
+    }
+    let arguments = try nested { parser throws(ExpressionError) in
+      try parser.advance()
+      return try parser.arguments(min: 0) { parser throws(ExpressionError) in try parser.anything() }
+    }
+    guard let function else { return try format(arguments, at: start) }
+    let counts = function.signature.counts
+    guard counts.contains(arguments.count) else {
+      throw error(
+        .argumentCount, at: start, expected: "\(function.rawValue) with \(Self.words(counts))",
+        found: "\(arguments.count)")
+    }
+    return add(.call(function, addChildren(arguments)), at: start)
+  }
+
+  private static func words(_ counts: ClosedRange<Int>) -> String {
+    let noun = counts.upperBound == 1 ? "argument" : "arguments"
+    if counts.lowerBound == counts.upperBound { return "\(counts.lowerBound) \(noun)" }
+    if counts.upperBound == .max { return "at least \(counts.lowerBound) argument" }
+    return "\(counts.lowerBound) to \(counts.upperBound) \(noun)"
+  }
+
+  /// `DATE('...')` or `TIMESTAMP('...')`, the name being behind.
+  private mutating func instant(isDate: Bool, at start: Int) throws(ExpressionError) -> Int {
+    try advance()
+    let shape = isDate ? "'YYYY-MM-DD'" : "'YYYY-MM-DDThh:mm:ssZ'"
+    guard case .text(let text) = token else { throw unexpected(shape) }
+    guard let time = CivilTime(text), time.isDate == isDate else {
+      throw error(.badLiteral, at: range.lowerBound, expected: shape, found: "'\(text)'")
+    }
+    try advance()
+    try expect(.close)
+    parts.instants.append(InstantLiteral(time: time, text: text))
+    return add(.instant(parts.instants.count - 1), at: start)
+  }
+
+  /// `format('pattern', value, ...)` or `format(value, 'pattern')`.
+  private mutating func format(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
+    let number = arguments.firstIndex { pattern(of: $0) != nil }
+    guard let number, number == 0 || number == 1 && arguments.count == 2, let pattern = pattern(of: arguments[number])
+    else {
+      let isCount = arguments.count < 2
+      throw error(
+        isCount ? .argumentCount : .type, at: start, expected: "format('pattern', values) or format(value, 'pattern')",
+        found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
+    }
+    let format: NumberFormat
+    do {
+      format = try NumberFormat(pattern)
+    } catch let problem {
+      throw error(
+        .badLiteral, at: parts.offsets[arguments[number]], expected: problem.expected, found: problem.found)
+    }
+    var values = arguments
+    values.remove(at: number)
+    guard values.count == format.types.count else {
+      throw error(
+        .argumentCount, at: start, expected: "as many values as the pattern has (\(format.types.count))",
+        found: "\(values.count)")
+    }
+    parts.formats.append(format)
+    return add(.format(parts.formats.count - 1, addChildren(values)), at: start)
+  }
+
+  private func pattern(of node: Int) -> String? {
+    guard case .literal(let number) = parts.nodes[node], case .string(let text) = parts.literals[number] else {
+      return nil
+    }
+    return text
+  }
+}

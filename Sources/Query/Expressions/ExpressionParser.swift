@@ -1,0 +1,222 @@
+// From tokens to nodes: recursive descent that goes down for parentheses and calls alone, and loops over all that chains.
+
+import Geometry
+
+struct ExpressionParser {
+  private var lexer: ExpressionLexer
+  private(set) var token = ExpressionToken.end
+  private(set) var range = 0..<0
+  private var depth = 0
+  var parts = ExpressionTree.Parts()
+  private var propertyNumbers: [String: Int] = [:]
+
+  init(_ text: String) throws(ExpressionError) {
+    guard text.utf8.count <= Expression.lengthLimit else {
+      throw ExpressionError(
+        .tooLong, at: Expression.lengthLimit, in: text.utf8, expected: "at most \(Expression.lengthLimit) bytes",
+        found: "\(text.utf8.count) bytes")
+    }
+    lexer = ExpressionLexer(text)
+    try advance()
+  }
+
+  mutating func parse() throws(ExpressionError) -> ExpressionTree.Parts {
+    _ = try anything()
+    guard token == .end else { throw unexpected("an operator or the end") }
+    return parts
+  }
+
+  // MARK: Steps
+
+  mutating func advance() throws(ExpressionError) { (token, range) = try lexer.next() }
+
+  func unexpected(_ expected: String) -> ExpressionError {
+    error(.syntax, at: range.lowerBound, expected: expected, found: token == .end ? "the end" : lexer.excerpt(range))
+  }
+
+  func error(_ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String) -> ExpressionError {
+    lexer.error(kind, at: offset, expected: expected, found: found)
+  }
+
+  mutating func take(_ keyword: ExpressionToken.Keyword) throws(ExpressionError) -> Bool {
+    guard token == .keyword(keyword) else { return false }
+    try advance()
+    return true
+  }
+
+  mutating func take(_ symbol: ExpressionToken.Symbol) throws(ExpressionError) -> Bool {
+    guard token == .symbol(symbol) else { return false }
+    try advance()
+    return true
+  }
+
+  mutating func expect(_ symbol: ExpressionToken.Symbol) throws(ExpressionError) {
+    guard try take(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
+  }
+
+  mutating func add(_ node: ExpressionNode, at offset: Int) -> Int {
+    parts.nodes.append(node)
+    parts.offsets.append(offset)
+    return parts.nodes.count - 1
+  }
+
+  mutating func addChildren(_ nodes: [Int]) -> Range<Int> {
+    let start = parts.children.count
+    parts.children += nodes
+    return start..<parts.children.count
+  }
+
+  /// What stands in parentheses that have been opened, up to the one that closes them.
+  mutating func nested<Result>(
+    _ body: (inout ExpressionParser) throws(ExpressionError) -> Result
+  ) throws(ExpressionError) -> Result {
+    guard depth < Expression.depthLimit else {
+      throw error(
+        .tooDeep, at: range.lowerBound, expected: "at most \(Expression.depthLimit) parentheses inside one another",
+        found: "more")
+    }
+    depth += 1
+    let result = try body(&self)
+    depth -= 1
+    return result
+  }
+
+  // MARK: Logic
+
+  mutating func anything() throws(ExpressionError) -> Int {
+    let start = range.lowerBound
+    let first = try conjunction()
+    guard token == .keyword(.or) else { return first }
+    var operands = [first]
+    while try take(.or) { operands.append(try conjunction()) }
+    return add(.or(addChildren(operands)), at: start)
+  }
+
+  private mutating func conjunction() throws(ExpressionError) -> Int {
+    let start = range.lowerBound
+    let first = try negation()
+    guard token == .keyword(.and) else { return first }
+    var operands = [first]
+    while try take(.and) { operands.append(try negation()) }
+    return add(.and(addChildren(operands)), at: start)
+  }
+
+  private mutating func negation() throws(ExpressionError) -> Int {
+    let start = range.lowerBound
+    var count = 0
+    while try take(.not) { count += 1 }
+    var node = try predicate()
+    // Two cancel out but for values that are no truth value; so one or two stand for all.
+    for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = add(.not(node), at: start) }
+    return node
+  }
+
+  private mutating func predicate() throws(ExpressionError) -> Int {
+    let left = try sum()
+    let offset = range.lowerBound
+    if case .symbol(let symbol) = token, let comparison = Comparison(symbol) {
+      try advance()
+      return add(.compare(comparison, left, try sum()), at: offset)
+    }
+    if try take(.is) {
+      let isNegated = try take(.not)
+      guard try take(.null) else { throw unexpected(isNegated ? "NULL" : "NULL or NOT NULL") }
+      return add(.isNull(left, isNegated: isNegated), at: offset)
+    }
+    let isNegated = try take(.not)
+    if try take(.in) { return try list(left, isNegated, offset) }
+    if try take(.like) {
+      let pattern = try likePattern()
+      parts.patterns.append(pattern)
+      return add(.like(left, pattern: parts.patterns.count - 1, isNegated: isNegated), at: offset)
+    }
+    if try take(.between) {
+      let low = try sum()
+      guard try take(.and) else { throw unexpected("AND") }
+      return add(.between(left, low, try sum(), isNegated: isNegated), at: offset)
+    }
+    if isNegated { throw unexpected("IN, LIKE or BETWEEN") }
+    return left
+  }
+
+  private mutating func list(
+    _ value: Int, _ isNegated: Bool, _ offset: Int
+  ) throws(ExpressionError) -> Int {
+    try expect(.open)
+    let elements = try nested { parser throws(ExpressionError) in
+      try parser.arguments(min: 1) { parser throws(ExpressionError) in try parser.sum() }
+    }
+    var constants: [AttributeValue] = []
+    for element in elements {
+      if case .literal(let number) = parts.nodes[element] { constants.append(parts.literals[number]) }
+    }
+    // A set of literals is looked up, not gone through; the nodes stay for the check of types.
+    var set: Int?
+    if constants.count == elements.count {
+      set = parts.sets.count
+      parts.sets.append(ConstantSet(constants))
+    }
+    return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
+  }
+
+  /// A text, or a text in `CASEI(...)`.
+  private mutating func likePattern() throws(ExpressionError) -> LikePattern {
+    var folds = 0
+    while case .name(let name) = token, name.lowercased() == "casei" {
+      try advance()
+      try expect(.open)
+      folds += 1
+    }
+    guard case .text(let text) = token else { throw unexpected("a pattern in single quotes") }
+    guard let pattern = LikePattern(folds > 0 ? text.lowercased() : text) else {
+      throw error(
+        .badLiteral, at: range.lowerBound, expected: "a character behind the last backslash",
+        found: lexer.excerpt(range))
+    }
+    try advance()
+    for _ in 0..<folds { try expect(.close) }
+    return pattern
+  }
+
+  /// Elements up to the parenthesis that closes them.
+  mutating func arguments(
+    min: Int, _ element: (inout ExpressionParser) throws(ExpressionError) -> Int
+  ) throws(ExpressionError) -> [Int] {
+    var elements: [Int] = []
+    if min == 0, try take(.close) { return elements }
+    repeat { elements.append(try element(&self)) } while try take(.comma)
+    guard try take(.close) else { throw unexpected("an operator, ',' or ')'") }
+    return elements
+  }
+
+  // MARK: Leaves
+
+  mutating func addProperty(_ name: String, at offset: Int) -> Int {
+    let number = propertyNumbers[name] ?? parts.properties.count
+    if number == parts.properties.count {
+      propertyNumbers[name] = number
+      parts.properties.append(name)
+      parts.propertyOffsets.append(offset)
+    }
+    return add(.property(number), at: offset)
+  }
+
+  mutating func literal(_ value: AttributeValue, at offset: Int) -> Int {
+    parts.literals.append(value)
+    return add(.literal(parts.literals.count - 1), at: offset)
+  }
+}
+
+extension Comparison {
+  fileprivate init?(_ symbol: ExpressionToken.Symbol) {
+    switch symbol {
+    case .equal: self = .equal
+    case .notEqual: self = .notEqual
+    case .less: self = .less
+    case .greater: self = .greater
+    case .lessOrEqual: self = .lessOrEqual
+    case .greaterOrEqual: self = .greaterOrEqual
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// The words of an expression's text, one at a time.
+
+import Geometry
+
+enum ExpressionToken: Equatable {
+  /// An integer, or a finite double.
+  case number(AttributeValue)
+  case text(String)
+  case name(String)
+  /// In double quotes: never a keyword or a function.
+  case quotedName(String)
+  case keyword(Keyword)
+  case symbol(Symbol)
+  case end
+
+  enum Keyword: String, CaseIterable {
+    case and, or, not, `is`, null, `in`, between, like, `true`, `false`, div
+  }
+
+  enum Symbol: String {
+    case equal = "="
+    case notEqual = "<>"
+    case less = "<"
+    case greater = ">"
+    case lessOrEqual = "<="
+    case greaterOrEqual = ">="
+    case plus = "+"
+    case minus = "-"
+    case asterisk = "*"
+    case slash = "/"
+    case percent = "%"
+    case caret = "^"
+    case open = "("
+    case close = ")"
+    case comma = ","
+  }
+}
+
+/// Cuts a text into tokens, by the lexical rules of CQL2 text (OGC 21-065r2, annex B).
+struct ExpressionLexer {
+  let bytes: [UInt8]
+  private(set) var position = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  /// The next token and where it stands.
+  mutating func next() throws(ExpressionError) -> (ExpressionToken, Range<Int>) {
+    while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+    let start = position
+    guard start < bytes.count else { return (.end, start..<start) }
+    let token: ExpressionToken
+    switch bytes[start] {
+    case UInt8(ascii: "'"): token = .text(try quoted(by: UInt8(ascii: "'")))
+    case UInt8(ascii: "\""):
+      let name = try quoted(by: UInt8(ascii: "\""))
+      guard !name.isEmpty else {
+        throw error(.syntax, at: start, expected: "a name between the quotes", found: "\"\"")
+      }
+      token = .quotedName(name)
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): token = try number()
+    case UInt8(ascii: ".") where start + 1 < bytes.count && isDigit(bytes[start + 1]): token = try number()
+    default: token = try isNameStart(scalar(at: start)) ? name() : .symbol(symbol())
+    }
+    return (token, start..<position)
+  }
+
+  func error(
+    _ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String
+  ) -> ExpressionError {
+    ExpressionError(kind, at: offset, in: bytes, expected: expected, found: found)
+  }
+
+  /// A piece of the text for a message, not longer than fits one.
+  func excerpt(_ range: Range<Int>) -> String {
+    let text = String(decoding: bytes[range], as: UTF8.self).unicodeScalars
+    return text.count <= 40 ? String(text) : String(text.prefix(40)) + "…"
+  }
+
+  // MARK: Kinds of tokens
+
+  /// A text or a quoted name: the quote twice is one; in texts a backslash before it is one too, and else a character.
+  private mutating func quoted(by quote: UInt8) throws(ExpressionError) -> String {
+    let start = position
+    var content: [UInt8] = []
+    position += 1
+    while position < bytes.count {
+      let byte = bytes[position]
+      let next = position + 1 < bytes.count ? bytes[position + 1] : 0
+      if next == quote, byte == quote || byte == UInt8(ascii: "\\") && quote == UInt8(ascii: "'") {
+        content.append(quote)
+        position += 2
+      } else if byte == quote {
+        position += 1
+        return String(decoding: content, as: UTF8.self)
+      } else {
+        content.append(byte)
+        position += 1
+      }
+    }
+    let quote = quote == UInt8(ascii: "'") ? "'" : "\""
+    throw error(.badLiteral, at: start, expected: "a closing \(quote)", found: excerpt(start..<bytes.count))
+  }
+
+  private mutating func number() throws(ExpressionError) -> ExpressionToken {
+    let start = position
+    var isInteger = true
+    func skipDigits() { while position < bytes.count, isDigit(bytes[position]) { position += 1 } }
+    skipDigits()
+    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+      isInteger = false
+      position += 1
+      skipDigits()
+    }
+    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+      isInteger = false
+      position += 1
+      if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
+        position += 1
+      }
+      let digits = position
+      skipDigits()
+      if position == digits {
+        throw error(.badLiteral, at: start, expected: "digits after the E", found: excerpt(start..<position))
+      }
+    }
+    let isInName = position < bytes.count && isNamePart(scalar(at: position))
+    while position < bytes.count, isNamePart(scalar(at: position)) { position += width(at: position) }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if !isInName, isInteger, let value = Int64(text) { return .number(.integer(value)) }
+    // Integers beyond 64 bits are doubles; "1." reads as "1.0".
+    if !isInName, let value = Double(text.hasSuffix(".") ? text + "0" : text.replacingPoint), value.isFinite {
+      return .number(.double(value))
+    }
+    throw error(.badLiteral, at: start, expected: "a number", found: excerpt(start..<position))
+  }
+
+  private mutating func name() -> ExpressionToken {
+    let start = position
+    while position < bytes.count, isNamePart(scalar(at: position)) { position += width(at: position) }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if text.utf8.count <= 7, let keyword = ExpressionToken.Keyword(rawValue: text.lowercased()) {
+      return .keyword(keyword)
+    }
+    return .name(text)
+  }
+
+  private mutating func symbol() throws(ExpressionError) -> ExpressionToken.Symbol {
+    for length in [2, 1] where position + length <= bytes.count {
+      let text = String(decoding: bytes[position..<position + length], as: UTF8.self)
+      if let symbol = ExpressionToken.Symbol(rawValue: text) {
+        position += length
+        return symbol
+      }
+    }
+    throw error(
+      .syntax, at: position, expected: "a value or an operator",
+      found: excerpt(position..<min(bytes.count, position + width(at: position))))
+  }
+
+  // MARK: Characters
+
+  private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+  /// Bytes of the scalar that begins here; the text is well-formed, being a `String`'s.
+  private func width(at index: Int) -> Int {
+    switch bytes[index] {
+    case ..<0x80: 1
+    case ..<0xE0: 2
+    case ..<0xF0: 3
+    default: 4
+    }
+  }
+
+  private func scalar(at index: Int) -> UInt32 {
+    let first = UInt32(bytes[index])
+    let count = width(at: index)
+    if count == 1 { return first }
+    var value = first & (0x7F >> UInt32(count))
+    for next in bytes[(index + 1)...].prefix(count - 1) { value = value << 6 | UInt32(next & 0x3F) }
+    return value
+  }
+
+  /// CQL2's `identifierStart`, which is XML's.
+  private func isNameStart(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x3A, 0x5F, 0x41...0x5A, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFE,
+      0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFFD,
+      0x10000...0xEFFFF:
+      true
+    default: false
+    }
+  }
+
+  private func isNamePart(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x2E, 0x30...0x39, 0x300...0x36F, 0x203F...0x2040: true
+    default: isNameStart(scalar)
+    }
+  }
+}
+
+extension String {
+  /// With a digit on both sides of the point, as the standard library reads numbers.
+  fileprivate var replacingPoint: String {
+    let text = hasPrefix(".") ? "0" + self : self
+    guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }
+    let next = text.utf8.index(after: point)
+    guard next < text.utf8.endIndex, text.utf8[next] | 0x20 == UInt8(ascii: "e") else { return text }
+    return text[..<next] + "0" + text[next...]
+  }
+}

@@ -1,0 +1,197 @@
+// Numbers as text by a pattern, as printf does, without its holes: patterns are checked once, and no locale has a say.
+
+import Glibc
+
+/// A pattern: text with `%[flags][width][.precision]` and one of `d f e g E G s`; `%%` is a percent sign.
+///
+/// Flags are those of printf (`-` left, `+` and space before what is not negative, `0` fill) and `,`, which parts the thousands.
+/// `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's own decimal digits, rounded once.
+struct NumberFormat: Sendable {
+  struct Problem: Error {
+    let expected: String
+    let found: String
+  }
+
+  private enum Piece: Sendable {
+    case text(String)
+    case value(Field)
+  }
+
+  private struct Field: Sendable {
+    var isLeft = false
+    var plus = ""
+    var isZeroFilled = false
+    var isGrouped = false
+    var width = 0
+    var precision: Int?
+    var conversion = UInt8(ascii: "s")
+  }
+
+  private var pieces: [Piece] = []
+  /// Of the values it takes.
+  private(set) var types: [ScalarTypes] = []
+
+  init(_ pattern: String) throws(Problem) {
+    var text: [UInt8] = []
+    var rest = Array(pattern.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte != UInt8(ascii: "%") {
+        text.append(byte)
+      } else if rest.first == UInt8(ascii: "%") {
+        text.append(byte)
+        rest.removeFirst()
+      } else {
+        let all = rest
+        guard let field = Self.field(&rest) else {
+          let end = all.index(all.startIndex, offsetBy: 12, limitedBy: all.endIndex) ?? all.endIndex
+          throw Problem(
+            expected: "%[-+ 0,][width][.precision] and one of d f e g E G s, or %%",
+            found: "%" + String(decoding: all[..<end], as: UTF8.self))
+        }
+        if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
+        text = []
+        pieces.append(.value(field))
+        types.append(field.conversion == UInt8(ascii: "s") ? .any : .number)
+      }
+    }
+    if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
+  }
+
+  private static func field(_ rest: inout ArraySlice<UInt8>) -> Field? {
+    var field = Field()
+    flags: while let byte = rest.first {
+      switch byte {
+      case UInt8(ascii: "-"): field.isLeft = true
+      case UInt8(ascii: "+"): field.plus = "+"
+      case UInt8(ascii: " "): if field.plus.isEmpty { field.plus = " " }
+      case UInt8(ascii: "0"): field.isZeroFilled = true
+      case UInt8(ascii: ","): field.isGrouped = true
+      default: break flags
+      }
+      rest.removeFirst()
+    }
+    func number(limit: Int) -> Int? {
+      var value = 0
+      while let byte = rest.first, byte >= 0x30, byte <= 0x39 {
+        value = value * 10 + Int(byte - 0x30)
+        guard value <= limit else { return nil }
+        rest.removeFirst()
+      }
+      return value
+    }
+    guard let width = number(limit: 1000) else { return nil }
+    field.width = width
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard let precision = number(limit: 100) else { return nil }
+      field.precision = precision
+    }
+    guard let conversion = rest.popFirst(), "dfegEGs".utf8.contains(conversion) else { return nil }
+    field.conversion = conversion
+    return field
+  }
+
+  /// The text for as many values as there are ``types``; nil when one is null or of another type.
+  func text(of values: [Scalar]) -> String? {
+    var result = ""
+    var next = 0
+    for piece in pieces {
+      switch piece {
+      case .text(let text): result += text
+      case .value(let field):
+        guard next < values.count, let text = Self.text(of: values[next], field) else { return nil }
+        result += text
+        next += 1
+      }
+    }
+    return result
+  }
+
+  private static func text(of value: Scalar, _ field: Field) -> String? {
+    var sign = ""
+    var body: String
+    if field.conversion == UInt8(ascii: "s") {
+      guard let text = value.asText else { return nil }
+      body = field.precision.map { String(text.unicodeScalars.prefix($0)) } ?? text
+    } else {
+      guard let digits = digits(of: value, field) else { return nil }
+      body = digits.text
+      if field.isGrouped { body = grouped(body) }
+      sign = digits.isNegative ? "-" : field.plus
+    }
+    let missing = field.width - sign.unicodeScalars.count - body.unicodeScalars.count
+    guard missing > 0 else { return sign + body }
+    let isNumber = field.conversion != UInt8(ascii: "s")
+    if field.isLeft { return sign + body + String(repeating: " ", count: missing) }
+    if field.isZeroFilled, isNumber, value.number?.isFinite == true {
+      return sign + String(repeating: "0", count: missing) + body
+    }
+    return String(repeating: " ", count: missing) + sign + body
+  }
+
+  /// Without the sign.
+  private static func digits(of value: Scalar, _ field: Field) -> (text: String, isNegative: Bool)? {
+    switch (value, field.conversion) {
+    case (.integer(let value), UInt8(ascii: "d")): return (String(value.magnitude), value < 0)
+    case (.integer(let value), UInt8(ascii: "f")):
+      // Not through a double, which has no more than 53 bits.
+      let decimals = field.precision ?? 6
+      let text = String(value.magnitude) + (decimals > 0 ? "." + String(repeating: "0", count: decimals) : "")
+      return (text, value < 0)
+    case (.double(let value), UInt8(ascii: "d")):
+      let whole = value.rounded()
+      return (printed(whole.magnitude, UInt8(ascii: "f"), 0), whole < 0)
+    default:
+      guard let number = value.number else { return nil }
+      return (printed(number.magnitude, field.conversion, field.precision ?? 6), number.sign == .minus)
+    }
+  }
+
+  private static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
+    let pattern =
+      switch conversion {
+      case UInt8(ascii: "e"): "%.*e"
+      case UInt8(ascii: "E"): "%.*E"
+      case UInt8(ascii: "g"): "%.*g"
+      case UInt8(ascii: "G"): "%.*G"
+      default: "%.*f"
+      }
+    // 309 digits, a point and 100 decimals at most. The process stays in the C locale, so the point is a point.
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+      guard let start = buffer.baseAddress else { return "" }
+      let count = withVaList([CInt(truncatingIfNeeded: precision), value]) {
+        vsnprintf(start, buffer.count, pattern, $0)
+      }
+      let bytes = UnsafeRawBufferPointer(start: start, count: max(0, min(Int(count), buffer.count - 1)))
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// With a comma before every third digit from the point.
+  private static func grouped(_ text: String) -> String {
+    let whole = text.utf8.prefix { $0 >= 0x30 && $0 <= 0x39 }
+    var result: [UInt8] = []
+    for (place, digit) in whole.enumerated() {
+      if place > 0, (whole.count - place) % 3 == 0 { result.append(UInt8(ascii: ",")) }
+      result.append(digit)
+    }
+    return String(decoding: result, as: UTF8.self) + text.dropFirst(whole.count)
+  }
+}
+
+extension Scalar {
+  /// The value as plain text: whole doubles without a point, other doubles as the shortest text that reads back; nil for null.
+  var asText: String? {
+    switch self {
+    case .null: return nil
+    case .bool(let value): return value ? "true" : "false"
+    case .integer(let value): return String(value)
+    case .double(let value):
+      if value.magnitude < 0x1p53, let whole = Int64(exactly: value) { return String(whole) }
+      return value.description
+    case .bytes, .text: return string
+    case .instant(let instant): return instant.text
+    case .json(let text): return text
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// One question to one column: a loop for each layout of columns, most of them without a branch.
+
+import Geometry
+
+extension RowMask {
+  func narrow(to test: ColumnTest, _ column: Int, _ chunk: FeatureChunk) {
+    guard let place = chunk.place(of: column) else {
+      if !test.holds(.null) { cut(at: 0) }
+      return
+    }
+    if case .isNull(let isWanted) = test { return narrow(toNull: isWanted, chunk.columns[place]) }
+    // What is unknown is not wanted: rows without a value go first.
+    unmark(chunk.columns[place].nulls)
+    switch chunk.columns[place].layout {
+    case .doubles(let values):
+      cut(at: values.count)
+      narrow(values, to: test)
+    case .integers(let values):
+      cut(at: values.count)
+      narrow(values, to: test)
+    case .bools(let values):
+      cut(at: values.count)
+      let (ifTrue, ifFalse) = (test.holds(.bool(true)), test.holds(.bool(false)))
+      forEachMarked { if !(values[$0] ? ifTrue : ifFalse) { self[$0] = 0 } }
+    case .codes(let codes):
+      cut(at: codes.count)
+      narrow(codes, to: test)
+    case .strings(let texts):
+      cut(at: texts.count)
+      narrow(texts, to: test)
+    case .json: cut(at: 0)
+    case .sparse, .mixed: narrowOneByOne(to: test, chunk.columns[place])
+    }
+  }
+
+  private func narrowOneByOne(to test: ColumnTest, _ column: Column) {
+    forEachMarked { if !test.holds(Scalar(column[$0])) { self[$0] = 0 } }
+  }
+
+  private func narrow(toNull isWanted: Bool, _ column: Column) {
+    let end = column.count
+    switch column.layout {
+    case .integers, .bools: forEachMarked { if ($0 >= end || column.nulls[$0]) != isWanted { self[$0] = 0 } }
+    case .doubles(let values):
+      forEachMarked { if ($0 >= end || column.nulls[$0] || values[$0].isNaN) != isWanted { self[$0] = 0 } }
+    case .codes(let codes):
+      forEachMarked { if ($0 >= end || codes.codes[$0] == CodeColumn.none) != isWanted { self[$0] = 0 } }
+    case .strings(let texts), .json(let texts):
+      forEachMarked { if ($0 >= end || texts.offsets[$0] == TextArena.none) != isWanted { self[$0] = 0 } }
+    case .sparse, .mixed: narrowOneByOne(to: .isNull(isWanted), column)
+    }
+  }
+
+  // MARK: Numbers
+
+  private func narrow(_ values: [Double], to test: ColumnTest) {
+    guard case .compare(let comparison, let constant) = test else {
+      forEachMarked { if !test.holds(Scalar(number: values[$0])) { self[$0] = 0 } }
+      return
+    }
+    guard let (comparison, bound) = comparison.onDoubles(constant) else { return cut(at: 0) }
+    switch comparison {
+    case .equal: keep(values) { $0 == bound }
+    // NaN is null, and so not wanted.
+    case .notEqual: keep(values) { $0 < bound || $0 > bound }
+    case .less: keep(values) { $0 < bound }
+    case .greater: keep(values) { $0 > bound }
+    case .lessOrEqual: keep(values) { $0 <= bound }
+    case .greaterOrEqual: keep(values) { $0 >= bound }
+    }
+  }
+
+  private func narrow(_ values: [Int64], to test: ColumnTest) {
+    if case .isIn(let set, let isWanted) = test, set.isOfNumbers, set.integers.count <= 8 {
+      let integers = set.integers
+      return integers.withUnsafeBufferPointer { integers in
+        keep(values) { value in
+          var isIn = false
+          for integer in integers { isIn = isIn || integer == value }
+          return isIn == isWanted
+        }
+      }
+    }
+    guard case .compare(let comparison, let constant) = test else {
+      forEachMarked { if !test.holds(.integer(values[$0])) { self[$0] = 0 } }
+      return
+    }
+    guard let (comparison, bound) = comparison.onIntegers(constant) else { return cut(at: 0) }
+    switch comparison {
+    case .equal: keep(values) { $0 == bound }
+    case .notEqual: keep(values) { $0 != bound }
+    case .less: keep(values) { $0 < bound }
+    case .greater: keep(values) { $0 > bound }
+    case .lessOrEqual: keep(values) { $0 <= bound }
+    case .greaterOrEqual: keep(values) { $0 >= bound }
+    }
+  }
+
+  /// Keeps rows marked whose value passes. `values` are at most as many as rows; the others were cut off.
+  @inline(__always)
+  private func keep<Value>(_ values: [Value], _ passes: (Value) -> Bool) {
+    values.withUnsafeBufferPointer { values in
+      guard let source = values.baseAddress, let target = baseAddress else { return }
+      for row in 0..<Swift.min(values.count, count) {
+        target[row] &= passes(source[row]) ? 1 : 0
+      }
+    }
+  }
+
+  // MARK: Texts
+
+  /// The two questions most asked of texts get loops of their own, so that each text costs no more than looking at it.
+  private func narrow(_ column: TextColumn, to test: ColumnTest) {
+    switch test {
+    case .compare(let comparison, .string(var constant)):
+      constant.withUTF8 { constant in
+        let constant = UnsafeRawBufferPointer(constant)
+        switch comparison {
+        case .equal: keep(column) { $0.isEqual(to: constant) }
+        case .notEqual: keep(column) { !$0.isEqual(to: constant) }
+        default: keep(column) { comparison.holds(Order($0, constant)) }
+        }
+      }
+    case .like(let pattern, let isWanted): keep(column) { pattern.matches($0) == isWanted }
+    default: keep(column) { test.holds(.bytes($0)) }
+    }
+  }
+
+  @inline(__always)
+  private func keep(_ column: TextColumn, _ passes: (UnsafeRawBufferPointer) -> Bool) {
+    let arena = column.arena
+    column.offsets.withUnsafeBufferPointer { offsets in
+      forEachMarked { row in
+        let offset = offsets[row]
+        if offset == TextArena.none || !arena.withText(at: offset, passes) { self[row] = 0 }
+      }
+    }
+  }
+
+  /// The question is asked of each distinct text once.
+  private func narrow(_ column: CodeColumn, to test: ColumnTest) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { table in
+      table.initialize(repeating: 0)
+      var passing = 0
+      var last: UInt8 = 0
+      for code in 0..<column.distinct.count {
+        guard column.distinct.arena.withText(at: column.distinct.offsets[code], { test.holds(.bytes($0)) }) else {
+          continue
+        }
+        last = UInt8(truncatingIfNeeded: code)
+        table[code] = 1
+        passing += 1
+      }
+      switch passing {
+      case 0: cut(at: 0)
+      case 1: keep(column.codes) { $0 == last }
+      default: keep(column.codes) { table[Int($0)] != 0 }
+      }
+    }
+  }
+}
+
+extension Comparison {
+  /// The same question to integers with a bound that is one; nil when no integer is the answer.
+  fileprivate func onIntegers(_ constant: AttributeValue) -> (Comparison, Int64)? {
+    switch constant {
+    case .integer(let bound): return (self, bound)
+    case .double(let bound):
+      if let whole = Int64(exactly: bound) { return (self, whole) }
+      // Between two integers, or beyond them all.
+      let below = Order(.max, exactly: bound) == .less ? Int64.max : bound < -0x1p63 ? nil : Int64(bound.rounded(.down))
+      switch self {
+      case .equal: return nil
+      case .notEqual: return (.lessOrEqual, .max)
+      case .less, .lessOrEqual: return below.map { (.lessOrEqual, $0) }
+      case .greater, .greaterOrEqual: return below.map { (.greater, $0) } ?? (.lessOrEqual, .max)
+      }
+    default: return nil
+    }
+  }
+
+  /// The same question to doubles; nil when no double is the answer.
+  fileprivate func onDoubles(_ constant: AttributeValue) -> (Comparison, Double)? {
+    switch constant {
+    case .double(let bound): return (self, bound)
+    case .integer(let bound):
+      let nearest = Double(bound)
+      // A bound that is no double lies between two, of which `nearest` is one.
+      let order = Order(bound, exactly: nearest)
+      switch (self, order) {
+      case (_, .same): return (self, nearest)
+      case (.equal, _): return nil
+      case (.notEqual, _): return (.lessOrEqual, .infinity)
+      case (.less, .less), (.lessOrEqual, .less): return (.less, nearest)
+      case (.less, _), (.lessOrEqual, _): return (.lessOrEqual, nearest)
+      case (.greater, .less), (.greaterOrEqual, .less): return (.greaterOrEqual, nearest)
+      case (.greater, _), (.greaterOrEqual, _): return (.greater, nearest)
+      }
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// Which types a value can have, so that what can never go together is found before the first feature.
+
+import Geometry
+
+/// A set of types; null is in none.
+struct ScalarTypes: OptionSet {
+  let rawValue: UInt8
+  static let boolean = ScalarTypes(rawValue: 1)
+  static let number = ScalarTypes(rawValue: 2)
+  static let text = ScalarTypes(rawValue: 4)
+  static let instant = ScalarTypes(rawValue: 8)
+  static let json = ScalarTypes(rawValue: 16)
+  static let any: ScalarTypes = [.boolean, .number, .text, .instant, .json]
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Of a field; any without a declared type, or with one that says little about its values.
+  init(_ type: FieldType?) {
+    switch type {
+    case .boolean: self = .boolean
+    case .integer, .double: self = .number
+    case .string, .date, .dateTime, .time: self = .text
+    case .binary, .json, nil: self = .any
+    }
+  }
+
+  init(_ literal: AttributeValue) {
+    switch literal {
+    case .null: self = []
+    case .bool: self = .boolean
+    case .integer, .double: self = .number
+    case .string: self = .text
+    case .json: self = .json
+    }
+  }
+
+  /// Whether values of both can compare. JSON compares with nothing.
+  func compares(with other: ScalarTypes) -> Bool {
+    var left = self
+    var right = other
+    // An instant compares with the text of one.
+    if left.contains(.instant) { left.insert(.text) }
+    if right.contains(.instant) { right.insert(.text) }
+    return !left.intersection(right).subtracting(.json).isEmpty
+  }
+
+  var words: String {
+    var names: [String] = []
+    if contains(.boolean) { names.append("a truth value") }
+    if contains(.number) { names.append("a number") }
+    if contains(.text) { names.append("a text") }
+    if contains(.instant) { names.append("an instant") }
+    if contains(.json) { names.append("JSON") }
+    return names.isEmpty ? "null" : names.joined(separator: " or ")
+  }
+}
+
+extension ExpressionTree {
+  /// The types of each node, those of a property being as told.
+  func types(of property: (Int) -> ScalarTypes) -> [ScalarTypes] {
+    var types: [ScalarTypes] = []
+    types.reserveCapacity(nodes.count)
+    for node in nodes {
+      switch node {
+      case .literal(let number): types.append(ScalarTypes(parts.literals[number]))
+      case .instant: types.append(.instant)
+      case .property(let number): types.append(property(number))
+      case .not, .and, .or, .compare, .isNull, .isIn, .between, .like: types.append(.boolean)
+      case .chain, .power, .negate: types.append(.number)
+      case .format: types.append(.text)
+      case .call(let function, let range):
+        let signature = function.signature
+        let passed = children[range].dropFirst(signature.passesFrom).map { types[$0] }
+        types.append(signature.result ?? passed.reduce([]) { $0.union($1) })
+      }
+    }
+    return types
+  }
+
+  /// - Throws: ``ExpressionError`` of kind `type` at the first operand that can never do.
+  func checkTypes(in text: String, _ property: (Int) -> ScalarTypes) throws(ExpressionError) {
+    let types = types(of: property)
+    func demand(_ expected: ScalarTypes, _ node: Int) throws(ExpressionError) {
+      if types[node].isDisjoint(with: expected) { throw wrong(expected, types[node], at: node, text) }
+    }
+    func demandComparable(_ left: Int, _ right: Int) throws(ExpressionError) {
+      if !types[left].compares(with: types[right]) { throw wrong(types[left], types[right], at: right, text) }
+    }
+    for node in nodes {
+      switch node {
+      case .literal, .instant, .property, .isNull: break
+      case .not(let operand): try demand(.boolean, operand)
+      case .and(let range), .or(let range): for operand in children[range] { try demand(.boolean, operand) }
+      case .compare(_, let left, let right): try demandComparable(left, right)
+      case .isIn(let value, let list, _, _): for element in children[list] { try demandComparable(value, element) }
+      case .between(let value, let low, let high, _):
+        try demandComparable(value, low)
+        try demandComparable(value, high)
+      case .like(let value, _, _): try demand(.text, value)
+      case .chain(let first, let range):
+        try demand(.number, first)
+        for link in links[range] { try demand(.number, link.operand) }
+      case .power(let base, let exponent):
+        try demand(.number, base)
+        try demand(.number, exponent)
+      case .negate(let operand): try demand(.number, operand)
+      case .format(let number, let range):
+        for (expected, value) in zip(parts.formats[number].types, children[range]) { try demand(expected, value) }
+      case .call(let function, let range):
+        for (place, argument) in children[range].enumerated() {
+          try demand(function.signature.argument(place), argument)
+        }
+      }
+    }
+  }
+
+  private func wrong(
+    _ expected: ScalarTypes, _ found: ScalarTypes, at node: Int, _ text: String
+  ) -> ExpressionError {
+    ExpressionError(
+      .type, at: parts.offsets[node], in: text.utf8, expected: expected.words, found: found.words)
+  }
+}

@@ -1,0 +1,108 @@
+// Three-valued logic in full, and the rules of LIKE.
+
+import Geometry
+import Testing
+
+@testable import Query
+
+@Suite struct ExpressionLogicTests {
+  // Unknown is a property that is null.
+  static let words: [(String, Bool?)] = [("TRUE", true), ("FALSE", false), ("u", nil)]
+
+  static func value(_ text: String) throws(ExpressionError) -> AttributeValue {
+    try Expression(text).evaluated { $0 == "u" ? .null : $0 == "n" ? .integer(5) : $0 == "s" ? .string("text") : nil }
+  }
+
+  static func attribute(_ truth: Bool?) -> AttributeValue { truth.map { .bool($0) } ?? .null }
+
+  @Test func `AND, OR and NOT follow Kleene's tables`() throws {
+    let and: [[Bool?]] = [[true, false, nil], [false, false, false], [nil, false, nil]]
+    let or: [[Bool?]] = [[true, true, true], [true, false, nil], [true, nil, nil]]
+    let not: [Bool?] = [false, true, nil]
+    for (row, (left, _)) in Self.words.enumerated() {
+      for (column, (right, _)) in Self.words.enumerated() {
+        #expect(try Self.value("\(left) AND \(right)") == Self.attribute(and[row][column]), "\(left) AND \(right)")
+        #expect(try Self.value("\(left) OR \(right)") == Self.attribute(or[row][column]), "\(left) OR \(right)")
+      }
+      #expect(try Self.value("NOT \(left)") == Self.attribute(not[row]))
+      #expect(try Self.value("NOT NOT \(left)") == Self.attribute(Self.words[row].1))
+    }
+  }
+
+  @Test func `longer chains of AND and OR fold the same tables`() throws {
+    for (a, x) in Self.words {
+      for (b, y) in Self.words {
+        for (c, z) in Self.words {
+          let all: Bool? = [x, y, z].contains(false) ? false : [x, y, z].contains(nil) ? nil : true
+          let any: Bool? = [x, y, z].contains(true) ? true : [x, y, z].contains(nil) ? nil : false
+          #expect(try Self.value("\(a) AND \(b) AND \(c)") == Self.attribute(all))
+          #expect(try Self.value("\(a) OR \(b) OR \(c)") == Self.attribute(any))
+        }
+      }
+    }
+  }
+
+  @Test func `every predicate of null is unknown, save IS NULL`() throws {
+    let unknown = [
+      "u = 1", "u <> 1", "u < 1", "u > 1", "u <= 1", "u >= 1", "1 = u", "u = u", "u IN (1, 2)", "u NOT IN (1, 2)",
+      "u BETWEEN 1 AND 2",
+      "u NOT BETWEEN 1 AND 2", "u LIKE '%'", "u NOT LIKE '%'", "n IN (1, u)", "n NOT IN (1, u)", "n BETWEEN 1 AND u",
+      "n BETWEEN u AND 9", "NOT u = 1", "upper(u) = 'A'", "u + 1 = 2", "u",
+    ]
+    for text in unknown { #expect(try Self.value(text) == .null, "\(text)") }
+    let known: [(String, Bool)] = [
+      ("u IS NULL", true), ("u IS NOT NULL", false), ("n IS NULL", false), ("n IS NOT NULL", true),
+      ("(u = 1) IS NULL", true),
+      ("n IN (5, u)", true), ("n NOT IN (5, u)", false), ("n BETWEEN 6 AND u", false), ("n BETWEEN u AND 4", false),
+      ("n NOT BETWEEN 6 AND u", true), ("NOT (u IS NULL)", false), ("1 / 0 IS NULL", true),
+    ]
+    for (text, truth) in known { #expect(try Self.value(text) == .bool(truth), "\(text)") }
+  }
+
+  @Test func `unlike types compare as unknown where only the value tells`() throws {
+    for text in [
+      "n = s", "n < s", "s <> n", "n IN (s)", "n LIKE '5'", "n AND TRUE", "NOT s", "s + 1 = 2", "n BETWEEN s AND 9",
+    ] {
+      #expect(try Self.value(text) == .null, "\(text)")
+    }
+    #expect(try Self.value("n AND FALSE") == .bool(false))
+    #expect(try Self.value("n IN (s, 5)") == .bool(true))
+  }
+
+  @Test func `LIKE has any text, one code point and an escape`() throws {
+    let table: [(String, String, Bool)] = [
+      ("abc", "abc", true), ("abc", "ab", false), ("abc", "ABC", false), ("abc", "a%", true), ("abc", "%c", true),
+      ("abc", "%b%", true),
+      ("abc", "%", true), ("", "%", true), ("", "", true), ("", "_", false), ("a", "", false), ("abc", "a_c", true),
+      ("abc", "___", true),
+      ("abc", "__", false), ("abc", "____", false), ("abc", "_%", true), ("abc", "%_", true), ("abc", "%%c", true),
+      ("abc", "a%b%c", true),
+      ("aXbXc", "a%b%c", true), ("aab", "%ab", true), ("aaab", "a%ab", true), ("mississippi", "%iss%pi", true),
+      ("mississippi", "%iss%ip", false), ("100%", #"100\%"#, true), ("1000", #"100\%"#, false), ("a_b", #"a\_b"#, true),
+      ("axb", #"a\_b"#, false), (#"a\b"#, #"a\\b"#, true), ("été", "_t_", true), ("日本語", "日_語", true),
+      ("日本語", "____", false),
+      ("a😀b", "a_b", true), ("ééé", "%_é", true), ("a\nb", "a%b", true), ("it's", "it's", true), (".*", ".*", true),
+      ("ab", ".*", false),
+      ("e\u{301}", "_", false), ("e\u{301}", "__", true),
+    ]
+    for (text, pattern, expected) in table {
+      let expression = try Expression(
+        "x LIKE '\(pattern.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'")
+      #expect(try expression.evaluated { _ in .string(text) } == .bool(expected), "\(text) LIKE \(pattern)")
+      let negated = try Expression(expression.text.split(separator: " LIKE ").joined(separator: " NOT LIKE "))
+      #expect(try negated.evaluated { _ in .string(text) } == .bool(!expected), "\(text) NOT LIKE \(pattern)")
+    }
+  }
+
+  @Test func `CASEI folds both sides`() throws {
+    let expression = try Expression("CASEI(x) LIKE casei('%STRASSE')")
+    #expect(try expression.evaluated { _ in .string("Hauptstrasse") } == .bool(true))
+    #expect(try Expression("casei(x) = casei('ÉTÉ')").evaluated { _ in .string("été") } == .bool(true))
+  }
+
+  @Test func `a pattern that tries again and again ends soon`() throws {
+    let expression = try Expression("x LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%b'")
+    let text = AttributeValue.string(String(repeating: "a", count: 20_000))
+    #expect(try expression.evaluated { _ in text } == .bool(false))
+  }
+}
