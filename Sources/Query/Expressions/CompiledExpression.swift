@@ -110,7 +110,7 @@ public struct CompiledExpression: Sendable {
 extension FeatureStore {
   /// The features for which an expression is true, in the order of insertion.
   ///
-  /// - Complexity: O(n); about a nanosecond a feature for a few comparisons with constants.
+  /// - Complexity: O(n); one to two nanoseconds a feature for two comparisons with constants.
   public func rows(where expression: CompiledExpression) -> [UInt32] {
     var result: [UInt32] = []
     expression.withMask { mask in
