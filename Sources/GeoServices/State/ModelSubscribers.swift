@@ -22,12 +22,15 @@ final class ViewpointSubscriber: Subscriber {
     self.exceptOrigin = exceptOrigin
     self.maxRate = maxRate
     self.base = base
+    let place = StatePlace(ObjectReference(.views, view.rawValue))
+    interests = [StatePattern(place, "viewpoint"), StatePattern(place, "isNavigating")]
   }
 
   var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
+  let interests: [StatePattern]
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change, _ world: World) -> Int {
+  func note(_ change: Change, _ lists: ToldLists, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -69,12 +72,15 @@ final class LocationSubscriber: Subscriber {
     self.id = id
     self.source = source
     self.maxRate = maxRate
+    let place = StatePlace(ObjectReference(.locationSources, source.rawValue))
+    interests = [StatePattern(place, "location"), StatePattern(place, "status")]
   }
 
   var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
+  let interests: [StatePattern]
   var isDirty: Bool { hasLocation || hasStatus }
 
-  func note(_ change: Change, _ world: World) -> Int {
+  func note(_ change: Change, _ lists: ToldLists, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true

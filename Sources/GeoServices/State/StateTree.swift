@@ -9,6 +9,8 @@ indirect enum StateNode {
   /// Members in their order.
   case branch([String], (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
+  /// The same of an ordered list, whose deltas are insertions, removals and moves.
+  case list((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
 
@@ -19,7 +21,7 @@ indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf: return opened?.child(name)
+    case .leaf, .list: return opened?.child(name)
     }
   }
 
@@ -55,7 +57,7 @@ indirect enum StateNode {
   /// The names of its children; none for a scalar.
   var names: [String] {
     switch self {
-    case .leaf: return opened?.names ?? []
+    case .leaf, .list: return opened?.names ?? []
     case .branch(let names, _): return names
     case .graphics(let store):
       var ids: [String] = []
@@ -70,7 +72,7 @@ indirect enum StateNode {
 
   func write(to writer: inout JSONWriter) {
     switch self {
-    case .leaf(let write): write(&writer)
+    case .leaf(let write), .list(let write): write(&writer)
     case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
     case .branch(let names, let child):
       writer.beginObject()
@@ -101,17 +103,21 @@ extension StateNode {
   }
 
   /// Its text, made now.
-  var rendered: JSONOpaque {
+  var text: String {
     var writer = JSONWriter(capacity: 256)
     write(to: &writer)
-    let text = writer.string
+    return writer.string
+  }
+
+  var rendered: JSONOpaque {
+    let text = text
     return .written { $0.raw(text) }
   }
 
   /// How many graphics are in it.
   var graphicCount: Int {
     switch self {
-    case .leaf: 0
+    case .leaf, .list: 0
     case .graphics(let store): store.count
     case .branch(let names, let child):
       // Only the tree's upper levels lead to graphics; below an object's members there are none.
@@ -139,6 +145,8 @@ enum StateTree {
     for name in path { node = node?.child(name) }
     return node
   }
+
+  static func node(at place: StatePlace, in world: World) -> StateNode? { node(at: place.names, in: world) }
 
   /// Every place that a pattern means, in order.
   static func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
