@@ -172,17 +172,22 @@ final class DeltaTelling: Telling {
     changes.endObject()
   }
 
+  /// The members of `state/changed`, up to its changes.
+  static func open(_ subscription: String, base: Int, revision: Int, _ origins: [Origin], _ writer: inout JSONWriter) {
+    writer.key("subscription")
+    writer.value(subscription)
+    writer.key("base")
+    writer.value(base)
+    writer.key("revision")
+    writer.value(revision)
+    writer.key("origins")
+    writer.array(origins) { Wire.origin($0).encode(to: &$1) }
+    writer.key("changes")
+  }
+
   private func send(isLast: Bool?, _ session: Session) {
     session.notify("state/changed") { writer in
-      writer.key("subscription")
-      writer.value(subscription)
-      writer.key("base")
-      writer.value(base)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("origins")
-      writer.array(origins) { Wire.origin($0).encode(to: &$1) }
-      writer.key("changes")
+      Self.open(subscription, base: base, revision: revision, origins, &writer)
       writer.raw(changes.bytes)
       writer.endArray()
       if let isLast {

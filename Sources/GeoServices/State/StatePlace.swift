@@ -53,7 +53,16 @@ struct StatePlace: Hashable {
     depth > other.depth && (0..<other.depth).allSatisfy { self[$0] == other[$0] }
   }
 
-  var pointer: String { GeoServices.pointer(names) }
+  /// Its JSON Pointer.
+  var pointer: String {
+    var text = ""
+    for level in 0..<depth {
+      let name = self[level]
+      text += "/"
+      text += name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
+    }
+    return text
+  }
 }
 
 extension StatePattern {

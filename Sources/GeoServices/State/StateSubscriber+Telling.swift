@@ -20,8 +20,9 @@ extension StateSubscriber {
     return .done
   }
 
-  func flush(_ world: World, to session: Session) {
+  func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard isDirty, telling == nil else { return }
+    if tellOne(world, session, &texts) { return forgetAll() }
     if isLost {
       isLost = false
       base = world.revision
@@ -31,8 +32,8 @@ extension StateSubscriber {
       return
     }
     var entries: [Entry] = []
-    for place in order {
-      if let operation = pending[place] { entries += self.entries(place, operation, world) }
+    for noted in pending.entries {
+      if let operation = noted.operation { entries += self.entries(noted, operation, world) }
     }
     for index in touchedPatterns.sorted() { entries += entriesInside(patterns[index], world) }
     for (overlay, noted) in graphics.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -48,7 +49,23 @@ extension StateSubscriber {
     forgetAll()
   }
 
-  private func entries(_ place: StatePlace, _ operation: Operation, _ world: World) -> [Entry] {
+  /// What is told most often, a new value of one property, is written as it comes; whether it was that.
+  private func tellOne(_ world: World, _ session: Session, _ texts: inout PatchTexts) -> Bool {
+    guard let noted = pending.only, noted.operation == .replace, noted.list == nil, before == nil, !isLost,
+      noted.place.member != nil, graphics.isEmpty, touchedPatterns.isEmpty, texts.make(noted.place, in: world)
+    else { return false }
+    session.notify("state/changed") { writer in
+      DeltaTelling.open(id, base: base, revision: world.revision, origins, &writer)
+      writer.beginArray()
+      writer.raw(texts.bytes)
+      writer.endArray()
+    }
+    base = world.revision
+    return true
+  }
+
+  private func entries(_ noted: NotedPlaces.Entry, _ operation: Operation, _ world: World) -> [Entry] {
+    let place = noted.place
     if operation == .remove {
       // What comes again is compared below.
       return before != nil && pending[place.object] == .add ? [] : [.remove(place.pointer)]
@@ -56,7 +73,7 @@ extension StateSubscriber {
     guard patterns.contains(where: { $0.covers(place) }) else { return entriesOfNew(place, world) }
     guard let node = StateTree.node(at: place, in: world) else { return [] }
     if operation == .replace {
-      if case .list = node, let told = toldLists[place].flatMap(ListElement.elements),
+      if case .list = node, let told = noted.list.flatMap(ListElement.elements),
         let now = ListElement.elements(of: node.text)
       {
         let steps = ListDelta.steps(from: told, to: now)

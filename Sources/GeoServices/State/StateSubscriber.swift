@@ -18,10 +18,7 @@ final class StateSubscriber: Subscriber {
 
   /// The revision last told.
   var base: Int
-  var pending: [StatePlace: Operation] = [:]
-  var order: [StatePlace] = []
-  /// Lists that changed, as they were told.
-  var toldLists: [StatePlace: String] = [:]
+  var pending = NotedPlaces()
   var graphics: [OverlayID: NotedGraphics] = [:]
   /// Patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
@@ -50,7 +47,7 @@ final class StateSubscriber: Subscriber {
   }
 
   var interests: [StatePattern] { patterns }
-  var isDirty: Bool { isLost || !order.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
+  var isDirty: Bool { isLost || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
 
   func editBegan(_ world: World) {
     // What waits already was told of an older world.
@@ -63,63 +60,58 @@ final class StateSubscriber: Subscriber {
 
   // MARK: Noting
 
-  func note(_ change: Change, _ lists: ToldLists, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
     if isLost { return 1 }
     if case .client(let name?) = change.origin, name == exceptOrigin {
-      assumeKnown(change.event, world)
+      assumeKnown(change.event, place, world)
       return 0
     }
-    let place = change.event.place
     var superfluous = 0
     switch change.event {
-    case .created: superfluous += note(place, .add, lists)
+    case .created: superfluous += note(place, .add, list)
     case .closed(let object):
-      superfluous += note(place, .remove, lists)
+      superfluous += note(place, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }
-    case .changed, .clock, .history, .document: superfluous += note(place, .replace, lists)
+    case .changed, .clock, .history, .document: superfluous += note(place, .replace, list)
     case .graphics(let overlay, let edit): superfluous += note(edit, of: overlay, place)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
     return superfluous
   }
 
-  private func note(_ place: StatePlace, _ operation: Operation, _ lists: ToldLists) -> Int {
-    if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, lists) }
+  private func note(_ place: StatePlace, _ operation: Operation, _ list: String?) -> Int {
+    if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, list) }
     var superfluous = 0
     for (index, pattern) in patterns.enumerated() where pattern.isBelow(place) {
       switch operation {
       case .replace: touchedPatterns.insert(index)
-      case .add: superfluous += pend(place, .add, lists)
+      case .add: superfluous += pend(place, .add, list)
       case .remove:
-        if pending[place] == .add { _ = pend(place, .remove, lists) }
+        if pending[place] == .add { _ = pend(place, .remove, list) }
         forgetValues(below: place)
         let gone = removal(pattern, place)
-        if told.remove(gone) != nil { superfluous += pend(gone, .remove, lists) }
+        if told.remove(gone) != nil { superfluous += pend(gone, .remove, list) }
       }
     }
     return superfluous
   }
 
-  private func pend(_ place: StatePlace, _ operation: Operation, _ lists: ToldLists) -> Int {
+  private func pend(_ place: StatePlace, _ operation: Operation, _ list: String?) -> Int {
     switch (pending[place], operation) {
     case (nil, .replace) where isToldWhole(place): return 1
     case (nil, _):
-      if operation == .replace { toldLists[place] = lists.text(at: place) }
-      if operation == .remove { forget(below: place) }
-      pending[place] = operation
-      order.append(place)
+      if operation == .remove { pending.forget(below: place) }
+      pending.set(place, operation, list: operation == .replace ? list : nil)
       return 0
     case (.add, .remove):
-      forget(below: place)
-      pending[place] = nil
-      order.removeAll { $0 == place }
+      pending.forget(below: place)
+      pending.set(place, nil)
       return 2
     case (.add, _), (.replace, .replace): return 1
-    case (.remove, .add): pending[place] = .replace
+    case (.remove, .add): pending.set(place, .replace)
     case (_, let later):
-      pending[place] = later
-      toldLists[place] = nil
-      if later == .remove { forget(below: place) }
+      if later == .remove { pending.forget(below: place) }
+      pending.set(place, later)
     }
     return 1
   }
@@ -142,14 +134,13 @@ final class StateSubscriber: Subscriber {
   }
 
   /// What the client has done itself it knows, though it was not told.
-  private func assumeKnown(_ event: Change.Event, _ world: World) {
-    let place = event.place
+  private func assumeKnown(_ event: Change.Event, _ place: StatePlace, _ world: World) {
     switch event {
     case .created, .graphics: remember(world, below: place.names)
     case .changed:
       remember(world, below: place.names)
       // Its list is no longer the one that was told.
-      toldLists[place] = nil
+      pending.forgetList(place)
     case .clock, .history, .document: break
     case .closed:
       forgetValues(below: place)
@@ -161,14 +152,6 @@ final class StateSubscriber: Subscriber {
     guard !insideValues.isEmpty else { return }
     let prefix = place.pointer + "/"
     insideValues = insideValues.filter { !$0.key.hasPrefix(prefix) }
-  }
-
-  /// Drops what was noted below a place that is gone.
-  private func forget(below place: StatePlace) {
-    guard order.contains(where: { $0.isBelow(place) }) else { return }
-    order.removeAll { $0.isBelow(place) }
-    pending = pending.filter { !$0.key.isBelow(place) }
-    toldLists = toldLists.filter { !$0.key.isBelow(place) }
   }
 
   private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePlace) -> Int {
@@ -199,19 +182,17 @@ final class StateSubscriber: Subscriber {
   func giveUp() -> Bool {
     guard !isLost else { return false }
     // What is on its way goes out all the same.
-    if telling != nil, graphics.values.reduce(order.count, { $0 + $1.count }) < Self.mostNoted { return false }
+    if telling != nil, graphics.values.reduce(pending.count, { $0 + $1.count }) < Self.mostNoted { return false }
     forgetAll()
     isLost = true
     return true
   }
 
   func forgetAll() {
-    pending = [:]
-    order = []
-    toldLists = [:]
-    graphics = [:]
-    touchedPatterns = []
-    origins = []
+    pending.removeAll()
+    origins.removeAll(keepingCapacity: true)
+    if !graphics.isEmpty { graphics = [:] }
+    if !touchedPatterns.isEmpty { touchedPatterns = [] }
     before = nil
   }
 }

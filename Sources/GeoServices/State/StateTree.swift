@@ -146,7 +146,16 @@ enum StateTree {
     return node
   }
 
-  static func node(at place: StatePlace, in world: World) -> StateNode? { node(at: place.names, in: world) }
+  static func node(at place: StatePlace, in world: World) -> StateNode? {
+    guard let member = place.member, let collection = Collection(rawValue: place.root) else {
+      return node(at: place.names, in: world)
+    }
+    // Straight to the member: no list of ids is made, nor one of names.
+    var node = members(of: ObjectReference(collection, place.id), in: world)?.first { $0.0 == member }?.1
+    if node == nil { node = self.node(at: [place.root, place.id, member], in: world) }
+    for name in place.rest { node = node?.child(name) }
+    return node
+  }
 
   /// Every place that a pattern means, in order.
   static func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
@@ -172,21 +181,35 @@ enum StateTree {
 
   private static func collection(_ world: World, _ collection: Collection) -> StateNode {
     switch collection {
-    case .sources: branch(world.sources) { members($0) }
-    case .maps: branch(world.maps) { members($0) }
-    case .layers: branch(world.layers) { members($0) }
-    case .scenes: branch(world.scenes) { members($0) }
-    case .views: branch(world.views) { members($0) }
-    case .overlays: branch(world.overlays) { members($0) }
-    case .locationSources: branch(world.locationSources) { members($0) }
+    case .sources: branch(world.sources, world)
+    case .maps: branch(world.maps, world)
+    case .layers: branch(world.layers, world)
+    case .scenes: branch(world.scenes, world)
+    case .views: branch(world.views, world)
+    case .overlays: branch(world.overlays, world)
+    case .locationSources: branch(world.locationSources, world)
     }
   }
 
-  private static func branch<Element>(
-    _ registry: Registry<Element>, _ members: @escaping (Element) -> [(String, StateNode)]
-  ) -> StateNode {
+  /// The members of an object, but for its id.
+  private static func members(of object: ObjectReference, in world: World) -> [(String, StateNode)]? {
+    let id = object.id
+    return switch object.collection {
+    case .sources: world.sources[ID(id)].map { members($0) }
+    case .maps: world.maps[ID(id)].map { members($0) }
+    case .layers: world.layers[ID(id)].map { members($0) }
+    case .scenes: world.scenes[ID(id)].map { members($0) }
+    case .views: world.views[ID(id)].map { members($0) }
+    case .overlays: world.overlays[ID(id)].map { members($0) }
+    case .locationSources: world.locationSources[ID(id)].map { members($0) }
+    }
+  }
+
+  private static func branch<Element>(_ registry: Registry<Element>, _ world: World) -> StateNode {
     .branch(registry.ids.map(\.rawValue)) { id in
-      registry[ID(id)].map { object([(Element.collection.noun, .leaf { $0.value(id) })] + members($0)) }
+      members(of: ObjectReference(Element.collection, id), in: world).map {
+        object([(Element.collection.noun, .leaf { $0.value(id) })] + $0)
+      }
     }
   }
 

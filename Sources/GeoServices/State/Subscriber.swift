@@ -30,13 +30,17 @@ protocol Subscriber: AnyObject {
 
   /// Notes a change; answers how many earlier ones it made superfluous.
   ///
-  /// - Parameter lists: the lists as they were before the changes that are being noted.
-  func note(_ change: Change, _ lists: ToldLists, _ world: World) -> Int
+  /// - Parameters:
+  ///   - place: where it happened.
+  ///   - list: the list that was there before, if it is one.
+  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int
   /// Tells what has been noted, as of now.
-  func flush(_ world: World, to session: Session)
+  ///
+  /// - Parameter texts: what others have told already.
+  func flush(_ world: World, to session: Session, _ texts: inout PatchTexts)
   /// Goes on with something long that is on its way.
   func goOn(_ session: Session) -> TellingProgress
-  /// Gives up what has been noted; the next ``flush(_:to:)`` tells everything anew. False when there was nothing to give up.
+  /// Gives up what has been noted; the next ``flush(_:to:_:)`` tells everything anew. False when there was nothing to give up.
   func giveUp() -> Bool
   /// An edit has begun: what differs from `world` at its end is to be told.
   func editBegan(_ world: World)

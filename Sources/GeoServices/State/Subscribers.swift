@@ -93,10 +93,12 @@ struct Subscribers {
     guard !entries.isEmpty, !changes.isEmpty else { return }
     clock += 1
     for change in changes {
-      let followers = interests.followers(of: change.event.place)
+      let place = change.event.place
+      let followers = interests.followers(of: place)
+      let list = followers.isEmpty ? nil : lists.text(at: place)
       for number in followers {
         guard let entry = entries[number] else { continue }
-        coalesced += entry.subscriber.note(change, lists, world)
+        coalesced += entry.subscriber.note(change, place, list, world)
         guard entry.subscriber.isDirty else { continue }
         if entry.noted == nil, !entry.subscriber.isLost { entry.noted = clock }
         wake(number)
@@ -140,6 +142,7 @@ struct Subscribers {
   /// - Parameter goesOn: whether to go on with what is long and on its way; when not, that counts as `hasMore`.
   mutating func flush(_ world: World, to session: Session, goesOn: Bool) -> Told {
     var told = Told()
+    var texts = PatchTexts()
     let start = session.written
     for number in busy {
       guard let entry = entries[number], entry.isAnnounced else { continue }
@@ -147,7 +150,7 @@ struct Subscribers {
         told.hasMore = true
         continue
       }
-      if goOn(entry, session, &told), entry.subscriber.isDirty { begin(entry, world, session, &told) }
+      if goOn(entry, session, &told), entry.subscriber.isDirty { begin(entry, world, session, &texts, &told) }
     }
     busy.removeAll { number in
       guard let entry = entries[number] else { return true }
@@ -170,7 +173,9 @@ struct Subscribers {
     return progress == .done
   }
 
-  private func begin(_ entry: Entry, _ world: World, _ session: Session, _ told: inout Told) {
+  private func begin(
+    _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ told: inout Told
+  ) {
     if isEditing, entry.subscriber.defersEdits { return }
     guard Patience.hasRoom(session) else {
       told.isFull = true
@@ -187,7 +192,7 @@ struct Subscribers {
     }
     entry.telling = entry.noted
     entry.noted = nil
-    entry.subscriber.flush(world, to: session)
+    entry.subscriber.flush(world, to: session, &texts)
     _ = goOn(entry, session, &told)
   }
 
