@@ -123,15 +123,11 @@ static void long_delta(char **command) {
   const char *first = memmem(frame.data, frame.length, "\"firstId\":", 10);
   if (!first) fail("no firstId");
   for (int64_t i = 0; i < MOVED; i++) ids[i] = strtoll(first + 10, NULL, 10) + i;
-  follow(&s, 7, "/overlays/o1/graphicCount");
-  call(&s, 8, "state/unobserve", "{\"subscription\":\"sub1\"}");
-  follow(&s, 9, "/overlays/*/graphics/*/nothing");
-  call(&s, 10, "state/unobserve", "{\"subscription\":\"sub2\"}");
-  follow(&s, 11, "/overlays/o1");
+  follow(&s, 7, "/overlays/o1");
   // The snapshot is long as well; its end is known by an answer that has to come behind a delta that comes behind it.
   call(&s, 12, "overlay/update", "{\"overlay\":\"o1\",\"name\":\"points\"}");
   double start = now(), asked = 0, longest = 0, total = 0;
-  uint32_t parts = 0, echoes = 0;
+  uint32_t parts = 0, echoes = 0, asked_echoes = 0;
   int is_last = 0;
   ask_columns(&s, 13, "overlay/updateColumns", ids, 10, 0);
   for (;;) {
@@ -143,6 +139,7 @@ static void long_delta(char **command) {
       is_last = memmem(frame.data + frame.length - 40, 40, "\"isLast\":true", 13) != NULL;
       if (parts > 1) continue;
     } else if (memmem(frame.data, frame.length, "\"id\":13,", 8)) {
+      expect(frame, 13);
       break;
     } else {
       double waited = now() - asked;
@@ -156,12 +153,14 @@ static void long_delta(char **command) {
     append_literal(&b, "{}}");
     frame_from(&b, 0);
     asked = now();
+    asked_echoes++;
     transmit(&s, b.data, b.length);
     free(b.data);
   }
-  expect(frame, 13);
-  if (!is_last || parts < 2) fail("answered before the delta was told: %u parts", parts);
   printf("delta_seconds %.4f\ndelta_parts %u\n", now() - start, parts);
+  // The last echo may be on its way.
+  if (echoes < asked_echoes) expect(next_answer(&s), 1000 + echoes);
+  if (!is_last || parts < 2) fail("answered before the delta was told: %u parts", parts);
   printf("held_milliseconds %.3f\nheld_mean_milliseconds %.3f\nechoes %u\n", longest * 1e3,
          echoes ? total / echoes * 1e3 : 0, echoes);
   end_session(&s);

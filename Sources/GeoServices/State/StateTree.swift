@@ -27,32 +27,28 @@ indirect enum StateNode {
 
   /// Below a property the value is plain JSON, and so is the way; nil where it is a scalar, which leads nowhere.
   private var opened: StateNode? {
-    var writer = JSONWriter(capacity: 256)
-    write(to: &writer)
-    guard let document = try? JSONDocument(writer.string),
-      let node = Self.parsed(document.unownedRoot, in: document), case .branch = node
-    else { return nil }
-    return node
+    guard let document = try? JSONDocument(text) else { return nil }
+    let value = document.unownedRoot
+    switch value.kind {
+    case .object:
+      var names: [String] = []
+      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+      return .branch(names) { Self.leaf(value.member($0), in: document) }
+    case .array:
+      return .branch((0..<value.count).map(String.init)) { name in
+        Self.number(name).flatMap { Self.leaf(value[$0], in: document) }
+      }
+    default: return nil
+    }
+  }
+
+  private static func leaf(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
+    guard value.kind != .absent else { return nil }
+    return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
   }
 
   /// A number as it is written in paths: `03` and `+3` are none.
   private static func number(_ name: String) -> Int? { Int(name).flatMap { String($0) == name ? $0 : nil } }
-
-  private static func parsed(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
-    switch value.kind {
-    case .absent: return nil
-    case .object:
-      var names: [String] = []
-      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-      return .branch(names) { parsed(value.member($0), in: document) }
-    case .array:
-      return .branch((0..<value.count).map(String.init)) { name in
-        number(name).flatMap { parsed(value[$0], in: document) }
-      }
-    default:
-      return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
-    }
-  }
 
   /// The names of its children; none for a scalar.
   var names: [String] {

@@ -17,18 +17,14 @@ protocol Telling: AnyObject {
 enum Patience {
   /// Below so many unread bytes, deltas are written before a reply however slow the client is.
   private static let bytes = 16 << 20
-  /// Further parts of something long only below this: there is room left for what others are told.
-  private static let bytesForParts = 8 << 20
   /// Above so many bytes a message is cut into parts.
   static let partBytes = 1 << 20
 
   /// Whether there is room for news. Where not, the session has been asked and says when it has drained.
   static func hasRoom(_ session: Session) -> Bool { session.unread <= bytes || !session.isCongested }
 
-  /// The same for a further part of something long.
-  static func hasRoomForParts(_ session: Session) -> Bool {
-    session.unsent <= bytesForParts || !session.isCongested
-  }
+  /// The same for a further part of something long: what others are told and answered stands behind little then.
+  static func hasRoomForParts(_ session: Session) -> Bool { !session.isCongested }
 }
 
 /// A value of the tree in a size that can be sent.
