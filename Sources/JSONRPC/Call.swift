@@ -6,6 +6,8 @@ import JSON
 public enum Reply {
   /// The answer, written straight into the output.
   case result(any JSONEncodable)
+  /// The same, of a result that states nothing of what the application tells: it never waits for that.
+  case aside(any JSONEncodable)
   /// Nothing yet: the handler took a ``PendingReply``.
   case later
 }
@@ -33,7 +35,7 @@ public struct Call {
 
   /// Runs `work` right behind the answer, which has been given: in a batch, behind its array.
   public func afterAnswer(_ work: @escaping () -> Void) {
-    if let batch { batch.afterwards.append(work) } else { work() }
+    if let batch { batch.afterwards.append(work) } else { session.afterAnswers(work) }
   }
 
   /// What `error` becomes on the wire, with its path from the root of the message.

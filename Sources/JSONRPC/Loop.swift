@@ -9,6 +9,8 @@ public protocol Loop: AnyObject, Sendable {
   var isCurrent: Bool { get }
   /// Runs `work` in a later turn. From any thread.
   func execute(_ work: @escaping @Sendable () -> Void)
+  /// Runs `work` in a later turn, when what has come in meanwhile has been read. From any thread.
+  func executeBehindInput(_ work: @escaping @Sendable () -> Void)
   /// Runs `work` in a turn at least so many nanoseconds from now. From any thread.
   @discardableResult
   func schedule(after nanoseconds: UInt64, _ work: @escaping @Sendable () -> Void) -> LoopTimer

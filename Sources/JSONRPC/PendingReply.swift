@@ -51,7 +51,7 @@ public final class PendingReply {
     guard !isAnswered else { return }
     session.settle(self) { session, pending in
       if let id = pending.id {
-        session.write(error: error, id: id, batch: pending.batch)
+        session.write(error: error, id: id, batch: pending.batch, waits: error.code != RPCError.cancelled.code)
       } else {
         session.logger.debug("notification failed: \(error.message)", metadata: ["method": "\(pending.method)"])
       }

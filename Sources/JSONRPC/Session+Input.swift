@@ -164,7 +164,7 @@ extension Session {
 
   /// Over once the input has ended and everything is answered.
   func settleEndOfInput() {
-    guard toldEndOfInput, ending == nil, counters.pending == 0, hasMore?() != true else { return }
+    guard toldEndOfInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }
 }

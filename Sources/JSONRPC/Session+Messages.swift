@@ -179,6 +179,9 @@ extension Session {
           write(result: result, id: id, batch: call.batch)
           tell(call.method, id, call.params, since: started)
         }
+      case .aside(let result):
+        write(result: result, id: id, batch: call.batch, waits: false)
+        tell(call.method, id, call.params, since: started)
       case .later:
         guard takeDeferred() == nil else { return }
         logger.error("a handler put its answer off without taking it along", metadata: ["method": "\(call.method)"])
@@ -186,7 +189,7 @@ extension Session {
       }
     } catch {
       let wire = failure(error, call)
-      if let pending = takeDeferred() { pending.fail(wire) } else { write(error: wire, id: id, batch: call.batch) }
+      if let pending = takeDeferred() { pending.fail(wire) } else { write(error: wire, id: id, batch: call.batch, waits: true) }
       tell(call.method, id, call.params, since: started)
     }
   }
@@ -228,7 +231,7 @@ extension Session {
       switch route.action {
       case .notification(let handler): try handler(call)
       case .request(let handler):
-        if case .result = try handler(call) { takeDeferred()?.fail(.cancelled) }
+        if case .later = try handler(call) {} else { takeDeferred()?.fail(.cancelled) }
       case .builtIn: break
       }
     } catch {

@@ -23,23 +23,30 @@ extension Session {
     swap(&writer, &output)
     output.reset()
     taken += writer.count
+    gone += writer.count
     return true
   }
 
   /// So many bytes have been taken by the system.
   public func outputWritten(_ count: Int) {
     taken -= count
-    guard wasCongested, unread < limits.congestionBytes / 4 else { return }
+    guard wasCongested, unsent < limits.congestionBytes / 4 else { return }
     wasCongested = false
     onDrained?()
   }
 
-  /// Bytes that the client has not read, as far as the system tells.
-  public var unread: Int { taken + output.count }
+  /// Bytes on their way to the client that it has not read, as far as the system tells.
+  public var unsent: Int { taken + output.count }
+
+  /// The same with the answers that are held back: see ``holdAnswers(from:marking:)``.
+  public var unread: Int { unsent + gate.bytes }
+
+  /// All bytes ever written.
+  public var written: Int { gone + output.count }
 
   /// Whether the client reads so slowly that news should be folded together until ``onDrained``.
   public var isCongested: Bool {
-    if unread > limits.congestionBytes { wasCongested = true }
+    if unsent > limits.congestionBytes { wasCongested = true }
     return wasCongested
   }
 
@@ -59,7 +66,8 @@ extension Session {
 
   // MARK: - Answers
 
-  func write(result: any JSONEncodable, id: RequestID, batch: Batch?) {
+  /// - Parameter waits: whether it may state what is still to be told.
+  func write(result: any JSONEncodable, id: RequestID, batch: Batch?, waits: Bool = true) {
     if let batch {
       let mark = batch.answers.count
       Self.append(result, id, to: &batch.answers)
@@ -70,21 +78,30 @@ extension Session {
       return settle(batch)
     }
     guard ending == nil else { return }
+    if waits, gate.isShut { return holdAnswer { append(result, id, to: &$0) } }
     let frame = beginFrame()
-    Self.append(result, id, to: &output)
-    if output.count - frame > limits.resultBytes {
-      output.truncate(to: frame)
-      Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &output)
-    }
+    append(result, id, to: &output)
     endFrame(frame)
   }
 
-  func write(error: RPCError, id: RequestID?, batch: Batch?) {
+  /// Appends the result, or an error where it would be too large.
+  @inline(__always)
+  private func append(_ result: any JSONEncodable, _ id: RequestID, to writer: inout JSONWriter) {
+    let start = writer.count
+    Self.append(result, id, to: &writer)
+    guard writer.count - start > limits.resultBytes else { return }
+    writer.truncate(to: start)
+    Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &writer)
+  }
+
+  /// - Parameter waits: whether it comes from a handler, and so may state what is still to be told.
+  func write(error: RPCError, id: RequestID?, batch: Batch?, waits: Bool = false) {
     if let batch {
       Self.append(error: error, id, to: &batch.answers)
       return settle(batch)
     }
     guard ending == nil else { return }
+    if waits, gate.isShut { return holdAnswer { Self.append(error: error, id, to: &$0) } }
     let frame = beginFrame()
     Self.append(error: error, id, to: &output)
     endFrame(frame)
@@ -131,10 +148,8 @@ extension Session {
     for id in batch.ids { inFlight[id] = nil }
     guard batch.answers.count > 1, ending == nil else { return }
     batch.answers.endArray()
-    let frame = beginFrame()
-    output.append(batch.answers.bytes)
-    endFrame(frame)
-    for work in batch.afterwards { work() }
+    if gate.isShut { holdAnswer { $0.append(batch.answers.bytes) } } else { writeFrame(batch.answers.bytes) }
+    for work in batch.afterwards { afterAnswers(work) }
   }
 
   // MARK: - Frames
@@ -152,6 +167,19 @@ extension Session {
     if let recorder { recorder.sent(UnsafeRawBufferPointer(rebasing: output.bytes[start...])) }
     if framer.framing == .headers { closeHeader(start) } else { closeLine(start) }
     if turns == 0, !isOutputAnnounced { announceOutput() }
+    checkUnread()
+  }
+
+  /// Writes a message that is made already.
+  func writeFrame(_ body: UnsafeRawBufferPointer) {
+    guard ending == nil else { return }
+    let frame = beginFrame()
+    output.append(body)
+    endFrame(frame)
+  }
+
+  @inline(__always)
+  func checkUnread() {
     if unread > limits.unreadBytes { giveUp() }
   }
 

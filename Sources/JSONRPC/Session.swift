@@ -91,6 +91,9 @@ public final class Session {
   var output = JSONWriter(capacity: 64 << 10)
   /// Taken by the transport and not written yet.
   var taken = 0
+  /// Ever taken by the transport.
+  var gone = 0
+  var gate = AnswerGate()
   var wasCongested = false
   var turns = 0
   var isOutputAnnounced = false
@@ -135,6 +138,8 @@ public final class Session {
   /// Ends the session. Only the first ending counts.
   public func end(_ ending: Ending) {
     guard self.ending == nil else { return }
+    // Every request is answered, even where the client does not wait for what comes first.
+    if case .afterWriting = ending { holdAnswers(from: nil, marking: 0) }
     self.ending = ending
     if turns == 0 { onOutput?() }
   }

@@ -134,7 +134,11 @@ struct Checks {
     distinctProperties(list)
     for property in list {
       let place = property.about.place
-      key(property.name, place.appending("name"))
+      if property.isForeign {
+        if !property.isOptional { problems.report(place, "a property that another standard names is optional") }
+      } else {
+        key(property.name, place.appending("name"))
+      }
       sinceAndDoc(property.about)
       reference(property.type, place.appending("type"))
       bounds(property.constraints, on: property.type, at: place)

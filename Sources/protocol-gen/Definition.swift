@@ -89,6 +89,8 @@ struct Property {
   var type: TypeExpression
   var about: About
   var isOptional = false
+  /// Whether another standard names it, so that it may be a keyword somewhere.
+  var isForeign = false
   var defaultValue: Tree?
   var unit: String?
   var constraints = Constraints()

@@ -173,8 +173,8 @@ struct Loader {
     }
     return Property(
       name: reader.requiredString("name"), type: type, about: about(reader, since: since),
-      isOptional: reader.flag("optional"), defaultValue: reader.optional("default"), unit: reader.string("unit"),
-      constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
+      isOptional: reader.flag("optional"), isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"),
+      unit: reader.string("unit"), constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
       example: reader.optional("example"))
   }
 

@@ -193,7 +193,18 @@ struct PythonTypes {
   ) {
     lines.add()
     lines.add()
-    lines.block("class \(name)(TypedDict):", "") { lines in
+    // A class cannot have a keyword's name as a member.
+    let foreign = properties.filter(\.isForeign)
+    let properties = properties.filter { !$0.isForeign }
+    let base = foreign.isEmpty ? "TypedDict" : "_\(name)Keywords"
+    if !foreign.isEmpty {
+      let members = foreign.map { "\"\($0.name)\": \"\(annotation($0.type))\"" }.joined(separator: ", ")
+      lines.add("\(base) = TypedDict(\"\(base)\", {\(members)}, total=False)")
+      lines.add()
+      lines.add()
+    }
+    let doc = doc + foreign.map { "`\($0.name)`: \($0.about.doc)\(notes($0))" }
+    lines.block("class \(name)(\(base)):", "") { lines in
       Self.docstring(doc, &lines)
       if tag != nil || !properties.isEmpty { lines.add() }
       if let tag { lines.add("type: Literal[\"\(tag)\"]") }

@@ -1,11 +1,12 @@
 // The driver: one client for both servers, so that its own cost is the same on each side; it checks all that it times.
 //
 // Run: drive [--points N] [--requests N] [--spawns N] [--in-flight N] [--finish METHOD] MODE -- COMMAND...
-// Modes: throughput, latency, start, load-objects, load-columns, query. Prints `key value` lines.
+// Modes: throughput, latency, start, load-objects, load-columns, query, observe, long-delta. Prints `key value` lines.
 
 #include <jansson.h>
 #include <signal.h>
 
+#include "observe.h"
 #include "wire.h"
 
 enum { BOXES = 1000, LIMIT_SECONDS = 600 };
@@ -395,6 +396,8 @@ int main(int count, char **arguments) {
   else if (!strcmp(mode, "load-objects")) model(0, 0, command);
   else if (!strcmp(mode, "load-columns")) model(1, 0, command);
   else if (!strcmp(mode, "query")) model(0, 1, command);
+  else if (!strcmp(mode, "observe")) observe(command, requests ? requests : 50000);
+  else if (!strcmp(mode, "long-delta")) long_delta(command);
   else fail("unknown mode %s", mode);
   return 0;
 }

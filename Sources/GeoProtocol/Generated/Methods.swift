@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2f7e7517f5298507"
+  public static let hash = "9daabfcba07408bd"
   public static let domains = [
     "session", "clock", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene", "source",
     "state", "task", "view"

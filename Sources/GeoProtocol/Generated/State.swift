@@ -9,7 +9,12 @@ import JSON
 /// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by id, and
 /// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
 /// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
-/// snapshot and applies them equals the model at the revision they name.
+/// snapshot and applies them equals the model at the revision they name. Ordered lists whose elements are ids, or
+/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
+///
+/// A long delta goes out in parts while other requests are read and run; answers that state its revision or a later
+/// one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was asked for do
+/// not wait.
 public enum StateProtocol {
   /// One place of the tree and what stands there.
   public struct StateValue: JSONDecodable, JSONEncodable, Sendable {
@@ -50,6 +55,17 @@ public enum StateProtocol {
     case replace
     /// A member is gone.
     case remove
+    /// An element of a list stands elsewhere.
+    case move
+  }
+
+  /// How a subscription tells what happens between `edit/begin` and `edit/end`.
+  public enum EditDeltas: String, WireEnum {
+    /// As it happens.
+    case live
+    /// As one net delta at the edit's end: what was put back is not told. Until then deltas may come after replies
+    /// that state their revision.
+    case deferred
   }
 
   /// One operation of JSON Patch.
@@ -58,13 +74,22 @@ public enum StateProtocol {
     public var op: StateProtocol.PatchOperation
     /// JSON Pointer.
     public var path: String
-    /// The new value; absent with remove.
+    /// The new value; absent with remove and move.
     public var value: JSONOpaque?
+    /// With move: JSON Pointer to where the element stood.
+    public var from: String?
+    /// Where the place is one in an ordered list: the element's id. (JSON Patch ignores it; whoever goes by id
+    /// ignores the index.)
+    public var id: String?
 
-    public init(op: StateProtocol.PatchOperation, path: String, value: JSONOpaque? = nil) {
+    public init(
+      op: StateProtocol.PatchOperation, path: String, value: JSONOpaque? = nil, from: String? = nil, id: String? = nil
+    ) {
       self.op = op
       self.path = path
       self.value = value
+      self.from = from
+      self.id = id
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -73,6 +98,10 @@ public enum StateProtocol {
       self.path = try json["path"].string()
       let value = json["value"]
       self.value = try value.isPresent ? value.opaque("any value but null") : nil
+      let from = json["from"]
+      self.from = try from.isPresent ? from.string() : nil
+      let id = json["id"]
+      self.id = try id.isPresent ? id.string() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -84,6 +113,14 @@ public enum StateProtocol {
       if let value {
         writer.key("value")
         value.encode(to: &writer)
+      }
+      if let from {
+        writer.key("from")
+        writer.value(from)
+      }
+      if let id {
+        writer.key("id")
+        writer.value(id)
       }
       writer.endObject()
     }
@@ -142,11 +179,16 @@ public enum StateProtocol {
       public var exceptOrigin: String?
       /// Deltas at most so often; then they may come after replies that state their revision. Unit: 1/second.
       public var maxRate: Double?
+      /// When to tell what an edit does.
+      public var edits: StateProtocol.EditDeltas
 
-      public init(paths: [String], exceptOrigin: String? = nil, maxRate: Double? = nil) {
+      public init(
+        paths: [String], exceptOrigin: String? = nil, maxRate: Double? = nil, edits: StateProtocol.EditDeltas = .live
+      ) {
         self.paths = paths
         self.exceptOrigin = exceptOrigin
         self.maxRate = maxRate
+        self.edits = edits
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -161,6 +203,8 @@ public enum StateProtocol {
         self.maxRate = try maxRate.isPresent
           ? maxRate.double("number above 0 and at most 1000") { $0 > 0 && $0 <= 1000 }
           : nil
+        let edits = json["edits"]
+        self.edits = try edits.isPresent ? StateProtocol.EditDeltas(from: edits) : .live
       }
     }
 
@@ -230,8 +274,8 @@ public enum StateProtocol {
     }
   }
 
-  /// What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts; the revision is
-  /// reached with the last.
+  /// What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts, all of them before
+  /// any answer that states the revision; that is reached with the last.
   public enum Changed {
     public static let name: StaticString = "state/changed"
 

@@ -14,8 +14,10 @@ extension Host {
     let ended = world.takeEndedProcesses()
     // An answer that states the revision is about to follow.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
-    if !changes.isEmpty {
-      subscribers.note(changes, world)
+    let hasEditEnded = subscribers.isEditing && !world.isEditing
+    subscribers.note(changes, world)
+    if hasEditEnded { subscribers.endEdit() }
+    if !changes.isEmpty || hasEditEnded {
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
       for change in changes {
         switch change.event {
@@ -29,6 +31,8 @@ extension Host {
       // What tasks leave behind when they end with their object is told like any other change.
       if world.hasChanges { publish() }
     }
+    // What its beginning told is told; from here on those wait that asked for it.
+    if world.isEditing { subscribers.beginEdit(world) }
     for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
     scheduleTick()
   }
@@ -39,20 +43,28 @@ extension Host {
   }
 
   /// Writes what subscriptions have noted.
-  func flush() {
+  ///
+  /// - Parameter goesOn: whether to go on with what is long and on its way, too.
+  func flush(goesOn: Bool = false) {
     guard let session else { return }
     isHeldBack = false
-    if !Patience.hasRoom(session) {
+    if Patience.hasRoom(session) {
+      let told = subscribers.flush(world, to: session, goesOn: goesOn)
+      isHeldBack = told.isFull
+      if told.hasMore { goOnLater() }
+      if let due = told.next { flushLater(due) }
+    } else {
       if subscribers.giveUp() {
         session.logMessage(
           .warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
       }
       isHeldBack = true
-      return
     }
-    let (next, isDone) = subscribers.flush(world, to: session)
-    if !isDone { isHeldBack = true }
-    guard let due = next else { return }
+    // Answers that state what is not told yet wait for it.
+    session.holdAnswers(from: subscribers.owed, marking: subscribers.clock)
+  }
+
+  private func flushLater(_ due: UInt64) {
     flushing?.cancel()
     let now = loop.nanoseconds
     let bound = LoopBound(self, on: loop)
@@ -62,10 +74,21 @@ extension Host {
     }
   }
 
+  /// Goes on telling when the loop has looked after everything else.
+  private func goOnLater() {
+    guard !isGoingOn else { return }
+    isGoingOn = true
+    let bound = LoopBound(self, on: loop)
+    loop.executeBehindInput {
+      let host = bound.value
+      host.isGoingOn = false
+      host.session?.turn { host.flush(goesOn: true) }
+    }
+  }
+
   /// The client has read what it had not: what was held back is told now.
   func drained() {
-    guard isHeldBack else { return }
-    session?.turn { flush() }
+    if isHeldBack { goOnLater() }
   }
 
   // MARK: Memory

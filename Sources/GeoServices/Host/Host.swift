@@ -65,6 +65,8 @@ public final class Host: MethodHost {
   var untrimmed = 0
   /// Whether something is held back until the client has read more.
   var isHeldBack = false
+  /// Whether it will go on telling something long.
+  var isGoingOn = false
 
   /// A request that waits for a process to end.
   struct Wait {
@@ -83,7 +85,7 @@ public final class Host: MethodHost {
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
     session.onDrained = { [weak host] in host?.drained() }
-    session.hasMore = { [weak host] in host?.isHeldBack ?? false }
+    session.hasMore = { [weak host] in host.map { $0.isHeldBack || $0.isGoingOn } ?? false }
     host.session = session
     return session
   }

@@ -64,7 +64,7 @@ enum LocationService: LocationHandlers {
   {
     let source = try host.world.locationSources.require(ID(params.locationSource))
     let id = host.subscribers.makeID()
-    host.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate))
+    host.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), host.world)
     return .init(
       subscription: id, revision: host.world.revision, status: Wire.locationStatus(source.status),
       location: source.location.map(Wire.location))

@@ -25,7 +25,7 @@ enum SessionService: SessionHandlers {
         sources: world.sources.count, maps: world.maps.count, layers: world.layers.count, scenes: world.scenes.count,
         views: world.views.count, overlays: world.overlays.count,
         graphics: world.overlays.values.reduce(0) { $0 + $1.store.count },
-        locationSources: world.locationSources.count, subscriptions: host.subscribers.all.count),
+        locationSources: world.locationSources.count, subscriptions: host.subscribers.count),
       residentBytes: host.configuration.residentBytes())
   }
 
@@ -47,14 +47,15 @@ extension Host {
   /// What the protocol's own methods need beyond handlers.
   func registerDiscovery() {
     // Every member comes back, known or not.
-    router.on("session/echo") { call in .result(call.params) }
-    router.on("rpc.discover") { _ in .result(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
+    router.on("session/echo") { call in .aside(call.params) }
+    router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }
 
   var lifecycle: Lifecycle {
     var lifecycle = Lifecycle { [self] call in try initialize(call) }
     lifecycle.shutdown = { [self] in
-      for subscriber in subscribers.all { subscribers.remove(subscriber.id) }
+      subscribers.removeAll()
+      flush()
       endLiveSources()
     }
     lifecycle.endOfInput = { [self] in endLiveSources() }

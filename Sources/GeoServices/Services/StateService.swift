@@ -27,9 +27,10 @@ enum StateService: StateHandlers {
     for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
     let id = host.subscribers.makeID()
     let subscriber = StateSubscriber(
-      id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate, base: host.world.revision)
+      id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
+      defersEdits: params.edits == .deferred, base: host.world.revision)
     subscriber.remember(host.world)
-    host.subscribers.add(subscriber)
+    host.subscribers.add(subscriber, host.world)
     let snapshot = Snapshot(patterns, in: host.world)
     let whole = snapshot.inOnePiece()
     if whole == nil { subscriber.tell(snapshot) }
@@ -40,6 +41,8 @@ enum StateService: StateHandlers {
     -> StateProtocol.Unobserve.Result
   {
     host.subscribers.remove(params.subscription)
+    // Answers may have waited for what it had to tell.
+    host.flush()
     return .init(revision: host.world.revision)
   }
 

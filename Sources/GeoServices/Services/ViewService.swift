@@ -87,7 +87,7 @@ enum ViewService: ViewHandlers {
     host.subscribers.add(
       ViewpointSubscriber(
         id: id, view: view.id, kinds: kinds, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
-        base: host.world.revision))
+        base: host.world.revision), host.world)
     return .init(
       subscription: id, revision: host.world.revision,
       viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, host.world), isNavigating: view.isNavigating)

@@ -22,12 +22,15 @@ final class ViewpointSubscriber: Subscriber {
     self.exceptOrigin = exceptOrigin
     self.maxRate = maxRate
     self.base = base
+    let place = StatePlace(ObjectReference(.views, view.rawValue))
+    interests = [StatePattern(place, "viewpoint"), StatePattern(place, "isNavigating")]
   }
 
   var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
+  let interests: [StatePattern]
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -39,7 +42,7 @@ final class ViewpointSubscriber: Subscriber {
   // The latest is all it tells, however late.
   func giveUp() -> Bool { false }
 
-  func flush(_ world: World, to session: Session) {
+  func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let origin, let view = world.views[view] else { return }
     self.origin = nil
     let viewpoints = Self.viewpoints(of: view, kinds, world)
@@ -69,12 +72,15 @@ final class LocationSubscriber: Subscriber {
     self.id = id
     self.source = source
     self.maxRate = maxRate
+    let place = StatePlace(ObjectReference(.locationSources, source.rawValue))
+    interests = [StatePattern(place, "location"), StatePattern(place, "status")]
   }
 
   var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
+  let interests: [StatePattern]
   var isDirty: Bool { hasLocation || hasStatus }
 
-  func note(_ change: Change, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true
@@ -89,7 +95,7 @@ final class LocationSubscriber: Subscriber {
   // The latest is all it tells, however late.
   func giveUp() -> Bool { false }
 
-  func flush(_ world: World, to session: Session) {
+  func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let source = world.locationSources[source] else { return }
     if hasLocation, let location = source.location {
       hasLocation = false

@@ -32,8 +32,8 @@ private func value(_ number: Int?) -> StateNode {
   }
 }
 private func value(_ flag: Bool) -> StateNode { .leaf { $0.value(flag) } }
-private func value(_ texts: [String]) -> StateNode { .leaf { $0.array(texts) { $1.value($0) } } }
-private func list(_ elements: [any JSONEncodable]) -> StateNode { .leaf { $0.array(elements) { $0.encode(to: &$1) } } }
+private func value(_ texts: [String]) -> StateNode { .list { $0.array(texts) { $1.value($0) } } }
+private func list(_ elements: [any JSONEncodable]) -> StateNode { .list { $0.array(elements) { $0.encode(to: &$1) } } }
 
 extension StateTree {
   static func members(_ source: Source) -> [(String, StateNode)] {

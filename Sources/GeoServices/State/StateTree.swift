@@ -9,6 +9,8 @@ indirect enum StateNode {
   /// Members in their order.
   case branch([String], (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
+  /// The same of an ordered list, whose deltas are insertions, removals and moves.
+  case list((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
 
@@ -19,43 +21,39 @@ indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf: return opened?.child(name)
+    case .leaf, .list: return opened?.child(name)
     }
   }
 
   /// Below a property the value is plain JSON, and so is the way; nil where it is a scalar, which leads nowhere.
   private var opened: StateNode? {
-    var writer = JSONWriter(capacity: 256)
-    write(to: &writer)
-    guard let document = try? JSONDocument(writer.string),
-      let node = Self.parsed(document.unownedRoot, in: document), case .branch = node
-    else { return nil }
-    return node
+    guard let document = try? JSONDocument(text) else { return nil }
+    let value = document.unownedRoot
+    switch value.kind {
+    case .object:
+      var names: [String] = []
+      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+      return .branch(names) { Self.leaf(value.member($0), in: document) }
+    case .array:
+      return .branch((0..<value.count).map(String.init)) { name in
+        Self.number(name).flatMap { Self.leaf(value[$0], in: document) }
+      }
+    default: return nil
+    }
+  }
+
+  private static func leaf(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
+    guard value.kind != .absent else { return nil }
+    return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
   }
 
   /// A number as it is written in paths: `03` and `+3` are none.
   private static func number(_ name: String) -> Int? { Int(name).flatMap { String($0) == name ? $0 : nil } }
 
-  private static func parsed(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
-    switch value.kind {
-    case .absent: return nil
-    case .object:
-      var names: [String] = []
-      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-      return .branch(names) { parsed(value.member($0), in: document) }
-    case .array:
-      return .branch((0..<value.count).map(String.init)) { name in
-        number(name).flatMap { parsed(value[$0], in: document) }
-      }
-    default:
-      return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
-    }
-  }
-
   /// The names of its children; none for a scalar.
   var names: [String] {
     switch self {
-    case .leaf: return opened?.names ?? []
+    case .leaf, .list: return opened?.names ?? []
     case .branch(let names, _): return names
     case .graphics(let store):
       var ids: [String] = []
@@ -70,7 +68,7 @@ indirect enum StateNode {
 
   func write(to writer: inout JSONWriter) {
     switch self {
-    case .leaf(let write): write(&writer)
+    case .leaf(let write), .list(let write): write(&writer)
     case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
     case .branch(let names, let child):
       writer.beginObject()
@@ -101,17 +99,21 @@ extension StateNode {
   }
 
   /// Its text, made now.
-  var rendered: JSONOpaque {
+  var text: String {
     var writer = JSONWriter(capacity: 256)
     write(to: &writer)
-    let text = writer.string
+    return writer.string
+  }
+
+  var rendered: JSONOpaque {
+    let text = text
     return .written { $0.raw(text) }
   }
 
   /// How many graphics are in it.
   var graphicCount: Int {
     switch self {
-    case .leaf: 0
+    case .leaf, .list: 0
     case .graphics(let store): store.count
     case .branch(let names, let child):
       // Only the tree's upper levels lead to graphics; below an object's members there are none.
@@ -140,6 +142,17 @@ enum StateTree {
     return node
   }
 
+  static func node(at place: StatePlace, in world: World) -> StateNode? {
+    guard let member = place.member, let collection = Collection(rawValue: place.root) else {
+      return node(at: place.names, in: world)
+    }
+    // Straight to the member: no list of ids is made, nor one of names.
+    var node = members(of: ObjectReference(collection, place.id), in: world)?.first { $0.0 == member }?.1
+    if node == nil { node = self.node(at: [place.root, place.id, member], in: world) }
+    for name in place.rest { node = node?.child(name) }
+    return node
+  }
+
   /// Every place that a pattern means, in order.
   static func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
     var places: [(path: [String], node: StateNode)] = [([], root(world))]
@@ -164,21 +177,35 @@ enum StateTree {
 
   private static func collection(_ world: World, _ collection: Collection) -> StateNode {
     switch collection {
-    case .sources: branch(world.sources) { members($0) }
-    case .maps: branch(world.maps) { members($0) }
-    case .layers: branch(world.layers) { members($0) }
-    case .scenes: branch(world.scenes) { members($0) }
-    case .views: branch(world.views) { members($0) }
-    case .overlays: branch(world.overlays) { members($0) }
-    case .locationSources: branch(world.locationSources) { members($0) }
+    case .sources: branch(world.sources, world)
+    case .maps: branch(world.maps, world)
+    case .layers: branch(world.layers, world)
+    case .scenes: branch(world.scenes, world)
+    case .views: branch(world.views, world)
+    case .overlays: branch(world.overlays, world)
+    case .locationSources: branch(world.locationSources, world)
     }
   }
 
-  private static func branch<Element>(
-    _ registry: Registry<Element>, _ members: @escaping (Element) -> [(String, StateNode)]
-  ) -> StateNode {
+  /// The members of an object, but for its id.
+  private static func members(of object: ObjectReference, in world: World) -> [(String, StateNode)]? {
+    let id = object.id
+    return switch object.collection {
+    case .sources: world.sources[ID(id)].map { members($0) }
+    case .maps: world.maps[ID(id)].map { members($0) }
+    case .layers: world.layers[ID(id)].map { members($0) }
+    case .scenes: world.scenes[ID(id)].map { members($0) }
+    case .views: world.views[ID(id)].map { members($0) }
+    case .overlays: world.overlays[ID(id)].map { members($0) }
+    case .locationSources: world.locationSources[ID(id)].map { members($0) }
+    }
+  }
+
+  private static func branch<Element>(_ registry: Registry<Element>, _ world: World) -> StateNode {
     .branch(registry.ids.map(\.rawValue)) { id in
-      registry[ID(id)].map { object([(Element.collection.noun, .leaf { $0.value(id) })] + members($0)) }
+      members(of: ObjectReference(Element.collection, id), in: world).map {
+        object([(Element.collection.noun, .leaf { $0.value(id) })] + $0)
+      }
     }
   }
 

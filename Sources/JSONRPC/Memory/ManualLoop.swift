@@ -49,6 +49,8 @@ public final class ManualLoop: Loop {
     wake.raise()
   }
 
+  public func executeBehindInput(_ work: @escaping @Sendable () -> Void) { execute(work) }
+
   @discardableResult
   public func schedule(after nanoseconds: UInt64, _ work: @escaping @Sendable () -> Void) -> LoopTimer {
     let number = state.withLock { state in

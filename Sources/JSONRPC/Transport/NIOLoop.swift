@@ -16,6 +16,11 @@ final class NIOLoop: Loop {
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
 
+  // NIO runs everything that is ready before it looks at its channels again, so it must not be ready yet.
+  func executeBehindInput(_ work: @escaping @Sendable () -> Void) {
+    eventLoop.scheduleTask(in: .microseconds(100), work)
+  }
+
   @discardableResult
   func schedule(after nanoseconds: UInt64, _ work: @escaping @Sendable () -> Void) -> LoopTimer {
     let delay = TimeAmount.nanoseconds(Int64(clamping: nanoseconds))

@@ -77,20 +77,56 @@ struct Replica {
     switch operation {
     case "add":
       guard let value = entry["value"] else { throw Fault("add without a value: \(path)") }
-      try edit(names, path) { _ in value }
+      try insert(value, names, path)
+      try Self.checkID(entry, names, value)
+    case "move":
+      guard let from = entry["from"]?.string else { throw Fault("move from nowhere: \(path)") }
+      let source = try Self.names(from)
+      var moved: Value?
+      try edit(source, from) { old in
+        moved = old
+        return nil
+      }
+      guard let moved else { throw Fault("move of nothing: \(from)") }
+      try insert(moved, names, path)
+      try Self.checkID(entry, names, moved)
     case "replace":
       guard let value = entry["value"] else { throw Fault("replace without a value: \(path)") }
       try edit(names, path) { old in
         guard old != nil else { throw Fault("replace of nothing: \(path)") }
         return value
       }
+      try Self.checkID(entry, names, value)
     case "remove":
       try edit(names, path) { old in
-        guard old != nil else { throw Fault("remove of nothing: \(path)") }
+        guard let old else { throw Fault("remove of nothing: \(path)") }
+        try Self.checkID(entry, names, old)
         return nil
       }
     default: throw Fault("no operation of ours: \(operation)")
     }
+  }
+
+  /// Adds a member, or an element in front of the one at its place.
+  private mutating func insert(_ value: Value, _ names: [String], _ path: String) throws {
+    guard let last = names.last else { return try edit(names, path) { _ in value } }
+    try edit(Array(names.dropLast()), path) { parent in
+      guard case .array(var elements)? = parent else {
+        var members = parent?.object ?? [:]
+        members[last] = value
+        return .object(members)
+      }
+      guard let index = Int(last), (0...elements.count).contains(index) else { throw Fault("no place \(path)") }
+      elements.insert(value, at: index)
+      return .array(elements)
+    }
+  }
+
+  /// Changes of lists name their element, so that a client can go by id.
+  private static func checkID(_ entry: Value, _ names: [String], _ element: Value) throws {
+    guard let id = entry["id"]?.string else { return }
+    let own = element.string ?? element["id"]?.string
+    guard own == id else { throw Fault("\(id) is said of \(own ?? "what has no id"): \(entry)") }
   }
 
   private mutating func merge(_ place: Value) throws {

@@ -30,6 +30,13 @@ class Replica:
             parts, op = parse_pointer(change["path"]), change["op"]
             if op == "remove":
                 self._remove(parts)
+            elif op == "move":
+                start = parse_pointer(change["from"])
+                value = self._find(start, _MISSING)
+                if value is _MISSING:
+                    raise ProtocolError(f"a move from {change['from']!r}, where nothing stands")
+                self._remove(start)
+                self._set(parts, value, insert=True)
             elif op in ("add", "replace"):
                 self._set(parts, _copied(change.get("value")), insert=op == "add")
             else:

@@ -2134,7 +2134,13 @@ class StateMethods(AsyncCaller):
     The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
     id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is
     absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica
-    that starts from the snapshot and applies them equals the model at the revision they name.
+    that starts from the snapshot and applies them equals the model at the revision they name. Ordered lists
+    whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of
+    elements, each with the element's `id`.
+
+    A long delta goes out in parts while other requests are read and run; answers that state its revision or a
+    later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
+    asked for do not wait.
     """
 
     async def get(
@@ -2169,6 +2175,7 @@ class StateMethods(AsyncCaller):
         paths: Sequence[str],
         except_origin: str | None = None,
         max_rate: float | None = None,
+        edits: t.EditDeltas | None = None,
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes
@@ -2180,6 +2187,7 @@ class StateMethods(AsyncCaller):
                 characters)
             max_rate: Deltas at most so often; then they may come after replies that state their revision.
                 (1/second; above 0 and at most 1000)
+            edits: When to tell what an edit does. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2201,6 +2209,7 @@ class StateMethods(AsyncCaller):
                     "paths": paths,
                     "exceptOrigin": except_origin,
                     "maxRate": max_rate,
+                    "edits": edits,
                     "meta": meta,
                 }
             ),

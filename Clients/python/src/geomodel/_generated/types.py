@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "2f7e7517f5298507"
+PROTOCOL_HASH = "9daabfcba07408bd"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1236,24 +1236,42 @@ class StateValue(TypedDict):
     """The value."""
 
 
-PatchOperation = Literal["add", "replace", "remove"]
+PatchOperation = Literal["add", "replace", "remove", "move"]
 """An operation of JSON Patch.
 
 `add`: A member is new.
 `replace`: A member has a new value.
 `remove`: A member is gone.
+`move`: An element of a list stands elsewhere.
+"""
+
+EditDeltas = Literal["live", "deferred"]
+"""How a subscription tells what happens between `edit/begin` and `edit/end`.
+
+`live`: As it happens.
+`deferred`: As one net delta at the edit's end: what was put back is not told. Until then deltas may come
+after replies that state their revision.
 """
 
 
-class PatchEntry(TypedDict):
-    """One operation of JSON Patch."""
+_PatchEntryKeywords = TypedDict("_PatchEntryKeywords", {"from": "str"}, total=False)
+
+
+class PatchEntry(_PatchEntryKeywords):
+    """One operation of JSON Patch.
+    `from`: With move: JSON Pointer to where the element stood.
+    """
 
     op: PatchOperation
     """Which."""
     path: str
     """JSON Pointer."""
     value: NotRequired[Any]
-    """The new value; absent with remove."""
+    """The new value; absent with remove and move."""
+    id: NotRequired[str]
+    """Where the place is one in an ordered list: the element's id. (JSON Patch ignores it; whoever goes by id
+    ignores the index.)
+    """
 
 
 class StateGetResult(TypedDict):
@@ -1288,8 +1306,8 @@ class StateUnobserveResult(TypedDict):
 class StateChangedParams(TypedDict):
     """The params of `state/changed`.
 
-    What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts; the revision is
-    reached with the last.
+    What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts, all of them
+    before any answer that states the revision; that is reached with the last.
     """
 
     subscription: str

@@ -1,0 +1,78 @@
+// A snapshot that is too long for one message, on its way.
+
+import JSON
+import JSONRPC
+import Query
+
+/// `state/snapshotPart` until everything is told.
+final class SnapshotTelling: Telling {
+  private let subscription: String
+  private let revision: Int
+  private let pieces: [StatePiece]
+  var reached: Int? { revision }
+  private var place = 0
+  private var row = 0
+  private var values = JSONWriter(capacity: 1 << 16)
+
+  init(_ subscription: String, revision: Int, _ pieces: [StatePiece]) {
+    self.subscription = subscription
+    self.revision = revision
+    self.pieces = pieces
+    values.beginArray()
+  }
+
+  func goOn(_ session: Session) -> TellingProgress {
+    guard Patience.hasRoomForParts(session) else { return .full }
+    while place < pieces.count {
+      switch pieces[place] {
+      case .value(let path, let write):
+        value(path, write)
+        place += 1
+      case .graphics(let path, let store, let rows):
+        let portion = row..<min(row + graphicsInOnePiece, rows.count)
+        value(path) { writer in
+          writer.beginObject()
+          for row in rows[portion] {
+            guard let feature = store[row] else { continue }
+            writer.key(String(feature.id))
+            FeatureWriter.writeGraphic(feature, store.schema, to: &writer)
+          }
+          writer.endObject()
+        }
+        row = portion.upperBound
+        if row == rows.count { (place, row) = (place + 1, 0) }
+      }
+      if values.count > Patience.partBytes {
+        send(isLast: false, session)
+        return .more
+      }
+    }
+    send(isLast: true, session)
+    return .done
+  }
+
+  private func value(_ path: [String], _ write: (inout JSONWriter) -> Void) {
+    values.beginObject()
+    values.key("path")
+    values.value(pointer(path))
+    values.key("value")
+    write(&values)
+    values.endObject()
+  }
+
+  private func send(isLast: Bool, _ session: Session) {
+    values.endArray()
+    session.notify("state/snapshotPart") { writer in
+      writer.key("subscription")
+      writer.value(subscription)
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("values")
+      writer.raw(values.bytes)
+      writer.key("isLast")
+      writer.value(isLast)
+    }
+    values.reset()
+    values.beginArray()
+  }
+}

@@ -1,0 +1,99 @@
+// One place in the tree, by its names: what changes are noted under, so that no text of a path is made for one.
+
+import GeoModel
+import JSON
+
+/// A place: an object or a member of the root's, a member of that, and what lies below.
+struct StatePlace: Hashable {
+  let root: String
+  let id: String
+  let member: String?
+  /// Names below the member.
+  let rest: [String]
+
+  init(_ root: String, _ id: String, _ member: String? = nil, _ rest: [String] = []) {
+    self.root = root
+    self.id = id
+    self.member = member
+    self.rest = rest
+  }
+
+  init(_ object: ObjectReference, _ member: String? = nil) {
+    self.init(object.collection.rawValue, object.id, member)
+  }
+
+  /// - Parameter names: two at least.
+  init(_ names: [String]) {
+    self.init(names[0], names[1], names.count > 2 ? names[2] : nil, Array(names.dropFirst(3)))
+  }
+
+  /// How many names lead to it.
+  var depth: Int { member == nil ? 2 : 3 + rest.count }
+
+  /// The name at a level below the root.
+  @inline(__always)
+  subscript(level: Int) -> String {
+    switch level {
+    case 0: root
+    case 1: id
+    case 2: member ?? ""
+    default: rest[level - 3]
+    }
+  }
+
+  var names: [String] { [root, id] + (member.map { [$0] } ?? []) + rest }
+
+  /// The object that it belongs to.
+  var object: StatePlace { StatePlace(root, id) }
+
+  /// The graphic of that id, where the place is a container of them.
+  func graphic(_ id: Int) -> StatePlace { StatePlace(root, self.id, member, [String(id)]) }
+
+  func isBelow(_ other: StatePlace) -> Bool {
+    depth > other.depth && (0..<other.depth).allSatisfy { self[$0] == other[$0] }
+  }
+
+  /// Its JSON Pointer.
+  var pointer: String {
+    var text = ""
+    for level in 0..<depth {
+      let name = self[level]
+      text += "/"
+      text += name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
+    }
+    return text
+  }
+}
+
+extension StatePattern {
+  /// A member of an object.
+  init(_ object: StatePlace, _ member: String) { segments = [.name(object.root), .name(object.id), .name(member)] }
+
+  /// Whether the place is the one meant or lies below it.
+  func covers(_ place: StatePlace) -> Bool {
+    guard place.depth >= segments.count else { return false }
+    for level in segments.indices where !segments[level].matches(place[level]) { return false }
+    return true
+  }
+
+  /// Whether the place lies above one that may be meant.
+  func isBelow(_ place: StatePlace) -> Bool {
+    guard place.depth < segments.count else { return false }
+    for level in 0..<place.depth where !segments[level].matches(place[level]) { return false }
+    return true
+  }
+}
+
+extension Change.Event {
+  /// Where it happened.
+  var place: StatePlace {
+    switch self {
+    case .created(let object), .closed(let object): StatePlace(object)
+    case .changed(let object, let property): StatePlace(object, property.rawValue)
+    case .clock(let property): StatePlace("clock", property.rawValue)
+    case .history(let property): StatePlace("edit", property.rawValue)
+    case .document(let property): StatePlace("document", property.rawValue)
+    case .graphics(let overlay, _): StatePlace(Collection.overlays.rawValue, overlay.rawValue, "graphics")
+    }
+  }
+}
