@@ -223,7 +223,7 @@ struct ObjectTests {
 
   @Test mutating func `selection follows its mode, and goes with what is removed`() throws {
     _ = try world.run { try $0.addGraphics(points((0..<5).map { Point(x: Double($0), y: 0) }), to: "o") }
-    func select(_ ids: [Int], _ mode: World.SelectionMode) throws -> Int {
+    func select(_ ids: [Int], _ mode: SelectionMode) throws -> Int {
       try world.run { try $0.selectGraphics(ids, mode, of: "o") }
     }
     #expect(try select([1, 2], .replace) == 2)

@@ -250,7 +250,6 @@ class DocumentMethods(AsyncCaller):
             NotAFileError: A directory, or something else that is no file.
             UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
             OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
 
         Example:
             await server.document.open(path="world.json")
@@ -328,7 +327,6 @@ class DocumentMethods(AsyncCaller):
             NotAFileError: A directory, or something else that is no file.
             UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
             OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
 
         Example:
             await server.document.revert()
