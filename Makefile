@@ -34,7 +34,7 @@ bench: build ## compare with C floors, as ratios, in one run
 generate: dependencies ## write all generated code from Protocol/
 	@swift build $(SWIFT_FLAGS) --product protocol-gen
 	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --python $(CLIENT)/geomodel/_generated \
-	  --reference Protocol/reference --openrpc Protocol/openrpc.json
+	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
 
 install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 	@install -D -m 755 $(SERVER) $(DESTDIR)$(PREFIX)/bin/geomodel-server

@@ -2,7 +2,7 @@
 
 extension Checks {
   func unusedTypes() {
-    var waiting: [String] = ["Meta"]
+    var waiting: [String] = ["Meta"] + definition.domains.compactMap(\.file)
     func add(_ payload: Payload) {
       switch payload {
       case .properties(let list): waiting += list.flatMap(\.type.names)

@@ -35,6 +35,9 @@ struct Checks {
       if !seen.insert(key).inserted { problems.report(place, "\(what) is defined twice") }
     }
     for domain in definition.domains {
+      if let file = domain.file, types[file] == nil {
+        problems.report(domain.about.place.appending("file"), "there is no type \(file)")
+      }
       if !Names.isLowerCamel(domain.name) {
         problems.report(domain.about.place, "expected a lowerCamelCase domain, found \"\(domain.name)\"")
       }

@@ -3,7 +3,7 @@
 struct Command {
   static let usage = """
     usage: protocol-gen PROTOCOL_DIR [--check] [--swift DIR] [--swift-import MODULE] [--python DIR]
-                        [--reference DIR] [--openrpc FILE]
+                        [--reference DIR] [--openrpc FILE] [--schemas DIR]
 
     Checks the definition in PROTOCOL_DIR (domains/*.json, errors.json) and writes what is asked for.
     With --check it writes nothing and exits 1 naming the files that differ.
@@ -16,6 +16,7 @@ struct Command {
   var python: String?
   var reference: String?
   var openrpc: String?
+  var schemas: String?
 
   /// Nil for a command line that makes no sense.
   init?(_ arguments: [String]) {
@@ -23,13 +24,14 @@ struct Command {
     while let argument = rest.popFirst() {
       switch argument {
       case "--check": isCheck = true
-      case "--swift", "--swift-import", "--python", "--reference", "--openrpc":
+      case "--swift", "--swift-import", "--python", "--reference", "--openrpc", "--schemas":
         guard let value = rest.popFirst() else { return nil }
         switch argument {
         case "--swift": swift = value
         case "--swift-import": swiftImports = (swiftImports + [value]).sorted()
         case "--python": python = value
         case "--reference": reference = value
+        case "--schemas": schemas = value
         default: openrpc = value
         }
       default:
@@ -55,6 +57,12 @@ struct Command {
     if let python { differing += try update(python, generator.python()) }
     if let reference { differing += try update(reference, generator.reference()) }
     if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }
+    if let schemas {
+      // The folder may be the definition's own: what else is in it stays.
+      for (name, text) in generator.schemas().sorted(by: { $0.key < $1.key }) {
+        differing += try update(file: schemas + "/" + name, text)
+      }
+    }
     if isCheck, !differing.isEmpty {
       for path in differing { Files.say("\(path) is not what Protocol/ says; run `make generate`") }
       return 1

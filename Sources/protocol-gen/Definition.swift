@@ -47,6 +47,8 @@ struct About {
 struct Domain {
   var name: String
   var about: About
+  /// The type of what stands in the domain's files, if it has files.
+  var file: String?
   var types: [TypeDefinition] = []
   var methods: [Method] = []
   var notifications: [Notification] = []

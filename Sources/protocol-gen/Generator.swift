@@ -25,6 +25,16 @@ struct Generator {
 
   func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
 
+  /// A JSON Schema for each domain that has files.
+  func schemas() -> [String: String] {
+    var files: [String: String] = [:]
+    for domain in definition.domains {
+      guard let root = domain.file else { continue }
+      files[domain.name + ".schema.json"] = FileSchema(definition: definition, root: root).tree.pretty() + "\n"
+    }
+    return files
+  }
+
   func reference() -> [String: String] { Reference(definition: definition).files() }
 
   func python() -> [String: String] {

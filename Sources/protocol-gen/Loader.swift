@@ -10,6 +10,7 @@ struct Loader {
     let name = reader.requiredString("domain")
     var domain = Domain(name: name, about: about(reader, since: ""))
     let since = domain.about.since
+    domain.file = reader.string("file")
     domain.types = reader.list("types").compactMap { type($0, at: $1, domain: name, since: since) }
     domain.methods = reader.list("methods").compactMap { method($0, at: $1, domain: name, since: since) }
     domain.notifications = reader.list("notifications").compactMap {

@@ -8,7 +8,7 @@ struct GeneratedFilesTests {
     let check = try ProtocolGen(
       "Protocol", "--check", "--swift", "Sources/GeoProtocol/Generated",
       "--python", "Clients/python/src/geomodel/_generated", "--reference", "Protocol/reference",
-      "--openrpc", "Protocol/openrpc.json")
+      "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
     #expect(check.status == 0, "\(check.messages)")
   }
 

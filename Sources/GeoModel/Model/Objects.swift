@@ -28,8 +28,16 @@ public struct SourceLayer: Hashable, Sendable {
 
 /// Where a source's data is: enough to read it again.
 public enum SourceOrigin: Hashable, Sendable {
-  case file(path: String, driver: String?, xField: String?, yField: String?)
-  case inline([UInt8])
+  /// `reference` is the one given, for files that do not say.
+  case file(path: String, driver: String?, xField: String?, yField: String?, reference: SpatialReference? = nil)
+  case inline([UInt8], reference: SpatialReference? = nil)
+}
+
+/// Whether a source's schema could be read.
+public enum SourceStatus: Hashable, Sendable {
+  case open
+  /// When its document was opened; its layers are as they were when that was saved.
+  case failed(Failure)
 }
 
 /// Data that layers are made of.
@@ -39,9 +47,10 @@ public struct Source: Sendable {
   public let driver: String
   public let origin: SourceOrigin
   public let layers: [SourceLayer]
+  public var status = SourceStatus.open
 
   public var path: String? {
-    if case .file(let path, _, _, _) = origin { path } else { nil }
+    if case .file(let path, _, _, _, _) = origin { path } else { nil }
   }
 }
 

@@ -45,6 +45,18 @@ public enum ViewpointTarget: Hashable, Sendable {
   case rotation(Double)
 }
 
+extension ViewpointTarget {
+  /// All of a viewpoint.
+  init(_ viewpoint: Viewpoint) {
+    switch viewpoint {
+    case .centerAndScale(let center, let scale, let rotation, let reference):
+      self = .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
+    case .boundingGeometry(let geometry, let rotation, let reference):
+      self = .boundingGeometry(geometry, padding: 0, rotation: rotation, reference: reference)
+    }
+  }
+}
+
 /// A viewpoint in the units of the map: what the screen is computed with.
 public struct Camera: Hashable, Sendable {
   public var x: Double
@@ -53,6 +65,13 @@ public struct Camera: Hashable, Sendable {
   public var scale: Double
   /// Degrees in [0, 360) by which north is turned, clockwise.
   public var rotation: Double
+
+  public init(x: Double, y: Double, scale: Double, rotation: Double) {
+    self.x = x
+    self.y = y
+    self.scale = scale
+    self.rotation = rotation
+  }
 }
 
 /// A screen: its size in device-independent pixels, and their number on an inch.

@@ -1,7 +1,7 @@
 // What can be undone and redone: steps, each with what takes it back.
 
 /// What a document holds, by a name: the same again after undo, another after whatever undo leaves alone.
-struct ContentTag: Hashable, Sendable {
+public struct ContentTag: Hashable, Sendable {
   var step = 0
   var other = 0
 }
@@ -100,7 +100,11 @@ public struct History: Sendable {
   /// Something saved has changed that undo leaves alone.
   mutating func noteOtherChange() { content.other += 1 }
 
-  mutating func noteSaved() { savedContent = content }
+  /// What the document holds now, to be remembered while it is written.
+  public var contentTag: ContentTag { content }
+
+  /// - Parameter written: what was saved; what is there now when nil.
+  mutating func noteSaved(_ written: ContentTag? = nil) { savedContent = written ?? content }
 
   mutating func takeDone() -> Step? { done.popLast() }
   mutating func takeUndone() -> Step? { undone.popLast() }

@@ -127,7 +127,7 @@ extension World {
     }
   }
 
-  private mutating func recordHistory(since before: History) {
+  mutating func recordHistory(since before: History) {
     for member in History.observed where member.differs(before, history) { record(.history(member.property)) }
     if before.isModified != history.isModified { record(.document(.isModified)) }
   }

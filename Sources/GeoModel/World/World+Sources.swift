@@ -5,10 +5,10 @@ import Geometry
 extension World {
   @discardableResult
   public mutating func addSource(
-    id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer]
+    id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer], status: SourceStatus = .open
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
-    insert(Source(id: id, driver: driver, origin: origin, layers: layers))
+    insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status))
     return try sources.require(id)
   }
 

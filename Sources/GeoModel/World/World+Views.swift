@@ -139,7 +139,7 @@ extension World {
   // MARK: Resolving
 
   /// Where a target leads: in map units, and as the viewpoint that stands for it.
-  private func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
+  func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var (camera, viewpoint) = try unchecked(target, in: view)
     if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
     guard camera.isSound else {
@@ -202,7 +202,7 @@ extension World {
   }
 
   /// All that the reference is made for, fitted to the screen.
-  private func worldCamera(
+  func worldCamera(
     in info: SpatialReferenceInfo, on screen: Screen
   ) throws(ModelError) -> (Camera, Viewpoint) {
     let area = info.areaOfUse ?? Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)

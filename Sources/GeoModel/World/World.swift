@@ -18,6 +18,7 @@ public struct World: Sendable {
   public internal(set) var locationSources = Registry<LocationSource>()
   public internal(set) var clock: Clock
   public internal(set) var history = History()
+  public internal(set) var document = DocumentState()
   /// Where real time stood at the last command, whatever the clock's mode.
   public var realTime: Instant
 
@@ -140,6 +141,9 @@ public struct World: Sendable {
       return ID(id)
     }
   }
+
+  /// Takes an id for an object that comes with a document, as such objects may though their id was another's before.
+  mutating func reclaim(_ id: String) { takenIDs.insert(id) }
 
   /// Whether a create with this id can be carried out; to be asked before anything else is checked.
   public func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {

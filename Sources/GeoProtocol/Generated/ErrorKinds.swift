@@ -74,6 +74,16 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case noEdit
   /// The edit holds more than history may keep, so that it can be ended but not taken back.
   case editTooLarge
+  /// No document of this format: no JSON, cut off, a member of another type or out of range, an id that is not there
+  /// or there twice. `path` is the place within the document; nothing was changed.
+  case invalidDocument
+  /// The document's format is of a newer version; nothing was changed.
+  case documentTooNew
+  /// The file could not be written, as on a full disk or in a folder that is read-only or missing; what was there
+  /// stands.
+  case saveFailed
+  /// The document has no file yet; `document/saveAs` gives it one.
+  case documentUntitled
   /// No JSON Pointer into the model's tree.
   case invalidPath
   /// No time by RFC 3339.
@@ -155,6 +165,10 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .editInProgress: -31026
     case .noEdit: -31027
     case .editTooLarge: -31028
+    case .invalidDocument: -31080
+    case .documentTooNew: -31081
+    case .saveFailed: -31082
+    case .documentUntitled: -31083
     case .invalidPath: -31020
     case .invalidTime: -31021
     case .clockIsReal: -31022

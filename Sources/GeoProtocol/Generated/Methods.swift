@@ -35,10 +35,10 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9daabfcba07408bd"
+  public static let hash = "82d6fe9f7490fb71"
   public static let domains = [
-    "session", "clock", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene", "source",
-    "state", "task", "view"
+    "session", "clock", "document", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene",
+    "source", "state", "task", "view"
   ]
 
   /// Kinds that any method may answer.
@@ -84,6 +84,32 @@ public enum WireProtocol {
     MethodInfo(
       name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
       errors: [.clockIsReal, .tooManyTicks]
+    ),
+    MethodInfo(
+      name: "document/new", domain: "document", shape: .session, since: "0.1.0",
+      errors: [.contentModified]
+    ),
+    MethodInfo(
+      name: "document/open", domain: "document", shape: .task, since: "0.1.0",
+      errors: [.fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew, .openFailed,
+      .libraryMissing, .unknownFormat, .unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "document/save", domain: "document", shape: .task, since: "0.1.0",
+      errors: [.documentUntitled, .pathRefused, .notAFile, .saveFailed, .contentModified]
+    ),
+    MethodInfo(
+      name: "document/saveAs", domain: "document", shape: .task, since: "0.1.0",
+      errors: [.pathRefused, .notAFile, .saveFailed, .contentModified]
+    ),
+    MethodInfo(
+      name: "document/revert", domain: "document", shape: .task, since: "0.1.0",
+      errors: [.documentUntitled, .fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew,
+      .openFailed, .libraryMissing, .unknownFormat, .contentModified]
+    ),
+    MethodInfo(
+      name: "document/get", domain: "document", shape: .query, since: "0.1.0",
+      errors: []
     ),
     MethodInfo(
       name: "edit/undo", domain: "edit", shape: .command, since: "0.1.0",
@@ -404,6 +430,7 @@ public enum WireProtocol {
   public static let statePaths: [StatePathInfo] = [
     StatePathInfo(path: "/clock/mode", coalescing: .latest),
     StatePathInfo(path: "/clock/tickRate", coalescing: .latest),
+    StatePathInfo(path: "/document/path", coalescing: .merge),
     StatePathInfo(path: "/edit/canUndo", coalescing: .merge),
     StatePathInfo(path: "/edit/canRedo", coalescing: .merge),
     StatePathInfo(path: "/edit/undoName", coalescing: .merge),

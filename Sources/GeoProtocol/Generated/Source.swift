@@ -128,6 +128,36 @@ public enum SourceProtocol {
     }
   }
 
+  /// Whether a source could be opened.
+  public enum SourceStatus: JSONDecodable, JSONEncodable, Sendable {
+    /// Its schema has been read.
+    case `open`
+    /// When its document was opened its file could not be; its layers are as they were saved.
+    case failed(SessionProtocol.Failure)
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString = "one of \"open\", \"failed\""
+      switch try json.tag(expected) {
+      case "open": self = .`open`
+      case "failed": self = .failed(try SessionProtocol.Failure(from: json["error"]))
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .`open`: writer.value("open" as StaticString)
+      case .failed(let error):
+        writer.value("failed" as StaticString)
+        writer.key("error")
+        error.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// An open source.
   public struct Source: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
@@ -138,16 +168,20 @@ public enum SourceProtocol {
     public var driver: String
     /// The file, absolute.
     public var path: String?
+    /// Whether it could be opened.
+    public var status: SourceProtocol.SourceStatus
     /// What is in it.
     public var layers: [SourceProtocol.SourceLayer]
 
     public init(
-      source: String, revision: Int, driver: String, path: String? = nil, layers: [SourceProtocol.SourceLayer]
+      source: String, revision: Int, driver: String, path: String? = nil, status: SourceProtocol.SourceStatus,
+      layers: [SourceProtocol.SourceLayer]
     ) {
       self.source = source
       self.revision = revision
       self.driver = driver
       self.path = path
+      self.status = status
       self.layers = layers
     }
 
@@ -158,6 +192,7 @@ public enum SourceProtocol {
       self.driver = try json["driver"].string()
       let path = json["path"]
       self.path = try path.isPresent ? path.string() : nil
+      self.status = try SourceProtocol.SourceStatus(from: json["status"])
       self.layers = try json["layers"].array(SourceProtocol.SourceLayer.init(from:))
     }
 
@@ -173,6 +208,8 @@ public enum SourceProtocol {
         writer.key("path")
         writer.value(path)
       }
+      writer.key("status")
+      status.encode(to: &writer)
       writer.key("layers")
       writer.array(layers) { $0.encode(to: &$1) }
       writer.endObject()

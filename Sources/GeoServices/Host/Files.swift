@@ -17,6 +17,13 @@ struct Files: Sendable {
   /// `initialize.rootPath` or `rootUri`.
   mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
 
+  /// The same rules, with relative paths starting elsewhere.
+  func rooted(at folder: String) -> Files {
+    var result = self
+    result.root = folder
+    return result
+  }
+
   /// An absolute path for an absolute one, a `file://` URI or one relative to the root.
   func path(_ name: String) throws(RPCError) -> String {
     guard !name.utf8.contains(0) else {

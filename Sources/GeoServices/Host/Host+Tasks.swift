@@ -46,6 +46,11 @@ extension Host {
     if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string() {
       return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, params: "", isLoad: true)
     }
+    if "\(name)" == "document/open" || "\(name)" == "document/revert" {
+      // Of documents on their way the newest counts.
+      return Place(
+        scope: nil, key: DocumentService.openKey, params: "\(name) \((try? call.params["path"].string()) ?? "")")
+    }
     var scope: ObjectReference?
     if let id = options?.scope {
       guard let object = world.find(id) else {

@@ -102,6 +102,7 @@ public final class Host: MethodHost {
     StateService.register(on: self)
     ModelService.register(on: self)
     EditService.register(on: self)
+    DocumentService.register(on: self)
     ClockService.register(on: self)
     TaskService.register(on: self)
     SourceService.register(on: self)

@@ -3,9 +3,20 @@
 import Elevation
 import FeatureFormats
 import GeoProtocol
+import Geometry
 import JSONRPC
 
 extension RPCError {
+  /// Why a file that no library reads is not opened.
+  init(_ refusal: FileRefusal, _ path: String) {
+    switch refusal {
+    case .notFound: self.init(FormatError.notFound(path: path))
+    case .isDirectory: self.init(FormatError.isDirectory(path: path))
+    case .refused(let reason): self.init(FormatError.refused(path: path, reason: reason))
+    case .notReadable(let reason): self.init(FormatError.notReadable(path: path, reason: reason))
+    }
+  }
+
   init(_ error: FormatError) {
     switch error {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)

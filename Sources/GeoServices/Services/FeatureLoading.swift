@@ -11,8 +11,8 @@ enum FeatureLoading {
 
   static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
     switch origin {
-    case .inline(let bytes): (.geoJSON(bytes), OpenOptions())
-    case .file(let path, let driver, let xField, let yField):
+    case .inline(let bytes, _): (.geoJSON(bytes), OpenOptions())
+    case .file(let path, let driver, let xField, let yField, _):
       (
         .file(path),
         OpenOptions(

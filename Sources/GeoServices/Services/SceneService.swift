@@ -18,15 +18,15 @@ enum SceneService: SceneHandlers {
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
     return TaskPlan { worker in
-      var sources: [any ElevationSource] = []
-      for path in params.elevationSources {
-        try worker.checkCancelled()
-        let path = try worker.files.path(path)
-        sources.append(RasterSource(try ElevationRaster(path: path, policy: worker.files.policy)))
-      }
-      let opened = sources
+      let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in Wire.scene(try world.addScene(id: id, title: params.title, elevationSources: opened)) }
     }
+  }
+
+  /// Opens a raster; runs on a worker.
+  static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
+    try worker.checkCancelled()
+    return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
   }
 
   static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> SceneProtocol.Scene {

@@ -30,8 +30,10 @@ enum SourceService: SourceHandlers {
         expected: "string")
     }
     let reference = try world.canonical(params.spatialReference)
-    return plan(id: id, reference, driver: nil) { files in
-      .file(path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField)
+    return plan(id: id) { files in
+      .file(
+        path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField,
+        reference: reference)
     }
   }
 
@@ -50,36 +52,46 @@ enum SourceService: SourceHandlers {
     }
     let reference = try world.canonical(params.spatialReference)
     let bytes = Array(value.text.utf8)
-    return plan(id: id, reference, driver: "inline") { _ in .inline(bytes) }
+    return plan(id: id) { _ in .inline(bytes, reference: reference) }
   }
 
   private static func plan(
-    id: SourceID?, _ reference: SpatialReference?, driver: String?,
-    _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
+    id: SourceID?, _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
   ) -> TaskPlan<Host, SourceProtocol.Source> {
     TaskPlan { worker in
       let origin = try origin(worker.files)
-      let (source, options) = FeatureLoading.source(origin)
-      let description: SourceDescription
-      do {
-        description = try FeatureFormats.describe(
-          source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
-      } catch FormatError.unrecognized(let path) where driver != nil {
-        // Only one format can stand in a request.
-        throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is no GeoJSON")
-      }
-      let layers = description.layers.map { layer in
-        SourceLayer(
-          name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
-          // Inline GeoJSON is in the reference that the request names.
-          reference: driver == nil ? layer.spatialReference ?? reference : reference, fields: layer.fields)
-      }
+      let (driver, layers) = try schema(of: origin, worker)
       return { world in
-        Wire.source(
-          try world.addSource(
-            id: id, driver: driver ?? description.driver.rawValue, origin: origin, layers: layers))
+        Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
       }
     }
+  }
+
+  /// Reads what is in a source; runs on a worker.
+  static func schema(of origin: SourceOrigin, _ worker: Worker) throws -> (driver: String, layers: [SourceLayer]) {
+    let (source, options) = FeatureLoading.source(origin)
+    let description: SourceDescription
+    var isInline = false
+    let reference: SpatialReference?
+    switch origin {
+    case .inline(_, let given): (isInline, reference) = (true, given)
+    case .file(_, _, _, _, let given): reference = given
+    }
+    do {
+      description = try FeatureFormats.describe(
+        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+    } catch {
+      guard isInline, case .unrecognized(let path) = error else { throw error }
+      // Only one format can stand in a request.
+      throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is no GeoJSON")
+    }
+    let layers = description.layers.map { layer in
+      SourceLayer(
+        name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
+        // Inline GeoJSON is in the reference that the request names.
+        reference: isInline ? reference : layer.spatialReference ?? reference, fields: layer.fields)
+    }
+    return (isInline ? "inline" : description.driver.rawValue, layers)
   }
 
   static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> SourceProtocol.Source {

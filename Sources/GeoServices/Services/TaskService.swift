@@ -11,7 +11,8 @@ enum TaskService: TaskHandlers {
     .init(
       tasks: host.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map {
         .init(
-          task: $0.handle, method: $0.method, scope: $0.scope?.id, key: $0.key == LayerService.loadKey ? nil : $0.key,
+          task: $0.handle, method: $0.method, scope: $0.scope?.id,
+          key: $0.key?.hasPrefix("\u{0}") == true ? nil : $0.key,
           waiting: $0.waiters.count)
       })
   }

@@ -39,6 +39,7 @@ extension StateTree {
   static func members(_ source: Source) -> [(String, StateNode)] {
     [
       ("driver", value(source.driver)), ("path", value(source.path)),
+      ("status", value(Wire.sourceStatus(source.status))),
       ("layers", list(source.layers.map(Wire.sourceLayer))),
     ]
   }
@@ -132,6 +133,12 @@ extension StateTree {
   }
 
   static func document(_ world: World) -> StateNode {
-    .branch(["isModified"]) { name in name == "isModified" ? value(world.history.isModified) : nil }
+    .branch(["path", "isModified"]) { name in
+      switch name {
+      case "path": value(world.document.path)
+      case "isModified": value(world.history.isModified)
+      default: nil
+      }
+    }
   }
 }

@@ -42,7 +42,22 @@ enum Wire {
   static func source(_ source: Source) -> SourceProtocol.Source {
     .init(
       source: source.id.rawValue, revision: source.revision, driver: source.driver, path: source.path,
-      layers: source.layers.map(sourceLayer))
+      status: sourceStatus(source.status), layers: source.layers.map(sourceLayer))
+  }
+
+  static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
+    switch status {
+    case .open: .open
+    case .failed(let error): .failed(failure(error))
+    }
+  }
+
+  /// A schema as it was saved.
+  static func sourceLayer(_ layer: SourceProtocol.SourceLayer) -> SourceLayer {
+    SourceLayer(
+      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      extent: layer.extent.map(envelope), reference: layer.spatialReference.map { SpatialReference($0) },
+      fields: layer.fields.map { Field(name: $0.name, type: FieldType(rawValue: $0.type.rawValue) ?? .string) })
   }
 
   static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {

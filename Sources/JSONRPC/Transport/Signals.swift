@@ -1,4 +1,4 @@
-// Signals: a closed pipe is an error like others, and a request to end is heard however busy the loop is.
+// Signals: a closed pipe and a file that may not grow are errors like others, and a request to end is heard however busy the loop is.
 
 #if canImport(Glibc)
   import Glibc
@@ -6,10 +6,11 @@
   import Darwin
 #endif
 
-/// Ignores SIGPIPE, and lets SIGTERM and SIGINT end the process, by that signal, after `cleanUp`. To be called before any
+/// Ignores SIGPIPE and SIGXFSZ, and lets SIGTERM and SIGINT end the process, by that signal, after `cleanUp`. To be called before any
 /// other thread is started: they inherit what is blocked here.
 func installSignals(cleanUp: @escaping @Sendable () -> Void) {
   signal(SIGPIPE, SIG_IGN)
+  signal(SIGXFSZ, SIG_IGN)
   var ending = sigset_t()
   sigemptyset(&ending)
   for number in [SIGTERM, SIGINT] where !isIgnored(number) { sigaddset(&ending, number) }

@@ -306,6 +306,53 @@ class EditTooLargeError(GeoModelError):
     code = -31028
 
 
+class InvalidDocumentError(GeoModelError):
+    """No document of this format: no JSON, cut off, a member of another type or out of range, an id that is
+    not there or there twice. `path` is the place within the document; nothing was changed.
+
+    `data` has:
+        file: The document.
+        reason: What is wrong with it.
+        offset: Where it stops being JSON. (byte)
+        error: The error object that the place would get in a request.
+    """
+
+    kind = "invalidDocument"
+    code = -31080
+
+
+class DocumentTooNewError(GeoModelError):
+    """The document's format is of a newer version; nothing was changed.
+
+    `data` has:
+        file: The document.
+        version: Its version.
+        supported: The newest that this server reads.
+    """
+
+    kind = "documentTooNew"
+    code = -31081
+
+
+class SaveFailedError(GeoModelError):
+    """The file could not be written, as on a full disk or in a folder that is read-only or missing; what was
+    there stands.
+
+    `data` has:
+        reason: The system's.
+    """
+
+    kind = "saveFailed"
+    code = -31082
+
+
+class DocumentUntitledError(GeoModelError):
+    """The document has no file yet; `document/saveAs` gives it one."""
+
+    kind = "documentUntitled"
+    code = -31083
+
+
 class InvalidPathError(GeoModelError):
     """No JSON Pointer into the model's tree."""
 
@@ -524,6 +571,10 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "editInProgress": EditInProgressError,
     "noEdit": NoEditError,
     "editTooLarge": EditTooLargeError,
+    "invalidDocument": InvalidDocumentError,
+    "documentTooNew": DocumentTooNewError,
+    "saveFailed": SaveFailedError,
+    "documentUntitled": DocumentUntitledError,
     "invalidPath": InvalidPathError,
     "invalidTime": InvalidTimeError,
     "clockIsReal": ClockIsRealError,

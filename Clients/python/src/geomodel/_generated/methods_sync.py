@@ -184,6 +184,171 @@ class ClockMethods(SyncCaller):
         return self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
 
 
+class DocumentMethods(SyncCaller):
+    """The model as a file: new, open, save, revert.
+
+    A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources
+    (by their paths, or the GeoJSON given inline), maps with their layers, scenes, and views with their
+    overlays and graphics. It does not hold what is live: location sources, load status, animations,
+    subscriptions. A document that is opened gives an equal model under the same ids; its layers are not
+    loaded.
+
+    Paths of data are written relative to the document's folder, symbolic links resolved, so that a folder can
+    be moved as a whole. `--allow-dir` holds for the document as for its data. A source whose file cannot be
+    opened does not fail the document: its status says why, its layers have the schema that was saved and the
+    same failure as their load status; `layer/retryLoad` tries again. A source that was closed while layers
+    still need it is open again.
+
+    Members that this version does not know are kept and written back, at every level, unless the value they
+    stand in has been replaced by another of another shape. `version` is raised only when older readers would
+    misunderstand.
+    """
+
+    def new(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Begins an empty document. All of the model is closed, views with their tasks and location sources
+        too, and history is forgotten, whether or not the old document was saved.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+
+        Example:
+            server.document.new()
+        """
+        return self._call("document/new", _given({"meta": meta}))
+
+    def open(
+        self,
+        *,
+        path: str,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
+        place at once: when it fails, or is cancelled, the old model stands untouched. What happens to the
+        old model is as with `document/new`; ids of closed objects return. A newer `document/open` or
+        `document/revert` supersedes one under way.
+
+        Args:
+            path: The file, at most 1 GiB. (1 to 4096 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
+                or out of range, an id that is not there or there twice.
+            DocumentTooNewError: The document's format is of a newer version; nothing was changed.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
+            OpenFailedError: The driver recognizes it and cannot open it.
+
+        Example:
+            server.document.open(path="world.json")
+        """
+        return self._call("document/open", _given({"path": path, "meta": meta}))
+
+    def save(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Saves the document where it was last opened or saved, as it is when the request is carried out;
+        commands that follow do not wait for it. The file is replaced as a whole: when that fails, the old
+        one stands. Its mode is kept.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
+                read-only or missing; what was there stands.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+
+        Example:
+            server.document.save()
+        """
+        return self._call("document/save", _given({"meta": meta}))
+
+    def save_as(
+        self,
+        *,
+        path: str,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Saves the document in a file, which is its file from then on. A file that is there is replaced.
+
+        Args:
+            path: The file; its folder has to be there. (1 to 4096 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
+                read-only or missing; what was there stands.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+
+        Example:
+            server.document.save_as(path="copy.json")
+        """
+        return self._call("document/saveAs", _given({"path": path, "meta": meta}))
+
+    def revert(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Opens the document's file again; what was changed since it was last saved is lost.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
+                or out of range, an id that is not there or there twice.
+            DocumentTooNewError: The document's format is of a newer version; nothing was changed.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
+            OpenFailedError: The driver recognizes it and cannot open it.
+
+        Example:
+            server.document.revert()
+        """
+        return self._call("document/revert", _given({"meta": meta}))
+
+    def get(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """What the document is.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Example:
+            server.document.get()
+        """
+        return self._call("document/get", _given({"meta": meta}))
+
+
 class EditMethods(SyncCaller):
     """Undo and redo, and edits that make one step of many commands.
 

@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "9daabfcba07408bd"
+PROTOCOL_HASH = "82d6fe9f7490fb71"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -454,6 +454,185 @@ class ClockAdvanceResult(TypedDict):
     """RFC 3339."""
     ticks: int
     """How many came due."""
+
+
+class DocumentInfo(TypedDict):
+    """The document that the model is."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    path: NotRequired[str]
+    """Its file, absolute; absent before it is first saved."""
+    isModified: bool
+    """Whether it differs from what was last saved, but for viewpoints."""
+
+
+class Document(TypedDict):
+    """What stands in a document's file."""
+
+    format: DocumentFormat
+    """What tells such a file from others."""
+    version: int
+    """Of the format: 1. A newer one is refused; members may be added without raising it. (at least 1)"""
+    sources: NotRequired[list[SavedSource]]
+    """Data, in the order it was opened. (default [])"""
+    maps: NotRequired[list[SavedMap]]
+    """In the order they were created. (default [])"""
+    scenes: NotRequired[list[SavedScene]]
+    """In the order they were created. (default [])"""
+    views: NotRequired[list[SavedView]]
+    """In the order they were created. (default [])"""
+
+
+DocumentFormat = Literal["geomodel-document"]
+"""What the file is.
+
+`geomodel-document`: A document of this server's.
+"""
+
+
+class SavedSource(TypedDict):
+    """Data that layers are made of: a file (`path`) or inline GeoJSON (`data`)."""
+
+    source: ObjectId
+    """Its id."""
+    path: NotRequired[str]
+    """The file, relative to the document's folder; absolute and `file://` paths are taken too. (1 to 4096
+    characters)
+    """
+    data: NotRequired[Any]
+    """The GeoJSON object."""
+    driver: NotRequired[str]
+    """Only this driver, by GDAL's short name. (at most 32 characters)"""
+    xField: NotRequired[str]
+    """CSV: the column of eastings or longitudes. (at most 256 characters)"""
+    yField: NotRequired[str]
+    """CSV: the column of northings or latitudes. (at most 256 characters)"""
+    spatialReference: NotRequired[SpatialReference]
+    """As given when it was opened; of inline data EPSG:4326 when absent."""
+    layers: NotRequired[list[SourceLayer]]
+    """The schema of a file when it was saved: what its layers have while the file is missing."""
+
+
+class SavedMap(TypedDict):
+    """A map with its layers."""
+
+    map: ObjectId
+    """Its id."""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the map. (default "EPSG:3857")"""
+    operationalLayers: NotRequired[list[SavedLayer]]
+    """First drawn first. (default [])"""
+
+
+class SavedLayer(TypedDict):
+    """A layer of a map."""
+
+    layer: ObjectId
+    """Its id."""
+    source: ObjectId
+    """The source, one of those of the document."""
+    sourceLayer: NotRequired[str]
+    """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
+    name: NotRequired[str]
+    """What people read. (at most 1024 characters)"""
+    isVisible: NotRequired[bool]
+    """Whether it is drawn. (default True)"""
+    opacity: NotRequired[float]
+    """0 clear, 1 solid. (in 0...1; default 1)"""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this denominator. (above 0)"""
+
+
+class SavedScene(TypedDict):
+    """A scene."""
+
+    scene: ObjectId
+    """Its id."""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    elevationSources: NotRequired[list[str]]
+    """Paths, as those of sources; first match first. One that cannot be opened fails the document. (at most
+    64 elements; default [])
+    """
+
+
+class SavedView(TypedDict):
+    """A view with its overlays."""
+
+    view: ObjectId
+    """Its id."""
+    map: NotRequired[ObjectId]
+    """The map it shows; this or `scene`."""
+    scene: NotRequired[ObjectId]
+    """The scene it shows; this or `map`."""
+    width: NotRequired[float]
+    """Of the screen. (device-independent pixel; in 1...32768; default 800)"""
+    height: NotRequired[float]
+    """Of the screen. (device-independent pixel; in 1...32768; default 600)"""
+    dpi: NotRequired[float]
+    """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
+    viewpoint: NotRequired[Viewpoint]
+    """As it was last set; the world when absent."""
+    position: NotRequired[ViewPosition]
+    """Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the
+    viewpoint when absent.
+    """
+    locationDisplay: NotRequired[SavedLocationDisplay]
+    """How it follows a location. Which one, and that it does, is not saved."""
+    overlays: NotRequired[list[SavedOverlay]]
+    """First drawn first. (default [])"""
+
+
+class ViewPosition(TypedDict):
+    """Where a view stands, in the units of its spatial reference."""
+
+    x: float
+    """Easting or longitude of the screen's middle."""
+    y: float
+    """Northing or latitude of the screen's middle."""
+    scale: float
+    """The denominator of the scale. (in 0.000001...1000000000000000)"""
+    rotation: NotRequired[float]
+    """Degrees by which north is turned, clockwise. (degree; at least 0 and below 360; default 0)"""
+
+
+class SavedLocationDisplay(TypedDict):
+    """How a view follows a location source."""
+
+    wanderExtentFactor: NotRequired[float]
+    """In recenter, the part of the screen that the location may wander in. (in 0...1)"""
+    initialZoomScale: NotRequired[float]
+    """The scale at the first location after leaving off. (above 0)"""
+
+
+class SavedOverlay(TypedDict):
+    """An overlay with its graphics."""
+
+    overlay: ObjectId
+    """Its id."""
+    name: NotRequired[str]
+    """What people read. (at most 1024 characters)"""
+    spatialReference: NotRequired[SpatialReference]
+    """Of its graphics. (default "EPSG:4326")"""
+    isVisible: NotRequired[bool]
+    """Whether it is drawn. (default True)"""
+    opacity: NotRequired[float]
+    """0 clear, 1 solid. (in 0...1; default 1)"""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    graphics: NotRequired[GraphicList]
+    """In the order of insertion, one a line."""
+
+
+GraphicList = Any
+"""Graphics, each as Graphic says."""
 
 
 class EditHistory(TypedDict):
@@ -1196,6 +1375,24 @@ class SourceLayer(TypedDict):
     """Its fields, in order."""
 
 
+class SourceStatusOpen(TypedDict):
+    """Its schema has been read."""
+
+    type: Literal["open"]
+
+
+class SourceStatusFailed(TypedDict):
+    """When its document was opened its file could not be; its layers are as they were saved."""
+
+    type: Literal["failed"]
+    error: Failure
+    """Why."""
+
+
+SourceStatus = Union[SourceStatusOpen, SourceStatusFailed]
+"""Whether a source could be opened."""
+
+
 class Source(TypedDict):
     """An open source."""
 
@@ -1207,6 +1404,8 @@ class Source(TypedDict):
     """The format, by GDAL's short name, or `inline`."""
     path: NotRequired[str]
     """The file, absolute."""
+    status: SourceStatus
+    """Whether it could be opened."""
     layers: list[SourceLayer]
     """What is in it."""
 

@@ -1,0 +1,45 @@
+// What the world knows of the file that it is kept in, and what that file held that this version does not know.
+
+/// The document that the model is.
+public struct DocumentState: Sendable {
+  /// Its file, absolute; nil before it is first saved.
+  public internal(set) var path: String?
+  /// Members of the file that only newer versions know.
+  public internal(set) var foreign = ForeignMembers()
+  /// Which document of the session it is: what was begun for an earlier one no longer concerns it.
+  var number = 0
+  /// The newest save that has been noted.
+  var lastSave = 0
+  var savesBegun = 0
+}
+
+/// Members that were read and not understood, as JSON text: they are written back.
+public struct ForeignMembers: Sendable {
+  /// One object of the file.
+  public struct Object: Sendable {
+    /// As it was read, without the objects that lie in it.
+    public let original: String
+    /// As it would have been written at that moment: what the two differ in was not understood.
+    public let written: String
+    public init(original: String, written: String) {
+      self.original = original
+      self.written = written
+    }
+  }
+
+  /// The file itself, without its lists.
+  public var root: Object?
+  public var objects: [ObjectReference: Object] = [:]
+  /// Members of graphics, as an object's text.
+  public var graphics: [OverlayID: [Int: String]] = [:]
+
+  public init() {}
+}
+
+/// A save that has begun: what it writes, by name.
+public struct SaveTicket: Sendable {
+  let document: Int
+  let content: ContentTag
+  /// Saves of a session in the order in which they began.
+  let number: Int
+}

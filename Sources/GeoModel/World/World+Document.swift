@@ -1,0 +1,90 @@
+// Documents: the model begins anew, becomes another one, or has been saved.
+
+extension World {
+  /// Closes all of the model and forgets history: an empty document begins.
+  public mutating func beginDocument() { become(nil, path: nil, ForeignMembers()) }
+
+  /// Closes all of the model and takes over what another world holds, under the same ids.
+  ///
+  /// - Parameters:
+  ///   - other: what was read from a document; nothing runs in it.
+  ///   - path: the document's file, absolute.
+  /// - Complexity: linear in the objects; contents are shared, not copied.
+  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers) {
+    become(other, path: path, foreign)
+  }
+
+  private mutating func become(_ other: World?, path: String?, _ foreign: ForeignMembers) {
+    let before = history
+    // Nothing of it is undone.
+    isStep = false
+    for id in views.ids { try? closeView(id) }
+    for collection in Collection.allCases { closeAll(of: collection.kind) }
+    if let other {
+      for collection in Collection.allCases { takeOver(collection.kind, from: other) }
+    }
+    history.forgetAll()
+    history.noteSaved()
+    document.number += 1
+    document.foreign = foreign
+    setPath(path)
+    recordHistory(since: before)
+  }
+
+  private mutating func closeAll<E: Entity>(of kind: E.Type) {
+    for id in self[keyPath: E.registry].ids.reversed() { remove(id) }
+  }
+
+  private mutating func takeOver<E: Entity>(_ kind: E.Type, from other: World) {
+    for element in other[keyPath: E.registry].values {
+      reclaim(element.id.rawValue)
+      insert(element)
+    }
+  }
+
+  private mutating func setPath(_ path: String?) {
+    guard path != document.path else { return }
+    document.path = path
+    record(.document(.path))
+  }
+
+  // MARK: Saving
+
+  /// Begins to save what the world holds now.
+  public mutating func beginSave() -> SaveTicket {
+    document.savesBegun += 1
+    return SaveTicket(document: document.number, content: history.contentTag, number: document.savesBegun)
+  }
+
+  /// Notes that a save has come to its end; what was changed since it began is still to be saved.
+  ///
+  /// - Parameter path: the file it went to, the document's from now on.
+  public mutating func finishSave(_ ticket: SaveTicket, path: String) {
+    guard ticket.document == document.number, ticket.number > document.lastSave else { return }
+    let before = history
+    isStep = false
+    document.lastSave = ticket.number
+    history.noteSaved(ticket.content)
+    setPath(path)
+    recordHistory(since: before)
+  }
+
+  // MARK: Positions
+
+  /// Whether a new view with this one's screen and viewpoint would stand where this one stands.
+  public func standsWhereViewpointSays(_ view: View) -> Bool {
+    var fresh = view
+    do {
+      (fresh.camera, _) = try worldCamera(in: view.reference, on: view.screen)
+      return try resolve(ViewpointTarget(view.viewpoint), in: fresh).0 == view.camera
+    } catch { return false }
+  }
+
+  /// Puts a view where it stood, which its viewpoint alone may not tell: after a resize, center and scale stay.
+  ///
+  /// - Parameter camera: in the units of the view's reference.
+  public mutating func setPosition(of id: ViewID, to camera: Camera) throws(ModelError) {
+    guard camera.isSound else { throw .invalidGeometry(expected: "a position with finite coordinates") }
+    try change(id) { (view) throws(ModelError) in view.camera = camera }
+  }
+}

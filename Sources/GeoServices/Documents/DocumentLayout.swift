@@ -1,0 +1,140 @@
+// JSON for people: a member a line, short values in one, two spaces a level; and what was not understood put back in its place.
+
+import GeoModel
+import JSON
+
+/// Writes objects and lists with line breaks into a buffer.
+struct DocumentLayout: ~Copyable {
+  var out = JSONWriter(capacity: 1 << 20)
+  private var depth = 0
+  private var isFirst = true
+  /// Values up to here stay in one line.
+  private static let lineLength = 110
+
+  // MARK: Structure
+
+  mutating func beginObject() { begin(UInt8(ascii: "{")) }
+  mutating func endObject() { end(UInt8(ascii: "}")) }
+  mutating func endList() { end(UInt8(ascii: "]")) }
+
+  mutating func beginList(_ name: StaticString) {
+    member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    begin(UInt8(ascii: "["))
+  }
+
+  private mutating func begin(_ bracket: UInt8) {
+    out.append(byte: bracket)
+    depth += 1
+    isFirst = true
+  }
+
+  private mutating func end(_ bracket: UInt8) {
+    depth -= 1
+    if !isFirst { newLine() }
+    out.append(byte: bracket)
+    isFirst = false
+  }
+
+  private mutating func newLine() {
+    out.append(byte: UInt8(ascii: "\n"))
+    for _ in 0..<depth { out.append("  ") }
+  }
+
+  /// Before an element of a list.
+  mutating func element() {
+    if !isFirst { out.append(byte: UInt8(ascii: ",")) }
+    isFirst = false
+    newLine()
+  }
+
+  private mutating func member(_ name: UnsafeBufferPointer<UInt8>) {
+    element()
+    var text = JSONWriter(capacity: 64)
+    text.value(utf8: name)
+    out.append(text.bytes)
+    out.append(": ")
+  }
+
+  /// Ends a list whose elements were written into ``out`` directly, a line each.
+  mutating func endLines(isEmpty: Bool) {
+    isFirst = isEmpty
+    endList()
+  }
+
+  /// A member whose text is there already.
+  mutating func member(_ name: StaticString, json: UnsafeRawBufferPointer) {
+    member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    out.append(json)
+  }
+
+  // MARK: Values
+
+  /// The members of an object, with those that were not understood when it was read.
+  mutating func members(_ own: some JSONEncodable, _ kept: ForeignMembers.Object?) throws(JSONSyntaxError) {
+    let document = try JSONDocument(Self.text(own))
+    guard let kept else {
+      document.read { members($0, nil) }
+      return
+    }
+    let original = try JSONDocument(kept.original)
+    let written = try JSONDocument(kept.written)
+    document.read { own in
+      original.read { original in
+        written.read { written in members(own, (original, written)) }
+      }
+    }
+  }
+
+  static func text(_ value: some JSONEncodable) -> String {
+    var writer = JSONWriter(capacity: 1024)
+    value.encode(to: &writer)
+    return writer.string
+  }
+
+  /// - Parameter kept: the object as it was read, and as it would have been written then.
+  private mutating func members(_ own: JSONValue, _ kept: (original: JSONValue, written: JSONValue)?) {
+    own.forEachMember { name, value in
+      member(name)
+      let text = String(decoding: name, as: UTF8.self)
+      guard let kept, kept.original.member(text).isPresent else { return self.value(value) }
+      let original = kept.original.member(text)
+      let written = kept.written.member(text)
+      if written.isEqual(to: value) {
+        // It is what it was, with all that was in it.
+        self.value(original)
+      } else if value.kind == .object, original.kind == .object, value["type"].isEqual(to: written["type"]) {
+        beginObject()
+        members(value, (original, written))
+        endObject()
+      } else {
+        self.value(value)
+      }
+    }
+    guard let kept else { return }
+    kept.original.forEachMember { name, value in
+      let text = String(decoding: name, as: UTF8.self)
+      guard own.member(text).kind == .absent, kept.written.member(text).kind == .absent else { return }
+      member(name)
+      self.value(value)
+    }
+  }
+
+  private mutating func value(_ value: JSONValue) {
+    var line = JSONWriter(capacity: 256)
+    value.encode(to: &line)
+    let isFlat = value.kind == .array && (0..<value.count).allSatisfy { value[$0].count == 0 }
+    guard value.count > 0, line.count + 2 * depth > Self.lineLength, !isFlat else { return out.append(line.bytes) }
+    if value.kind == .object {
+      beginObject()
+      members(value, nil)
+      endObject()
+    } else {
+      begin(UInt8(ascii: "["))
+      for index in 0..<value.count {
+        element()
+        self.value(value[index])
+      }
+      endList()
+    }
+  }
+}

@@ -1,0 +1,260 @@
+// A document's text as a world of its own: built by the same code as the commands, so that every check is made once.
+
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+/// Reads one document into a fresh world.
+struct DocumentReader {
+  let file: String
+  let folder: DocumentFolder
+  let worker: Worker
+  let root: JSONValue
+  private(set) var world: World
+  private(set) var foreign = ForeignMembers()
+  /// Graphics are added in portions, so that a cancel is heard.
+  private static let portion = 10_000
+
+  /// - Parameters:
+  ///   - root: to be kept while this reads.
+  ///   - world: an empty one.
+  init(file: String, folder: DocumentFolder, _ root: JSONValue, into world: World, _ worker: Worker) {
+    self.file = file
+    self.folder = folder
+    self.root = root
+    self.world = world
+    self.worker = worker
+  }
+
+  mutating func read() throws {
+    let document = try at(root, "format") {
+      let version = try checkVersion()
+      guard version <= SavedObjects.version else {
+        throw RPCError(documentTooNew: file, version: version, supported: SavedObjects.version)
+      }
+      return try DocumentProtocol.Document(from: root)
+    }
+    for (index, source) in document.sources.enumerated() { try read(source, root["sources"][index]) }
+    for (index, map) in document.maps.enumerated() { try read(map, root["maps"][index]) }
+    for (index, scene) in document.scenes.enumerated() { try read(scene, root["scenes"][index]) }
+    for (index, view) in document.views.enumerated() { try read(view, root["views"][index]) }
+    try noteForeign()
+  }
+
+  private func checkVersion() throws -> Int {
+    try root.requireObject()
+    _ = try DocumentProtocol.DocumentFormat(from: root["format"])
+    let version = try root["version"].integer()
+    guard version >= 1 else { throw root["version"].error(expected: "integer of at least 1") }
+    return version
+  }
+
+  /// Runs `body`, whose errors are about the object at `place`; what it does is not kept to be taken back.
+  private func at<R>(_ place: JSONValue, _ noun: String, _ body: () throws -> R) throws -> R {
+    try worker.checkCancelled()
+    do { return try body() } catch let error as RPCError where error.kind == ErrorKind.documentTooNew.rawValue {
+      throw error
+    } catch {
+      throw RPCError(error, inDocument: file, root, at: place, noun) ?? error
+    }
+  }
+
+  private mutating func make(_ place: JSONValue, _ noun: String, _ body: (inout World) throws -> Void) throws {
+    world.begin(origin: .task)
+    try at(place, noun) { try body(&world) }
+    _ = world.takeChanges()
+  }
+
+  // MARK: Sources
+
+  private mutating func read(_ saved: DocumentProtocol.SavedSource, _ json: JSONValue) throws {
+    let reference = try at(json, "source") { try world.canonical(saved.spatialReference) }
+    if let data = saved.data?.value {
+      guard data.kind == .object else {
+        throw RPCError(
+          invalidDocument: file, at: data.path(from: root), expected: "a GeoJSON object",
+          reason: "inline data is a GeoJSON object")
+      }
+      let origin = SourceOrigin.inline(Array(data.text.utf8), reference: reference ?? .wgs84)
+      let (driver, layers) = try at(json, "source") { try SourceService.schema(of: origin, worker) }
+      return try make(json, "source") {
+        try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers)
+      }
+    }
+    let path = try at(json, "source") {
+      guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
+      return try folder.absolute(path, worker.files)
+    }
+    let origin = SourceOrigin.file(
+      path: path, driver: saved.driver, xField: saved.xField, yField: saved.yField, reference: reference)
+    var driver = saved.driver ?? "unknown"
+    var layers = (saved.layers ?? []).map(Wire.sourceLayer)
+    var status = SourceStatus.open
+    do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as FormatError {
+      let failure = RPCError(error)
+      guard failure.kind != ErrorKind.cancelled.rawValue, failure.kind != ErrorKind.libraryMissing.rawValue else {
+        throw failure
+      }
+      // A document outlives its data: whoever opens it sees what is missing.
+      status = .failed(failure.failure)
+    }
+    try make(json, "source") {
+      try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers, status: status)
+    }
+  }
+
+  // MARK: Maps and scenes
+
+  private mutating func read(_ saved: DocumentProtocol.SavedMap, _ json: JSONValue) throws {
+    try make(json, "map") { world in
+      _ = try MapService.create(
+        .init(id: saved.map, title: saved.title, spatialReference: saved.spatialReference), in: &world)
+      var rest = try MapProtocol.Update.Params(from: json)
+      rest.clear = nil
+      _ = try MapService.update(rest, in: &world)
+    }
+    for (index, layer) in saved.operationalLayers.enumerated() {
+      try read(layer, of: saved.map, json["operationalLayers"][index])
+    }
+  }
+
+  private mutating func read(_ saved: DocumentProtocol.SavedLayer, of map: String, _ json: JSONValue) throws {
+    try make(json, "layer") { world in
+      _ = try MapService.addLayer(
+        .init(map: map, source: saved.source, sourceLayer: saved.sourceLayer, id: saved.layer, name: saved.name),
+        in: &world)
+      var rest = try LayerProtocol.Update.Params(from: json)
+      rest.clear = nil
+      _ = try LayerService.update(rest, in: &world)
+      if case .failed(let failure)? = world.sources[ID(saved.source)]?.status {
+        world.failLoad(ID(saved.layer), failure)
+      }
+    }
+  }
+
+  private mutating func read(_ saved: DocumentProtocol.SavedScene, _ json: JSONValue) throws {
+    // A raster that is missing has its own error: the document is not to blame.
+    let rasters = try saved.elevationSources.map {
+      try SceneService.elevationSource(try folder.absolute($0, worker.files), worker)
+    }
+    try make(json, "scene") { try $0.addScene(id: ID(saved.scene), title: saved.title, elevationSources: rasters) }
+  }
+
+  // MARK: Views
+
+  private mutating func read(_ saved: DocumentProtocol.SavedView, _ json: JSONValue) throws {
+    try make(json, "view") { world in
+      var params = try ViewProtocol.Create.Params(from: json)
+      params.id = saved.view
+      params.ifExists = .error
+      _ = try ViewService.create(params, in: &world)
+      let id = ViewID(saved.view)
+      if let position = saved.position {
+        try world.setPosition(
+          of: id,
+          to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation))
+      }
+      if let display = saved.locationDisplay {
+        try world.updateLocationDisplay(
+          of: id,
+          LocationDisplayUpdate(
+            wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale))
+      }
+    }
+    for (index, overlay) in saved.overlays.enumerated() {
+      try read(overlay, of: saved.view, json["overlays"][index])
+    }
+  }
+
+  private mutating func read(_ saved: DocumentProtocol.SavedOverlay, of view: String, _ json: JSONValue) throws {
+    try make(json, "overlay") { world in
+      _ = try OverlayService.create(
+        .init(view: view, id: saved.overlay, name: saved.name, spatialReference: saved.spatialReference), in: &world)
+      var rest = try OverlayProtocol.Update.Params(from: json)
+      rest.clear = nil
+      _ = try OverlayService.update(rest, in: &world)
+    }
+    let graphics = json["graphics"]
+    guard graphics.isPresent else { return }
+    try at(json, "overlay") { try graphics.requireArray() }
+    let count = graphics.count
+    for start in stride(from: 0, to: count, by: Self.portion) {
+      let portion = (start..<min(start + Self.portion, count)).map { JSONOpaque.parsed(graphics[$0]) }
+      try read(portion, from: start, of: saved.overlay, json)
+      worker.report(Double(start + portion.count) / Double(count))
+    }
+  }
+
+  private mutating func read(_ graphics: [JSONOpaque], from start: Int, of overlay: String, _ json: JSONValue) throws {
+    var first: Int?
+    try make(json, "overlay") { world in
+      do {
+        first = try OverlayService.addGraphics(.init(overlay: overlay, graphics: graphics), in: &world).firstId
+      } catch ModelError.items(let items, let count) {
+        throw ModelError.items(items.map { ItemError(index: start + $0.index, failure: $0.failure) }, count: count)
+      }
+    }
+    let id = OverlayID(overlay)
+    for case .parsed(let graphic) in graphics {
+      let number = (try? graphic["id"].integer()) ?? first
+      if !graphic["id"].isPresent { first = first.map { $0 + 1 } }
+      guard let number, let members = GraphicReader.foreignMembers(of: graphic) else { continue }
+      foreign.graphics[id, default: [:]][number] = members
+    }
+  }
+
+  // MARK: What newer versions know
+
+  /// Notes of every object what it has that would not be written.
+  private mutating func noteForeign() throws {
+    let saved = SavedObjects(world: world, folder: folder)
+    foreign.root = try Self.foreign(root, SavedObjects.root)
+    for (source, json) in zip(DocumentSource.all(in: world), elements(root["sources"])) {
+      try note(ObjectReference(.sources, source.id.rawValue), json, saved.source(source))
+    }
+    for (map, json) in zip(world.maps.values, elements(root["maps"])) {
+      try note(map.reference, json, saved.map(map))
+      for (id, json) in zip(map.operationalLayers, elements(json["operationalLayers"])) {
+        if let layer = world.layers[id] { try note(layer.reference, json, saved.layer(layer)) }
+      }
+    }
+    for (scene, json) in zip(world.scenes.values, elements(root["scenes"])) {
+      try note(scene.reference, json, saved.scene(scene))
+    }
+    for (view, json) in zip(world.views.values, elements(root["views"])) {
+      try note(view.reference, json, saved.view(view))
+      for (id, json) in zip(view.overlays, elements(json["overlays"])) {
+        if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
+      }
+    }
+  }
+
+  private func elements(_ list: JSONValue) -> [JSONValue] { (0..<list.count).map { list[$0] } }
+
+  private mutating func note(_ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable) throws {
+    foreign.objects[object] = try Self.foreign(json, saved)
+  }
+
+  /// Nil where what was read is what would be written.
+  private static func foreign(_ json: JSONValue, _ saved: some JSONEncodable) throws -> ForeignMembers.Object? {
+    var own = JSONWriter(capacity: 1024)
+    own.beginObject()
+    json.forEachMember { name, value in
+      let text = String(decoding: name, as: UTF8.self)
+      guard !SavedObjects.lists.contains(text), !SavedObjects.occasional.contains(text) else { return }
+      own.key(utf8: name)
+      value.encode(to: &own)
+    }
+    own.endObject()
+    let written = DocumentLayout.text(Stripped(own: saved))
+    let original = own.string
+    let isSame = try JSONDocument(original).read { (original) throws(JSONSyntaxError) in
+      try JSONDocument(written).read { written in original.isEqual(to: written) }
+    }
+    return isSame ? nil : ForeignMembers.Object(original: original, written: written)
+  }
+}

@@ -1,0 +1,89 @@
+// Documents on the wire.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+enum DocumentService: DocumentHandlers {
+  typealias Host = GeoServices.Host
+
+  /// The key of the one task that opens a document. No client's key has a NUL at its start by chance.
+  static let openKey = "\u{0}document"
+
+  static func new(_ params: DocumentProtocol.New.Params, on host: Host) throws -> DocumentProtocol.DocumentInfo {
+    if let task = host.tasks.with(scope: nil, key: openKey) { host.end(task, with: .cancelled) }
+    try host.perform("document/new") { $0.beginDocument() }
+    return info(host.world)
+  }
+
+  static func get(_ params: DocumentProtocol.Get.Params, in world: World) throws -> DocumentProtocol.DocumentInfo {
+    info(world)
+  }
+
+  // MARK: Opening
+
+  static func open(
+    _ params: DocumentProtocol.Open.Params, in world: inout World
+  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    reading(world) { try $0.path(params.path) }
+  }
+
+  static func revert(
+    _ params: DocumentProtocol.Revert.Params, in world: inout World
+  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    guard let path = world.document.path else { throw RPCError.documentUntitled }
+    return reading(world) { _ in path }
+  }
+
+  private static func reading(
+    _ world: World, _ path: @escaping @Sendable (Files) throws -> String
+  ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    let empty = World(transformer: world.transformer, geodesy: world.geodesy, now: world.realTime)
+    return TaskPlan { worker in
+      let path = try path(worker.files)
+      let (read, foreign) = try DocumentFile.read(path, into: empty, worker)
+      return { world in
+        world.open(read, path: path, foreign)
+        return info(world)
+      }
+    }
+  }
+
+  // MARK: Saving
+
+  static func save(
+    _ params: DocumentProtocol.Save.Params, in world: inout World
+  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    guard let path = world.document.path else { throw RPCError.documentUntitled }
+    return writing(&world) { _ in path }
+  }
+
+  static func saveAs(
+    _ params: DocumentProtocol.SaveAs.Params, in world: inout World
+  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    writing(&world) { try $0.path(params.path) }
+  }
+
+  private static func writing(
+    _ world: inout World, _ path: @escaping @Sendable (Files) throws -> String
+  ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    let ticket = world.beginSave()
+    let number = SaveQueue.shared.next()
+    let snapshot = world
+    return TaskPlan { worker in
+      let path = try path(worker.files)
+      try SaveQueue.shared.run(number, path) {
+        try DocumentWriter.write(snapshot, to: path, worker)
+      }
+      return { world in
+        world.finishSave(ticket, path: path)
+        return info(world)
+      }
+    }
+  }
+
+  private static func info(_ world: World) -> DocumentProtocol.DocumentInfo {
+    .init(revision: world.revision, path: world.document.path, isModified: world.history.isModified)
+  }
+}

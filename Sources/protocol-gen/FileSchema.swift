@@ -1,0 +1,38 @@
+// The JSON Schema of what stands in files: it holds for editors and whoever checks a file without a server.
+
+struct FileSchema {
+  let definition: Definition
+  /// The type of the whole file.
+  let root: String
+
+  var tree: Tree {
+    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let schemas = Schemas(definition: definition)
+    guard let rootType = types[root] else { return .object([]) }
+    var used: Set<String> = [root]
+    var waiting = [root]
+    while let name = waiting.popLast() {
+      guard let type = types[name] else { continue }
+      for next in Checks.references(schemas.schema(type)) where used.insert(next).inserted { waiting.append(next) }
+    }
+    let parts = definition.types.filter { $0.name != root && used.contains($0.name) }
+    let head = Tree.object([
+      "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
+      "$id": .string("https://geomodel-server.invalid/protocol/\(rootType.domain).schema.json"),
+    ])
+    let definitions = Tree.Member(
+      name: "$defs", value: .object(parts.map { .init(name: $0.name, value: Self.local(schemas.schema($0))) }))
+    return .object(head.members + Self.local(schemas.schema(rootType)).members + [definitions])
+  }
+
+  /// With references to `$defs` in place of OpenRPC's components.
+  private static func local(_ tree: Tree) -> Tree {
+    switch tree {
+    case .string(let text) where text.hasPrefix("#/components/schemas/"):
+      .string("#/$defs/" + text.dropFirst("#/components/schemas/".count))
+    case .array(let elements): .array(elements.map(local))
+    case .object(let members): .object(members.map { .init(name: $0.name, value: local($0.value)) })
+    default: tree
+    }
+  }
+}

@@ -1,0 +1,377 @@
+// Documents: what is saved comes back equal, whatever the model, and what cannot be saved or opened changes nothing.
+
+import Foundation
+import JSON
+import Testing
+
+struct DocumentTests {
+  /// A folder that goes with the test.
+  private final class Folder {
+    let url: URL
+    init() throws {
+      url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        .appending(path: "documents-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+    func text(_ name: String) throws -> String { try String(contentsOf: url.appending(path: name), encoding: .utf8) }
+    func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: url.appending(path: name)) }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() } }
+  }
+
+  private let folder: Folder
+  private let server: MemoryServer
+
+  init() throws {
+    folder = try Folder()
+    server = try MemoryServer()
+    try server.call("clock/set", ["mode": "manual"])
+  }
+
+  private func saveAs(_ name: String) throws {
+    try server.call("document/saveAs", ["path": .string(folder.path(name))])
+  }
+  private func open(_ name: String) throws { try server.call("document/open", ["path": .string(folder.path(name))]) }
+  private var isModified: Value? { get throws { try server.call("document/get")["isModified"] } }
+
+  // MARK: Equal models
+
+  /// The tree without what documents do not hold.
+  private static func saved(_ tree: Value?, keeping sources: Set<String>) -> Value {
+    guard case .object(var members)? = tree else { return .null }
+    for name in ["locationSources", "edit", "document"] { members[name] = nil }
+    members["layers"] = members["layers"]?.mapped { layer in
+      var layer = layer
+      for name in ["loadStatus", "featureCount", "extent"] { layer[name] = nil }
+      return layer
+    }
+    members["views"] = members["views"]?.mapped { view in
+      var view = view
+      view["isNavigating"] = nil
+      if case .object(var display)? = view["locationDisplay"] {
+        for name in ["source", "autoPanMode"] { display[name] = nil }
+        view["locationDisplay"] = .object(display)
+      }
+      return view
+    }
+    // Closed sources that layers need come back.
+    members["sources"] = .object((members["sources"]?.object ?? [:]).filter { sources.contains($0.key) })
+    return .object(members)
+  }
+
+  @Test(arguments: UInt64(0)..<30)
+  func `a model that is saved and opened again is equal, and so is its file`(seed: UInt64) throws {
+    var edits = RandomEdits(server, seed: seed)
+    for _ in 0..<80 { try edits.step() }
+    try saveAs("a.json")
+    let before = try server.state("")[""]
+    let sources = Set(before?["sources"]?.object?.keys.map { $0 } ?? [])
+    let areas = try server.state("/views")["/views"]?.object?.keys.sorted().map {
+      try server.call("view/getVisibleArea", ["view": .string($0)])["polygon"]
+    }
+
+    try server.call("document/new")
+    let empty = try server.state("")[""]
+    for name in ["sources", "maps", "layers", "scenes", "views", "overlays", "locationSources"] {
+      #expect(empty?[name]?.object?.isEmpty == true)
+    }
+    try open("a.json")
+    let after = try server.state("")[""]
+    #expect(Self.saved(before, keeping: sources) == Self.saved(after, keeping: sources))
+    let needed = Set(after?["layers"]?.object?.values.compactMap { $0["source"]?.string } ?? [])
+    #expect(Set(after?["sources"]?.object?.keys.map { $0 } ?? []) == sources.union(needed))
+    let areasAfter = try server.state("/views")["/views"]?.object?.keys.sorted().map {
+      try server.call("view/getVisibleArea", ["view": .string($0)])["polygon"]
+    }
+    #expect(areas == areasAfter)
+    #expect(try isModified == false)
+    for layer in needed.isEmpty ? [] : after?["layers"]?.object?.keys.sorted() ?? [] {
+      #expect(try server.call("layer/load", ["layer": .string(layer)])["featureCount"] == 1)
+    }
+
+    let other = try MemoryServer()
+    try other.call("clock/set", ["mode": "manual"])
+    try other.call("document/open", ["path": .string(folder.path("a.json"))])
+    #expect(
+      Self.saved(try other.state("")[""], keeping: sources) == Self.saved(before, keeping: sources))
+    try other.call("document/saveAs", ["path": .string(folder.path("b.json"))])
+    #expect(try folder.text("b.json") == (try folder.text("a.json")))
+    #expect(try folder.names == ["a.json", "b.json"])
+  }
+
+  @Test(arguments: UInt64(0)..<12)
+  func `replicas follow when a document takes the model's place`(seed: UInt64) throws {
+    var edits = RandomEdits(server, seed: seed)
+    for _ in 0..<40 { try edits.step() }
+    try saveAs("a.json")
+    for _ in 0..<20 { try edits.step() }
+    var followers: [Follower] = []
+    for patterns in [
+      [""], ["/views"], ["/overlays", "/maps"], ["/document", "/edit"], ["/overlays/*/graphicCount"],
+      ["/overlays/*/graphics/*"], ["/views/*/viewpoint/targetScale"], ["/layers/*/loadStatus/type"], ["/*/*/name"],
+    ] {
+      let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) })])
+      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+    }
+    _ = try server.takeMessages()
+    for (method, params) in [
+      ("document/open", ["path": .string(folder.path("a.json"))] as Value), ("document/revert", [:]),
+      ("document/new", [:]),
+    ] {
+      server.record = []
+      try server.call(method, params)
+      _ = try server.takeMessages()
+      for message in server.record ?? [] {
+        for index in followers.indices { try followers[index].replica.apply(message) }
+      }
+      for follower in followers { try follower.check(server, "seed \(seed), \(method), \(follower.patterns)") }
+    }
+  }
+
+  // MARK: What newer versions know
+
+  private static let newer = """
+    {
+      "format": "geomodel-document", "version": 1, "mood": {"is": ["good"]},
+      "sources": [{"source": "s", "data": {"type": "Point", "coordinates": [1, 2]}, "cache": null, "trust": 3}],
+      "maps": [{
+        "map": "m", "title": "t", "spatialReference": "EPSG:3857", "fog": {"density": 0.5},
+        "operationalLayers": [{"layer": "l", "source": "s", "glow": [1, {"a": 2}]}]
+      }],
+      "views": [{
+        "view": "v", "map": "m", "lens": "fish",
+        "viewpoint": {
+          "type": "centerAndScale", "center": {"type": "Point", "coordinates": [2, 48], "certainty": 0.9},
+          "targetScale": 1000, "rotation": 0, "spatialReference": "EPSG:4326", "tilt": 30
+        },
+        "overlays": [{
+          "overlay": "o", "sound": "on",
+          "graphics": [{"id": 3, "attributes": {"a": 1}, "halo": {"width": 2}}, {"attributes": {}, "spin": 1}, {"id": 9}]
+        }]
+      }]
+    }
+    """
+
+  @Test func `members of newer versions are kept and written back at every level`() throws {
+    try folder.write(Self.newer, to: "a.json")
+    try open("a.json")
+    try server.call("map/update", ["map": "m", "title": "other"])
+    try server.call("layer/update", ["layer": "l", "opacity": 0.25])
+    try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [["id": 3, "zIndex": 4]]])
+    try saveAs("b.json")
+    let saved = try Value(try folder.text("b.json"))
+    #expect(saved["mood"] == ["is": ["good"]])
+    #expect(saved["sources"]?.array?[0]["trust"] == 3)
+    let map = try #require(saved["maps"]?.array?[0])
+    #expect(map["title"] == "other")
+    #expect(map["fog"] == ["density": 0.5])
+    let layer = try #require(map["operationalLayers"]?.array?[0])
+    #expect(layer["opacity"] == 0.25)
+    #expect(layer["glow"] == [1, ["a": 2]])
+    let view = try #require(saved["views"]?.array?[0])
+    #expect(view["lens"] == "fish")
+    #expect(view["viewpoint"]?["tilt"] == 30)
+    #expect(view["viewpoint"]?["center"]?["certainty"] == 0.9)
+    #expect(view["position"] == nil)
+    let overlay = try #require(view["overlays"]?.array?[0])
+    #expect(overlay["sound"] == "on")
+    let graphics = try #require(overlay["graphics"]?.array)
+    #expect(graphics[0]["halo"] == ["width": 2])
+    #expect(graphics[0]["zIndex"] == 4)
+    #expect(graphics[1]["spin"] == 1)
+    #expect(graphics[2].object?.keys.sorted() == ["attributes", "geometry", "id"])
+
+    // Again, from what was saved; and where a value became another one, its own members still stand.
+    try open("b.json")
+    try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500]])
+    try saveAs("c.json")
+    let viewpoint = try Value(try folder.text("c.json"))["views"]?.array?[0]["viewpoint"]
+    #expect(viewpoint?["targetScale"] == 500.0)
+    #expect(viewpoint?["tilt"] == 30)
+    #expect(
+      try Value(try folder.text("c.json"))["views"]?.array?[0]["overlays"] == saved["views"]?.array?[0]["overlays"])
+
+    // Another document has none of it, nor has an object that is gone.
+    try server.call("document/revert")
+    try server.call("overlay/close", ["overlay": "o"])
+    try saveAs("d.json")
+    #expect(!(try folder.text("d.json").contains("sound")))
+    try server.call("document/new")
+    try saveAs("e.json")
+    #expect(
+      try Value(try folder.text("e.json")).object?.keys.sorted() == [
+        "format", "maps", "scenes", "sources", "version", "views",
+      ])
+  }
+
+  // MARK: What counts as modified
+
+  @Test func `a document is modified until it is saved, undone back to what was saved, or opened again`() throws {
+    #expect(try isModified == false)
+    try server.call("map/create", ["id": "m"])
+    #expect(try isModified == true)
+    try saveAs("a.json")
+    #expect(try isModified == false)
+    try server.call("map/update", ["map": "m", "title": "t"])
+    #expect(try isModified == true)
+    try server.call("edit/undo")
+    #expect(try isModified == false)
+    try server.call("edit/undo")
+    #expect(try isModified == true)
+    try server.call("edit/redo")
+    #expect(try isModified == false)
+    try server.call("edit/redo")
+    #expect(try server.call("document/save")["isModified"] == false)
+    try server.call("edit/undo")
+    #expect(try isModified == true)
+    try server.call("document/revert")
+    #expect(try isModified == false)
+    #expect(try server.call("map/get", ["map": "m"])["title"] == "t")
+    #expect(try server.refusal("edit/undo")["kind"] == "nothingToUndo")
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("document/save")
+    try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500]])
+    #expect(try isModified == false)
+  }
+
+  @Test func `commands that come while a save is under way stay to be saved, and a later save wins`() throws {
+    let server = try MemoryServer(.stepped)
+    func run() { server.loop.runOffloaded() }
+    server.ask("map/create", ["id": "m", "title": "one"])
+    let path: Value = .string(folder.path("a.json"))
+    let first = server.ask("document/saveAs", ["path": path])
+    server.ask("map/update", ["map": "m", "title": "two"])
+    run()
+    #expect(try server.answer(to: first)?["result"]?["isModified"] == true)
+    #expect(try folder.text("a.json").contains("\"one\""))
+    let second = server.ask("document/save")
+    server.ask("map/update", ["map": "m", "title": "three"])
+    let third = server.ask("document/save")
+    run()
+    #expect(try server.answer(to: second)?["result"] != nil)
+    #expect(try server.answer(to: third)?["result"]?["isModified"] == false)
+    #expect(try folder.text("a.json").contains("\"three\""))
+    let late = server.ask("document/save")
+    server.ask("document/new")
+    run()
+    #expect(try server.answer(to: late)?["result"]?["path"] == nil)
+  }
+
+  @Test func `a newer open supersedes one under way, and an empty document cancels it`() throws {
+    let server = try MemoryServer(.stepped)
+    try folder.write(#"{"format": "geomodel-document", "version": 1, "maps": [{"map": "a"}]}"#, to: "a.json")
+    try folder.write(#"{"format": "geomodel-document", "version": 1, "maps": [{"map": "b"}]}"#, to: "b.json")
+    func open(_ name: String) -> Value { server.ask("document/open", ["path": .string(folder.path(name))]) }
+    let first = open("a.json")
+    let second = open("b.json")
+    #expect(try server.failure(of: first) == "superseded")
+    let joined = open("b.json")
+    server.loop.runOffloaded()
+    #expect(try server.answer(to: second)?["result"] == (try server.answer(to: joined)?["result"]))
+    #expect(try server.state("/maps")["/maps"]?.object?.keys.sorted() == ["b"])
+    let third = open("a.json")
+    try server.call("document/new")
+    #expect(try server.failure(of: third) == "cancelled")
+    server.loop.runOffloaded()
+    #expect(try server.state("/maps")["/maps"] == [:])
+  }
+
+  @Test func `a file keeps its mode, and a symbolic link its place`() throws {
+    try saveAs("a.json")
+    let path = folder.path("a.json")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    try FileManager.default.createSymbolicLink(atPath: folder.path("link.json"), withDestinationPath: path)
+    try server.call("map/create", ["id": "m"])
+    try saveAs("link.json")
+    #expect(try folder.text("a.json").contains("\"m\""))
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect((attributes[.posixPermissions] as? Int) == 0o640)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link.json")) == path)
+    #expect(try folder.names == ["a.json", "link.json"])
+  }
+
+  @Test func `a document that is cut off anywhere is refused and changes nothing`() throws {
+    var edits = RandomEdits(server, seed: 7)
+    for _ in 0..<60 { try edits.step() }
+    try saveAs("a.json")
+    let text = Array(try folder.text("a.json").utf8)
+    let before = try server.worldText()
+    for length in stride(from: 0, to: text.count - 2, by: max(1, text.count / 80)) {
+      try folder.write(String(decoding: text[..<length], as: UTF8.self), to: "cut.json")
+      let refusal = try server.refusal("document/open", ["path": .string(folder.path("cut.json"))])
+      #expect(refusal["kind"] == "invalidDocument")
+    }
+    #expect(try server.worldText() == before)
+  }
+
+  @Test(arguments: UInt64(0)..<200)
+  func `a document that was tampered with is refused with a typed error or opened, and the server lives`(
+    seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    var edits = RandomEdits(server, seed: seed % 4)
+    for _ in 0..<40 { try edits.step() }
+    try saveAs("a.json")
+    let tree = try Value(try folder.text("a.json"))
+    let before = try server.worldText()
+    try folder.write(tree.tampered(using: &random).text, to: "bad.json")
+    let id = server.ask("document/open", ["path": .string(folder.path("bad.json"))])
+    let answer = try #require(try server.answer(to: id))
+    if answer["result"] == nil {
+      let kind = answer["error"]?["data"]?["kind"]?.string ?? ""
+      #expect(["invalidDocument", "documentTooNew", "pathRefused", "fileNotFound"].contains(kind), "\(answer)")
+      #expect(try server.worldText() == before)
+    }
+  }
+
+  @Test func `ids of what was closed return with a document, and stay taken`() throws {
+    try server.call("map/create", ["id": "m"])
+    try saveAs("a.json")
+    try server.call("map/close", ["map": "m"])
+    #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
+    try open("a.json")
+    #expect(try server.call("map/get", ["map": "m"])["map"] == "m")
+    let minted = try #require(try server.call("map/create")["map"]?.string)
+    try server.call("document/new")
+    #expect(try server.call("map/create")["map"]?.string != minted)
+    #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
+  }
+}
+
+extension Value {
+  /// An object of objects, each changed.
+  fileprivate func mapped(_ change: ([String: Value]) -> [String: Value]) -> Value {
+    .object((object ?? [:]).mapValues { .object(change($0.object ?? [:])) })
+  }
+}
+
+extension Value {
+  private static let intruders: [Value] = [
+    .null, true, -1, 1e300, "", "nobody", [], [:], [[]], ["type": "Point"], "\u{0}", 1, "m1",
+  ]
+
+  /// The same with one value somewhere in it replaced, taken away or put there twice.
+  fileprivate func tampered(using random: inout SeededGenerator) -> Value {
+    switch self {
+    case .object(var members) where !members.isEmpty:
+      guard let name = members.keys.sorted().randomElement(using: &random) else { return self }
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: members[name] = nil
+      case 1: members[name] = Self.intruders.randomElement(using: &random)
+      default: members[name] = members[name]?.tampered(using: &random)
+      }
+      return .object(members)
+    case .array(var elements) where !elements.isEmpty:
+      let index = Int.random(in: 0..<elements.count, using: &random)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: elements.append(elements[index])
+      case 1: elements[index] = Self.intruders.randomElement(using: &random) ?? .null
+      default: elements[index] = elements[index].tampered(using: &random)
+      }
+      return .array(elements)
+    default: return Self.intruders.randomElement(using: &random) ?? .null
+    }
+  }
+}
