@@ -38,6 +38,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 2, 3, 64, 112])
+  func `items are parted so that those before the middle stand before the others`(count: Int) {
+    var random = SplitMix(UInt64(count))
+    for mask in [UInt64.max, 0xf, 0] {
+      for middle in 0..<count {
+        var items = (0..<count).map { IndexItem(key: random.next() & mask, row: UInt32($0), source: 0) }
+        let expected = items.sorted { ($0.key, $0.row) < ($1.key, $1.row) }.prefix(middle).map(\.row).sorted()
+        if random.chance(0.5) { items.sort { ($0.key, $0.row) < ($1.key, $1.row) } }
+        items.withUnsafeMutableBufferPointer { IndexItem.part($0, at: middle) }
+        #expect(items.prefix(middle).map(\.row).sorted() == expected)
+      }
+    }
+  }
+
   @Test func `found rows come ascending, however they are spread`() {
     var random = SplitMix(5)
     for mask in [UInt32.max, 0xffff, 0xff, 1, 0xf000_000f] {

@@ -86,7 +86,7 @@ struct LeafBlock<Shape: IndexedShape> {
 
   /// An empty leaf with room for `count` entries, rounded up a little: leaves grow in steps, not to the limit at once.
   static func make(for count: Int) -> IndexNode {
-    let capacity = min((count + 7) & ~7, limit)
+    let capacity = min((count + 15) & ~15, limit)
     let node = IndexNode.make(capacity: capacity, level: 0, bytes: capacity * (MemoryLayout<Shape>.stride + 4))
     node.withBlock { block in
       let shapes = block + MemoryLayout<NodeHead>.size
@@ -204,14 +204,31 @@ struct InnerBlock {
   }
 
   func append(_ branch: IndexBranch) {
-    let end = count
-    boxes[end] = branch.box
-    keys[end] = branch.key
-    rows[end] = branch.row
-    totals[end] = UInt32(truncatingIfNeeded: branch.total)
-    (nodes + end).initialize(to: branch.node)
-    noteBlock(of: end)
-    count = end + 1
+    put(branch, at: count)
+    count += 1
+  }
+
+  /// Writes a branch where none is.
+  func put(_ branch: IndexBranch, at index: Int) {
+    boxes[index] = branch.box
+    keys[index] = branch.key
+    rows[index] = branch.row
+    totals[index] = UInt32(truncatingIfNeeded: branch.total)
+    (nodes + index).initialize(to: branch.node)
+    noteBlock(of: index)
+  }
+
+  /// Moves branches up, to places where none are then.
+  func move(_ range: Range<Int>, by shift: Int) {
+    func move<T>(_ column: UnsafeMutablePointer<T>) {
+      (column + range.lowerBound + shift).moveInitialize(from: column + range.lowerBound, count: range.count)
+    }
+    move(boxes)
+    move(keys)
+    move(blocks)
+    move(nodes)
+    move(rows)
+    move(totals)
   }
 
   /// Notes where a child's memory lies, after the child has come or was changed for a copy. The child is held by this

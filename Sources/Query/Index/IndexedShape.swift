@@ -126,6 +126,30 @@ struct IndexItem: BitwiseCopyable {
     }
   }
 
+  /// Puts the first `middle` items before all others, in no order on either side.
+  ///
+  /// Source: C. A. R. Hoare, "Algorithm 65: Find", CACM 4 (7), 1961.
+  static func part(_ items: UnsafeMutableBufferPointer<IndexItem>, at middle: Int) {
+    var low = 0
+    var high = items.count - 1
+    while low < high {
+      let pivot = items[middle]
+      var left = low
+      var right = high
+      while left <= right {
+        while items[left].isBefore(pivot.key, pivot.row) { left &+= 1 }
+        while pivot.isBefore(items[right].key, items[right].row) { right &-= 1 }
+        if left <= right {
+          items.swapAt(left, right)
+          left &+= 1
+          right &-= 1
+        }
+      }
+      if right < middle { low = left }
+      if middle < left { high = right }
+    }
+  }
+
   static func insertionSort(_ items: UnsafeMutableBufferPointer<IndexItem>) {
     guard items.count > 1 else { return }
     for index in 1..<items.count {

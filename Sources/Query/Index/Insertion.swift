@@ -1,0 +1,254 @@
+// One batch on its way into the tree: down to the leaves in the order of the keys, and up again with what was split.
+
+/// Places sorted items; what lies in the leaves decides how, so that one value carries all that this needs.
+struct Insertion<Shape: IndexedShape> {
+  let shapes: UnsafeBufferPointer<Shape>
+  let domain: KeyDomain
+  let table: UnsafePointer<UInt16>
+  var strain = 0
+
+  /// Places sorted items under `node`, and has `box` include them.
+  ///
+  /// - Returns: Nothing when `node` took them; else the nodes that stand in its place, in order.
+  mutating func place(
+    _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
+  ) -> [IndexBranch] {
+    let isLeaf = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee.level == 0 }
+    if isLeaf { return placeLeaf(items, in: &node, &box) }
+    if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
+    return node.withInner { placeInner(items, in: $0, &box) }
+  }
+
+  private mutating func placeInner(
+    _ items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ box: inout IndexedBox
+  ) -> [IndexBranch] {
+    // The children that items go to, and the end of each one's run.
+    withUnsafeTemporaryAllocation(of: Run.self, capacity: InnerBlock.limit) { runs in
+      var splits: [NodeSplit] = []
+      let count = findRuns(of: items, in: inner, runs)
+      let isAboveLeaves = inner.level == 1
+      if isAboveLeaves { Self.touchLeaves(of: inner, runs[..<count]) }
+      var start = 0
+      for index in 0..<count {
+        let (child, end) = runs[index]
+        let run = UnsafeBufferPointer(rebasing: items[start..<end])
+        start = end
+        var grown = inner.boxes[child]
+        let pieces =
+          isAboveLeaves
+          ? placeLeaf(run, in: &inner.nodes[child], &grown) : place(run, in: &inner.nodes[child], &grown)
+        box.include(grown)
+        if pieces.isEmpty {
+          inner.noteBlock(of: child)
+          inner.totals[child] &+= UInt32(truncatingIfNeeded: run.count)
+          inner.boxes[child] = grown
+        } else {
+          splits.append(NodeSplit(child: child, pieces: pieces))
+        }
+      }
+      return splits.isEmpty ? [] : inner.apply(splits)
+    }
+  }
+
+  private typealias Run = (child: Int, end: Int)
+
+  @inline(__always)
+  private func findRuns(
+    of items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ runs: UnsafeMutableBufferPointer<Run>
+  ) -> Int {
+    var count = 0
+    var end = 0
+    while end < items.count {
+      let child = inner.child(for: items[end])
+      end = inner.end(of: child, from: end, in: items)
+      runs.initializeElement(at: count, to: (child, end))
+      count &+= 1
+    }
+    return count
+  }
+
+  /// Reads the heads of the leaves that items go to, one after the other: the waits for memory then overlap, which they do not
+  /// while each leaf is changed before the next one is looked at.
+  @inline(__always)
+  private static func touchLeaves(of inner: InnerBlock, _ runs: Slice<UnsafeMutableBufferPointer<Run>>) {
+    let blocks = inner.blocks
+    var touched: Int32 = 0
+    for run in runs { touched |= LeafBlock<Shape>(blocks[run.child]).head.pointee.count }
+    // Never so; but the compiler cannot know, and must load.
+    precondition(touched >= 0)
+  }
+
+  private mutating func placeLeaf(
+    _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
+  ) -> [IndexBranch] {
+    let head = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee }
+    let needed = Int(head.count) + items.count
+    guard needed <= LeafBlock<Shape>.limit else {
+      let pieces = split(node, with: items)
+      for piece in pieces { box.include(piece.box) }
+      return pieces
+    }
+    if needed > head.capacity || !isKnownUniquelyReferenced(&node) {
+      node = node.withLeaf(of: Shape.self) { $0.copy(for: needed) }
+    }
+    node.withLeaf(of: Shape.self) { leaf in
+      for item in items {
+        let shape = shapes[Int(item.source)]
+        leaf.append(shape, row: item.row)
+        box.include(shape)
+      }
+    }
+    return []
+  }
+
+  // MARK: Leaves that overflow
+
+  /// The entries of a leaf and the items, in new leaves.
+  private mutating func split(_ node: IndexNode, with items: UnsafeBufferPointer<IndexItem>) -> [IndexBranch] {
+    node.withLeaf(of: Shape.self) { leaf in
+      let count = leaf.count
+      let total = count + items.count
+      return withUnsafeTemporaryAllocation(of: IndexItem.self, capacity: total) { order in
+        // A leaf's entries come first, so that `source` says which side an item is of.
+        var last: IndexItem?
+        for index in 0..<count {
+          let item = IndexItem(
+            key: domain.key(leaf.shapes[index].center, table: table), row: leaf.rows[index],
+            source: UInt32(truncatingIfNeeded: index))
+          order.initializeElement(at: index, to: item)
+          if last.map({ $0.isBefore(item.key, item.row) }) ?? true { last = item }
+        }
+        for index in items.indices {
+          var item = items[index]
+          item.source &+= UInt32(truncatingIfNeeded: count)
+          order.initializeElement(at: count + index, to: item)
+        }
+        let isAppended = last.map { items.isEmpty || $0.isBefore(items[0].key, items[0].row) } ?? true
+        if total <= LeafBlock<Shape>.target * 2, !isAppended {
+          return halves(of: order, leaf)
+        }
+        var sorted = order
+        sorted.sort { $0.isBefore($1.key, $1.row) }
+        let batch = self
+        return leaves(from: UnsafeBufferPointer(order), isAppended: isAppended) { batch.shape(of: $0, leaf) }
+      }
+    }
+  }
+
+  /// The shape of an item where those of a leaf come before those of the batch.
+  @inline(__always)
+  private func shape(of item: IndexItem, _ leaf: LeafBlock<Shape>) -> Shape {
+    let source = Int(item.source)
+    return source < leaf.count ? leaf.shapes[source] : shapes[source &- leaf.count]
+  }
+
+  /// Two leaves for the items, half each. No leaf is in order, so that they need not be put in order but only apart.
+  private mutating func halves(
+    of items: UnsafeMutableBufferPointer<IndexItem>, _ leaf: LeafBlock<Shape>
+  ) -> [IndexBranch] {
+    let half = items.count / 2
+    IndexItem.part(items, at: half)
+    return [items[..<half], items[half...]].map { side in
+      let part = UnsafeMutableBufferPointer(rebasing: side)
+      let node = LeafBlock<Shape>.make(for: part.count)
+      var first = part[0]
+      var lastKey = part[0].key
+      let box = node.withLeaf(of: Shape.self) { new in
+        var box = IndexedBox.none
+        for item in part {
+          let shape = shape(of: item, leaf)
+          new.append(shape, row: item.row)
+          box.include(shape)
+          if item.isBefore(first.key, first.row) { first = item }
+          lastKey = max(lastKey, item.key)
+        }
+        return box
+      }
+      return branch(node, part.count, box, first: first, lastKey: lastKey)
+    }
+  }
+
+  /// New leaves for sorted items: evenly filled, or full from the left where data comes in order and will go on so.
+  mutating func leaves(
+    from items: UnsafeBufferPointer<IndexItem>, isAppended: Bool, shape: (IndexItem) -> Shape
+  ) -> [IndexBranch] {
+    let target = LeafBlock<Shape>.target
+    let pieces = (items.count + target - 1) / target
+    var result: [IndexBranch] = []
+    result.reserveCapacity(pieces)
+    var start = 0
+    for piece in 1...max(pieces, 1) {
+      let end = isAppended ? min(start + target, items.count) : items.count * piece / max(pieces, 1)
+      let node = LeafBlock<Shape>.make(for: end - start)
+      let box = node.withLeaf(of: Shape.self) { leaf in
+        for index in start..<end { leaf.append(shape(items[index]), row: items[index].row) }
+        return leaf.box
+      }
+      result.append(branch(node, end - start, box, first: items[start], lastKey: items[end - 1].key))
+      start = end
+    }
+    return result
+  }
+
+  private mutating func branch(
+    _ node: IndexNode, _ count: Int, _ box: IndexedBox, first: IndexItem, lastKey: UInt64
+  ) -> IndexBranch {
+    // One cell holds a whole leaf, though its positions differ: the grid is too coarse for this data.
+    if count > 1, first.key == lastKey, box.lower != box.upper { strain += count }
+    return IndexBranch(box: box, key: first.key, row: first.row, total: count, node: node)
+  }
+}
+
+/// A child of an inner node, and the nodes that take its place.
+struct NodeSplit {
+  let child: Int
+  let pieces: [IndexBranch]
+}
+
+extension InnerBlock {
+  /// Puts the pieces of split children, which ascend, in their places.
+  ///
+  /// - Returns: Nothing when there is room for them; else the nodes that stand in this one's place, which is then empty.
+  func apply(_ splits: [NodeSplit]) -> [IndexBranch] {
+    let more = splits.reduce(0) { $0 + $1.pieces.count - 1 }
+    guard count + more > Self.limit else {
+      insert(splits, more)
+      return []
+    }
+    let old = takeAll()
+    var branches: [IndexBranch] = []
+    branches.reserveCapacity(old.count + more)
+    var next = 0
+    for split in splits {
+      branches += old[next..<split.child]
+      branches += Self.pieces(of: split, key: old[split.child].key, row: old[split.child].row)
+      next = split.child + 1
+    }
+    branches += old[next...]
+    return Self.pack(branches, level: level)
+  }
+
+  /// From the last to the first, so that each child is moved once.
+  private func insert(_ splits: [NodeSplit], _ more: Int) {
+    var shift = more
+    var end = count
+    count += more
+    for split in splits.reversed() {
+      let next = split.child + 1
+      move(next..<end, by: shift)
+      shift -= split.pieces.count - 1
+      (nodes + split.child).deinitialize(count: 1)
+      let pieces = Self.pieces(of: split, key: keys[split.child], row: rows[split.child])
+      for (index, piece) in pieces.enumerated() { put(piece, at: split.child + shift + index) }
+      end = split.child
+    }
+  }
+
+  /// The first piece keeps the child's key: entries between it and the piece's own first may still come.
+  private static func pieces(of split: NodeSplit, key: UInt64, row: UInt32) -> [IndexBranch] {
+    var pieces = split.pieces
+    pieces[0].key = key
+    pieces[0].row = row
+    return pieces
+  }
+}
