@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import re
 import resource
 import shlex
@@ -88,6 +89,9 @@ MEASURES = [
         "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
     Measure("move", "model", "s", "move_seconds"),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
+    Measure("document", "document", "s", "document_seconds", most=2),
+    Measure("document-save", "document", "s", "save_seconds", floor_key="dump_seconds"),
+    Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -175,6 +179,54 @@ class Bench:
             raise Skipped("the C server has no columns")
         return self.drive("load-columns", side)
 
+    def document(self, side: str) -> str:
+        path = BUILD / "document.json"
+        if self.server == self.floor:
+            raise Skipped("the C server has no documents")
+        if side == "server":
+            return self.save_and_open(path)
+        if not path.exists():
+            self.save_and_open(path)
+        return output_of([str(BUILD / "parse"), "document", str(path)])
+
+    def save_and_open(self, path: Path) -> str:
+        """A document of 100,000 graphics with three attributes: saved, then opened in place of the model."""
+        numbers = random.Random(42)
+        count = 10_000 if self.options.quick else 100_000
+        kinds = ["building", "junction", "landmark", "monument", "hospital", "airfield", "woodland", "vineyard"]
+        with subprocess.Popen(self.server, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin and process.stdout
+
+            def call(method: str, **params: object) -> float:
+                message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+                data = json.dumps(message).encode() + b"\n"
+                start = time.perf_counter()
+                process.stdin.write(data)
+                process.stdin.flush()
+                answer = process.stdout.readline()
+                seconds = time.perf_counter() - start
+                if b'"error"' in answer[:200] or not answer:
+                    raise Failed(f"{method}: {answer[:300].decode()}")
+                return seconds
+
+            call("initialize", protocolVersions=["0.1"])
+            call("map/create", id="m1")
+            call("view/create", id="v1", map="m1")
+            call("overlay/create", id="o1", view="v1")
+            for _ in range(0, count, 10_000):
+                rows = range(10_000)
+                call(
+                    "overlay/addColumns", overlay="o1", x=[round(numbers.uniform(-180, 180), 7) for _ in rows],
+                    y=[round(numbers.uniform(-90, 90), 7) for _ in rows],
+                    attributes={
+                        "name": [f"name{numbers.getrandbits(64):016x}" for _ in rows],
+                        "kind": [numbers.choice(kinds) for _ in rows],
+                        "rank": [numbers.randrange(10_000_000) for _ in rows]})
+            save = call("document/saveAs", path=str(path))
+            opened = call("document/open", path=str(path))
+            process.stdin.close()
+        return f"save_seconds {save}\nopen_seconds {opened}\ndocument_seconds {save + opened}"
+
     def index(self, side: str) -> str:
         if side == "floor":
             return output_of([str(BUILD / "hilbert_rtree")])
@@ -199,7 +251,8 @@ class Bench:
         raise Skipped("no tests built in release mode (swift build -c release --build-tests)")
 
     def run(self, group: str, side: str) -> Figures:
-        special: dict[str, Callable[[str], str]] = {"columns": self.columns, "index": self.index}
+        special: dict[str, Callable[[str], str]] = {
+            "columns": self.columns, "index": self.index, "document": self.document}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():

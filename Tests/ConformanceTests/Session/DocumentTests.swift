@@ -5,27 +5,11 @@ import JSON
 import Testing
 
 struct DocumentTests {
-  /// A folder that goes with the test.
-  private final class Folder {
-    let url: URL
-    init() throws {
-      url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        .appending(path: "documents-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appending(path: name).path }
-    func text(_ name: String) throws -> String { try String(contentsOf: url.appending(path: name), encoding: .utf8) }
-    func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: url.appending(path: name)) }
-    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() } }
-  }
-
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let server: MemoryServer
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder()
     server = try MemoryServer()
     try server.call("clock/set", ["mode": "manual"])
   }
@@ -130,82 +114,6 @@ struct DocumentTests {
     }
   }
 
-  // MARK: What newer versions know
-
-  private static let newer = """
-    {
-      "format": "geomodel-document", "version": 1, "mood": {"is": ["good"]},
-      "sources": [{"source": "s", "data": {"type": "Point", "coordinates": [1, 2]}, "cache": null, "trust": 3}],
-      "maps": [{
-        "map": "m", "title": "t", "spatialReference": "EPSG:3857", "fog": {"density": 0.5},
-        "operationalLayers": [{"layer": "l", "source": "s", "glow": [1, {"a": 2}]}]
-      }],
-      "views": [{
-        "view": "v", "map": "m", "lens": "fish",
-        "viewpoint": {
-          "type": "centerAndScale", "center": {"type": "Point", "coordinates": [2, 48], "certainty": 0.9},
-          "targetScale": 1000, "rotation": 0, "spatialReference": "EPSG:4326", "tilt": 30
-        },
-        "overlays": [{
-          "overlay": "o", "sound": "on",
-          "graphics": [{"id": 3, "attributes": {"a": 1}, "halo": {"width": 2}}, {"attributes": {}, "spin": 1}, {"id": 9}]
-        }]
-      }]
-    }
-    """
-
-  @Test func `members of newer versions are kept and written back at every level`() throws {
-    try folder.write(Self.newer, to: "a.json")
-    try open("a.json")
-    try server.call("map/update", ["map": "m", "title": "other"])
-    try server.call("layer/update", ["layer": "l", "opacity": 0.25])
-    try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [["id": 3, "zIndex": 4]]])
-    try saveAs("b.json")
-    let saved = try Value(try folder.text("b.json"))
-    #expect(saved["mood"] == ["is": ["good"]])
-    #expect(saved["sources"]?.array?[0]["trust"] == 3)
-    let map = try #require(saved["maps"]?.array?[0])
-    #expect(map["title"] == "other")
-    #expect(map["fog"] == ["density": 0.5])
-    let layer = try #require(map["operationalLayers"]?.array?[0])
-    #expect(layer["opacity"] == 0.25)
-    #expect(layer["glow"] == [1, ["a": 2]])
-    let view = try #require(saved["views"]?.array?[0])
-    #expect(view["lens"] == "fish")
-    #expect(view["viewpoint"]?["tilt"] == 30)
-    #expect(view["viewpoint"]?["center"]?["certainty"] == 0.9)
-    #expect(view["position"] == nil)
-    let overlay = try #require(view["overlays"]?.array?[0])
-    #expect(overlay["sound"] == "on")
-    let graphics = try #require(overlay["graphics"]?.array)
-    #expect(graphics[0]["halo"] == ["width": 2])
-    #expect(graphics[0]["zIndex"] == 4)
-    #expect(graphics[1]["spin"] == 1)
-    #expect(graphics[2].object?.keys.sorted() == ["attributes", "geometry", "id"])
-
-    // Again, from what was saved; and where a value became another one, its own members still stand.
-    try open("b.json")
-    try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500]])
-    try saveAs("c.json")
-    let viewpoint = try Value(try folder.text("c.json"))["views"]?.array?[0]["viewpoint"]
-    #expect(viewpoint?["targetScale"] == 500.0)
-    #expect(viewpoint?["tilt"] == 30)
-    #expect(
-      try Value(try folder.text("c.json"))["views"]?.array?[0]["overlays"] == saved["views"]?.array?[0]["overlays"])
-
-    // Another document has none of it, nor has an object that is gone.
-    try server.call("document/revert")
-    try server.call("overlay/close", ["overlay": "o"])
-    try saveAs("d.json")
-    #expect(!(try folder.text("d.json").contains("sound")))
-    try server.call("document/new")
-    try saveAs("e.json")
-    #expect(
-      try Value(try folder.text("e.json")).object?.keys.sorted() == [
-        "format", "maps", "scenes", "sources", "version", "views",
-      ])
-  }
-
   // MARK: What counts as modified
 
   @Test func `a document is modified until it is saved, undone back to what was saved, or opened again`() throws {
@@ -292,40 +200,6 @@ struct DocumentTests {
     #expect(try folder.names == ["a.json", "link.json"])
   }
 
-  @Test func `a document that is cut off anywhere is refused and changes nothing`() throws {
-    var edits = RandomEdits(server, seed: 7)
-    for _ in 0..<60 { try edits.step() }
-    try saveAs("a.json")
-    let text = Array(try folder.text("a.json").utf8)
-    let before = try server.worldText()
-    for length in stride(from: 0, to: text.count - 2, by: max(1, text.count / 80)) {
-      try folder.write(String(decoding: text[..<length], as: UTF8.self), to: "cut.json")
-      let refusal = try server.refusal("document/open", ["path": .string(folder.path("cut.json"))])
-      #expect(refusal["kind"] == "invalidDocument")
-    }
-    #expect(try server.worldText() == before)
-  }
-
-  @Test(arguments: UInt64(0)..<200)
-  func `a document that was tampered with is refused with a typed error or opened, and the server lives`(
-    seed: UInt64
-  ) throws {
-    var random = SeededGenerator(seed: seed)
-    var edits = RandomEdits(server, seed: seed % 4)
-    for _ in 0..<40 { try edits.step() }
-    try saveAs("a.json")
-    let tree = try Value(try folder.text("a.json"))
-    let before = try server.worldText()
-    try folder.write(tree.tampered(using: &random).text, to: "bad.json")
-    let id = server.ask("document/open", ["path": .string(folder.path("bad.json"))])
-    let answer = try #require(try server.answer(to: id))
-    if answer["result"] == nil {
-      let kind = answer["error"]?["data"]?["kind"]?.string ?? ""
-      #expect(["invalidDocument", "documentTooNew", "pathRefused", "fileNotFound"].contains(kind), "\(answer)")
-      #expect(try server.worldText() == before)
-    }
-  }
-
   @Test func `ids of what was closed return with a document, and stay taken`() throws {
     try server.call("map/create", ["id": "m"])
     try saveAs("a.json")
@@ -344,34 +218,5 @@ extension Value {
   /// An object of objects, each changed.
   fileprivate func mapped(_ change: ([String: Value]) -> [String: Value]) -> Value {
     .object((object ?? [:]).mapValues { .object(change($0.object ?? [:])) })
-  }
-}
-
-extension Value {
-  private static let intruders: [Value] = [
-    .null, true, -1, 1e300, "", "nobody", [], [:], [[]], ["type": "Point"], "\u{0}", 1, "m1",
-  ]
-
-  /// The same with one value somewhere in it replaced, taken away or put there twice.
-  fileprivate func tampered(using random: inout SeededGenerator) -> Value {
-    switch self {
-    case .object(var members) where !members.isEmpty:
-      guard let name = members.keys.sorted().randomElement(using: &random) else { return self }
-      switch Int.random(in: 0..<8, using: &random) {
-      case 0: members[name] = nil
-      case 1: members[name] = Self.intruders.randomElement(using: &random)
-      default: members[name] = members[name]?.tampered(using: &random)
-      }
-      return .object(members)
-    case .array(var elements) where !elements.isEmpty:
-      let index = Int.random(in: 0..<elements.count, using: &random)
-      switch Int.random(in: 0..<8, using: &random) {
-      case 0: elements.append(elements[index])
-      case 1: elements[index] = Self.intruders.randomElement(using: &random) ?? .null
-      default: elements[index] = elements[index].tampered(using: &random)
-      }
-      return .array(elements)
-    default: return Self.intruders.randomElement(using: &random) ?? .null
-    }
   }
 }

@@ -1,0 +1,200 @@
+// The text of documents: valid by its schema, with what newer versions know, and as nobody should have written it.
+
+import Foundation
+import JSON
+import Testing
+
+struct DocumentTextTests {
+  private let folder: TemporaryFolder
+  private let server: MemoryServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try MemoryServer()
+    try server.call("clock/set", ["mode": "manual"])
+  }
+
+  private func saveAs(_ name: String) throws {
+    try server.call("document/saveAs", ["path": .string(folder.path(name))])
+  }
+  private func open(_ name: String) throws { try server.call("document/open", ["path": .string(folder.path(name))]) }
+
+  @Test(.enabled(if: hasJSONSchema), arguments: UInt64(0)..<4)
+  func `saved documents are valid by the schema`(seed: UInt64) throws {
+    var edits = RandomEdits(server, seed: seed)
+    for _ in 0..<80 { try edits.step() }
+    try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "world"])
+    try server.call("map/create", ["id": "shown"])
+    try server.call("map/addLayer", ["map": "shown", "source": "world", "sourceLayer": "countries"])
+    try server.call("scene/create", ["elevationSources": ["Tests/Fixtures/jacksboro_dem.tif"], "id": "hills"])
+    try server.call("view/create", ["scene": "hills"])
+    try saveAs("a.json")
+    let script = """
+      import json, jsonschema, sys
+      schema = json.load(open("Protocol/document.schema.json"))
+      jsonschema.Draft202012Validator.check_schema(schema)
+      validator = jsonschema.Draft202012Validator(schema)
+      document = json.load(open(sys.argv[1]))
+      validator.validate(document)
+      document["maps"][0]["map"] = 5
+      sys.exit(0 if list(validator.iter_errors(document)) else 3)
+      """
+    #expect(try python(["-c", script, folder.path("a.json")]) == 0)
+  }
+
+  // MARK: What newer versions know
+
+  private static let newer = """
+    {
+      "format": "geomodel-document", "version": 1, "mood": {"is": ["good"]},
+      "sources": [{"source": "s", "data": {"type": "Point", "coordinates": [1, 2]}, "cache": null, "trust": 3}],
+      "maps": [{
+        "map": "m", "title": "t", "spatialReference": "EPSG:3857", "fog": {"density": 0.5},
+        "operationalLayers": [{"layer": "l", "source": "s", "glow": [1, {"a": 2}]}]
+      }],
+      "views": [{
+        "view": "v", "map": "m", "lens": "fish",
+        "viewpoint": {
+          "type": "centerAndScale", "center": {"type": "Point", "coordinates": [2, 48], "certainty": 0.9},
+          "targetScale": 1000, "rotation": 0, "spatialReference": "EPSG:4326", "tilt": 30
+        },
+        "overlays": [{
+          "overlay": "o", "sound": "on",
+          "graphics": [{"id": 3, "attributes": {"a": 1}, "halo": {"width": 2}}, {"attributes": {}, "spin": 1}, {"id": 9}]
+        }]
+      }]
+    }
+    """
+
+  @Test func `members of newer versions are kept and written back at every level`() throws {
+    try folder.write(Self.newer, to: "a.json")
+    try open("a.json")
+    try server.call("map/update", ["map": "m", "title": "other"])
+    try server.call("layer/update", ["layer": "l", "opacity": 0.25])
+    try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [["id": 3, "zIndex": 4]]])
+    try saveAs("b.json")
+    let saved = try Value(try folder.text("b.json"))
+    #expect(saved["mood"] == ["is": ["good"]])
+    #expect(saved["sources"]?.array?[0]["trust"] == 3)
+    let map = try #require(saved["maps"]?.array?[0])
+    #expect(map["title"] == "other")
+    #expect(map["fog"] == ["density": 0.5])
+    let layer = try #require(map["operationalLayers"]?.array?[0])
+    #expect(layer["opacity"] == 0.25)
+    #expect(layer["glow"] == [1, ["a": 2]])
+    let view = try #require(saved["views"]?.array?[0])
+    #expect(view["lens"] == "fish")
+    #expect(view["viewpoint"]?["tilt"] == 30)
+    #expect(view["viewpoint"]?["center"]?["certainty"] == 0.9)
+    #expect(view["position"] == nil)
+    let overlay = try #require(view["overlays"]?.array?[0])
+    #expect(overlay["sound"] == "on")
+    let graphics = try #require(overlay["graphics"]?.array)
+    #expect(graphics[0]["halo"] == ["width": 2])
+    #expect(graphics[0]["zIndex"] == 4)
+    #expect(graphics[1]["spin"] == 1)
+    #expect(graphics[2].object?.keys.sorted() == ["attributes", "geometry", "id"])
+
+    // Again, from what was saved; and where a value became another one, its own members still stand.
+    try open("b.json")
+    try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500]])
+    try saveAs("c.json")
+    let viewpoint = try Value(try folder.text("c.json"))["views"]?.array?[0]["viewpoint"]
+    #expect(viewpoint?["targetScale"] == 500.0)
+    #expect(viewpoint?["tilt"] == 30)
+    #expect(
+      try Value(try folder.text("c.json"))["views"]?.array?[0]["overlays"] == saved["views"]?.array?[0]["overlays"])
+
+    // Another document has none of it, nor has an object that is gone.
+    try server.call("document/revert")
+    try server.call("overlay/close", ["overlay": "o"])
+    try saveAs("d.json")
+    #expect(!(try folder.text("d.json").contains("sound")))
+    try server.call("document/new")
+    try saveAs("e.json")
+    #expect(
+      try Value(try folder.text("e.json")).object?.keys.sorted() == [
+        "format", "maps", "scenes", "sources", "version", "views",
+      ])
+  }
+
+  // MARK: Bad texts
+
+  @Test func `a document that is cut off anywhere is refused and changes nothing`() throws {
+    var edits = RandomEdits(server, seed: 7)
+    for _ in 0..<60 { try edits.step() }
+    try saveAs("a.json")
+    let text = Array(try folder.text("a.json").utf8)
+    let before = try server.worldText()
+    for length in stride(from: 0, to: text.count - 2, by: max(1, text.count / 80)) {
+      try folder.write(String(decoding: text[..<length], as: UTF8.self), to: "cut.json")
+      let refusal = try server.refusal("document/open", ["path": .string(folder.path("cut.json"))])
+      #expect(refusal["kind"] == "invalidDocument")
+    }
+    #expect(try server.worldText() == before)
+  }
+
+  @Test(arguments: UInt64(0)..<200)
+  func `a document that was tampered with is refused with a typed error or opened, and the server lives`(
+    seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    var edits = RandomEdits(server, seed: seed % 4)
+    for _ in 0..<40 { try edits.step() }
+    try saveAs("a.json")
+    let tree = try Value(try folder.text("a.json"))
+    let before = try server.worldText()
+    try folder.write(tree.tampered(using: &random).text, to: "bad.json")
+    let id = server.ask("document/open", ["path": .string(folder.path("bad.json"))])
+    let answer = try #require(try server.answer(to: id))
+    if answer["result"] == nil {
+      let kind = answer["error"]?["data"]?["kind"]?.string ?? ""
+      #expect(["invalidDocument", "documentTooNew", "pathRefused", "fileNotFound"].contains(kind), "\(answer)")
+      #expect(try server.worldText() == before)
+    }
+  }
+}
+
+extension Value {
+  private static let intruders: [Value] = [
+    .null, true, -1, 1e300, "", "nobody", [], [:], [[]], ["type": "Point"], "\u{0}", 1, "m1",
+  ]
+
+  /// The same with one value somewhere in it replaced, taken away or put there twice.
+  fileprivate func tampered(using random: inout SeededGenerator) -> Value {
+    switch self {
+    case .object(var members) where !members.isEmpty:
+      guard let name = members.keys.sorted().randomElement(using: &random) else { return self }
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: members[name] = nil
+      case 1: members[name] = Self.intruders.randomElement(using: &random)
+      default: members[name] = members[name]?.tampered(using: &random)
+      }
+      return .object(members)
+    case .array(var elements) where !elements.isEmpty:
+      let index = Int.random(in: 0..<elements.count, using: &random)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: elements.append(elements[index])
+      case 1: elements[index] = Self.intruders.randomElement(using: &random) ?? .null
+      default: elements[index] = elements[index].tampered(using: &random)
+      }
+      return .array(elements)
+    default: return Self.intruders.randomElement(using: &random) ?? .null
+    }
+  }
+}
+
+/// Whether this machine's Python has the package that checks files by their schemas.
+private let hasJSONSchema = (try? python(["-c", "import jsonschema"])) == 0
+
+/// The exit code.
+private func python(_ arguments: [String]) throws -> Int32 {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments = ["python3"] + arguments
+  process.currentDirectoryURL = repository
+  process.standardError = FileHandle.nullDevice
+  try process.run()
+  process.waitUntilExit()
+  return process.terminationStatus
+}

@@ -1,0 +1,58 @@
+// What a command can set is in documents too, or is listed here with the reason why not.
+
+import Foundation
+import JSON
+import Testing
+
+struct SavedMembersTests {
+  /// The type in documents, and the methods that make such an object and set its properties.
+  private static let commands: [(type: String, methods: [String])] = [
+    ("SavedSource", ["source/open", "source/openInline"]), ("SavedMap", ["map/create", "map/update"]),
+    ("SavedLayer", ["map/addLayer", "layer/update"]), ("SavedScene", ["scene/create"]),
+    ("SavedView", ["view/create", "view/resize"]), ("SavedOverlay", ["overlay/create", "overlay/update"]),
+  ]
+
+  /// Params that are no properties, or not of the object itself.
+  private static let others: [String: String] = [
+    "id": "the object's own member holds it", "ifExists": "how a create goes about", "clear": "names other members",
+    "index": "the place in the list tells", "SavedLayer.map": "the map that it lies in",
+    "SavedOverlay.view": "the view that it lies on",
+  ]
+
+  @Test(arguments: commands.map(\.type))
+  func `whatever a command sets is saved`(type: String) throws {
+    let (types, methods) = try Self.definitions()
+    let saved = try #require(types[type], "Protocol/domains/document.json has no \(type)")
+    for method in Self.commands.first(where: { $0.type == type })?.methods ?? [] {
+      let params = try #require(methods[method], "there is no \(method)")
+      for name in params where Self.others[name] == nil && Self.others["\(type).\(name)"] == nil {
+        #expect(
+          saved.contains(name),
+          "\(name) of \(method) is not saved: put it into \(type) (document.json) and into SavedObjects.swift")
+      }
+    }
+  }
+
+  /// The members of document types, and the params of methods.
+  private static func definitions() throws -> (types: [String: [String]], methods: [String: [String]]) {
+    var types: [String: [String]] = [:]
+    var methods: [String: [String]] = [:]
+    func names(_ list: JSONValue) throws -> [String] {
+      guard list.isPresent, list.kind == .array else { return [] }
+      return try list.array { member throws(JSONError) in try member["name"].string() }
+    }
+    for file in SourceFile.all(in: ["Protocol/domains"], endings: ["json"]) {
+      try JSONDocument(file.text).read { domain in
+        for index in 0..<domain["types"].count {
+          let type = domain["types"][index]
+          types[try type["name"].string()] = try names(type["properties"])
+        }
+        for index in 0..<domain["methods"].count {
+          let method = domain["methods"][index]
+          methods[try method["name"].string()] = try names(method["params"])
+        }
+      }
+    }
+    return (types, methods)
+  }
+}
