@@ -50,7 +50,7 @@ extension SourceOrigin {
   var isGeoJSON: Bool {
     switch self {
     case .inline: return true
-    case .file(let path, let driver, _, _):
+    case .file(let path, let driver, _, _, _):
       if let driver { return driver == "GeoJSON" }
       let name = path.lowercased()
       return name.hasSuffix(".geojson") || name.hasSuffix(".json")

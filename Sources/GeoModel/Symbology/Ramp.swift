@@ -58,6 +58,7 @@ public struct Ramp<Output: Interpolable>: Hashable, Sendable {
 
 extension Array {
   /// The first place where `isIn` is true, in a list that has all such behind all others; the count without any.
+  @inline(__always)
   func partitioningPlace(_ isIn: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -112,15 +112,6 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
     self.breaks = breaks
     self.defaultEntry = defaultEntry
   }
-
-  /// The place of the class that a number is in; nil for none. O(log classes).
-  func place(of number: Double) -> Int? {
-    let place = breaks.partitioningPlace { $0.maxValue >= number }
-    guard place < breaks.count else { return nil }
-    // A lower bound that is the end of the class before is never met: that class would have been found.
-    if let start = breaks[place].minValue, number < start { return nil }
-    return place
-  }
 }
 
 /// Which symbol a feature has, by its attributes.

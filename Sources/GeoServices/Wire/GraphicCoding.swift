@@ -113,6 +113,7 @@ extension GraphicReader {
   /// The members that are understood.
   private static let members: Set<String> = [
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
+    "symbol",
   ]
 
   /// The other members of a graphic, as an object's text; nil without any.

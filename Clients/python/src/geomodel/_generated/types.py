@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "bea80e0f8715c445"
+PROTOCOL_HASH = "7ed4463bd3ae52e9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -546,6 +546,16 @@ class SavedLayer(TypedDict):
     """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions; none when absent. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn; not when absent."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is; so when absent."""
 
 
 class SavedScene(TypedDict):
@@ -627,6 +637,16 @@ class SavedOverlay(TypedDict):
     """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions; none when absent. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn; not when absent."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is; so when absent."""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one a line."""
 
