@@ -15,4 +15,17 @@ package enum StringChecks {
         }
       }
   }
+
+  /// `#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})`
+  package static func color(_ text: String) -> Bool {
+    [7, 9].contains(text.utf8.count) && text.utf8.first == UInt8(ascii: "#")
+      && text.utf8.dropFirst().allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+          UInt8(ascii: "a")...UInt8(ascii: "f"):
+          true
+        default: false
+        }
+      }
+  }
 }

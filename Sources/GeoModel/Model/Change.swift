@@ -15,6 +15,7 @@ public enum Property: String, Hashable, Sendable {
   case title, operationalLayers
   case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType
   case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay
+  case renderer, labels, labelsEnabled, popup, isPopupEnabled
   case graphicCount, selectedCount
   case status, location
   case mode, tickRate

@@ -29,6 +29,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case editInProgress
   case noEdit
   case editTooLarge
+  /// A renderer, label or popup that cannot be for this layer.
+  case symbology(SymbologyError)
   /// What a failed load left behind.
   case failed(Failure)
 }

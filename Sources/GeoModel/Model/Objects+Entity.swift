@@ -21,7 +21,7 @@ extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
   public static let observed: [Observed<Layer>] =
-    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + [
+    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal } + [
       Observed(.loadStatus) { $0.loadStatus }, Observed(.featureCount) { $0.featureCount },
       Observed(.extent) { $0.extent },
     ]
@@ -84,7 +84,7 @@ extension Overlay: Entity {
   public static let collection = Collection.overlays
   public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
   public static let observed: [Observed<Overlay>] =
-    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance }
+    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal }
 
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {

@@ -117,6 +117,7 @@ public struct Layer: Sendable {
   public let origin: SourceOrigin
   public internal(set) var name: String
   public internal(set) var appearance = Appearance()
+  public internal(set) var portrayal = Portrayal()
   public internal(set) var loadStatus = LoadStatus.notLoaded
   /// The features, once loaded.
   public internal(set) var store: FeatureStore?
@@ -209,6 +210,7 @@ public struct Overlay: Sendable {
   public let reference: SpatialReference
   public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
+  public internal(set) var portrayal = Portrayal()
   public internal(set) var store = FeatureStore()
   public internal(set) var selectedCount = 0
 }

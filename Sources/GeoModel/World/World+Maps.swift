@@ -1,6 +1,7 @@
 // Maps and their layers.
 
 import Geometry
+import Query
 
 extension World {
   @discardableResult
@@ -80,10 +81,16 @@ extension World {
     return place
   }
 
-  public mutating func updateLayer(_ id: LayerID, _ update: AppearanceUpdate) throws(ModelError) {
-    try check(update.clear, allowed: ["minScale", "maxScale"])
+  public mutating func updateLayer(
+    _ id: LayerID, _ update: AppearanceUpdate, _ portrayal: PortrayalUpdate = PortrayalUpdate()
+  ) throws(ModelError) {
+    try check(update.clear, allowed: ["minScale", "maxScale"] + Portrayal.clearable)
     try change(id) { (layer) throws(ModelError) in
+      // A layer's fields are known before its features are.
+      let schema = FeatureStore(fields: layer.schema.fields).schema
+      do throws(SymbologyError) { try portrayal.check(for: schema) } catch { throw .symbology(error) }
       layer.appearance = try layer.appearance.applying(update)
+      layer.portrayal = layer.portrayal.applying(portrayal, clear: update.clear)
       if let name = update.name { layer.name = name }
     }
   }

@@ -6,21 +6,27 @@ import Query
 extension World {
   @discardableResult
   public mutating func createOverlay(
-    id: OverlayID?, on view: ViewID, name: String?, reference: SpatialReference
+    id: OverlayID?, on view: ViewID, name: String?, reference: SpatialReference,
+    portrayal: PortrayalUpdate = PortrayalUpdate()
   ) throws(ModelError) -> Overlay {
     try checkFree(id)
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    insert(Overlay(id: id, view: view, reference: info.reference, name: name))
+    var overlay = Overlay(id: id, view: view, reference: info.reference, name: name)
+    overlay.portrayal = overlay.portrayal.applying(portrayal, clear: [])
+    insert(overlay)
     changeKnown(view) { $0.overlays.append(id) }
     return try overlays.require(id)
   }
 
-  public mutating func updateOverlay(_ id: OverlayID, _ update: AppearanceUpdate) throws(ModelError) {
-    try check(update.clear, allowed: ["name", "minScale", "maxScale"])
+  public mutating func updateOverlay(
+    _ id: OverlayID, _ update: AppearanceUpdate, _ portrayal: PortrayalUpdate = PortrayalUpdate()
+  ) throws(ModelError) {
+    try check(update.clear, allowed: ["name", "minScale", "maxScale"] + Portrayal.clearable)
     try change(id) { (overlay) throws(ModelError) in
       overlay.appearance = try overlay.appearance.applying(update)
+      overlay.portrayal = overlay.portrayal.applying(portrayal, clear: update.clear)
       if let name = update.name { overlay.name = name }
       if update.clear.contains("name") { overlay.name = nil }
     }
@@ -171,6 +177,11 @@ extension FeatureEdit {
     case .keep: break
     case .set(let new): if row.geometry != new { return true }
     case .clear: if row.geometry != nil { return true }
+    }
+    switch symbol {
+    case .keep: break
+    case .set(let new): if row.symbol != new { return true }
+    case .clear: if row.symbol != nil { return true }
     }
     if replacesAttributes { return true }
     for (name, value) in attributes {

@@ -292,10 +292,22 @@ public enum DocumentProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this denominator.
     public var maxScale: Double?
+    /// Which symbols it has.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions; none when absent.
+    public var labels: [SymbologyProtocol.LabelDefinition]?
+    /// Whether labels are drawn; not when absent.
+    public var labelsEnabled: Bool?
+    /// What is told about one that is pointed at.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is; so when absent.
+    public var isPopupEnabled: Bool?
 
     public init(
       layer: String, source: String, sourceLayer: String? = nil, name: String? = nil, isVisible: Bool = true,
-      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil
+      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
+      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil
     ) {
       self.layer = layer
       self.source = source
@@ -305,6 +317,11 @@ public enum DocumentProtocol {
       self.opacity = opacity
       self.minScale = minScale
       self.maxScale = maxScale
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -327,6 +344,18 @@ public enum DocumentProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let renderer = json["renderer"]
+      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent
+        ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+        : nil
+      let labelsEnabled = json["labelsEnabled"]
+      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -354,6 +383,26 @@ public enum DocumentProtocol {
       if let maxScale {
         writer.key("maxScale")
         writer.value(maxScale)
+      }
+      if let renderer {
+        writer.key("renderer")
+        renderer.encode(to: &writer)
+      }
+      if let labels {
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+      }
+      if let labelsEnabled {
+        writer.key("labelsEnabled")
+        writer.value(labelsEnabled)
+      }
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
+      }
+      if let isPopupEnabled {
+        writer.key("isPopupEnabled")
+        writer.value(isPopupEnabled)
       }
       writer.endObject()
     }
@@ -601,12 +650,25 @@ public enum DocumentProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this denominator.
     public var maxScale: Double?
+    /// Which symbols it has.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions; none when absent.
+    public var labels: [SymbologyProtocol.LabelDefinition]?
+    /// Whether labels are drawn; not when absent.
+    public var labelsEnabled: Bool?
+    /// What is told about one that is pointed at.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is; so when absent.
+    public var isPopupEnabled: Bool?
     /// In the order of insertion, one a line.
     public var graphics: JSONOpaque?
 
     public init(
       overlay: String, name: String? = nil, spatialReference: String = "EPSG:4326", isVisible: Bool = true,
-      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil, graphics: JSONOpaque? = nil
+      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
+      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+      graphics: JSONOpaque? = nil
     ) {
       self.overlay = overlay
       self.name = name
@@ -615,6 +677,11 @@ public enum DocumentProtocol {
       self.opacity = opacity
       self.minScale = minScale
       self.maxScale = maxScale
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
       self.graphics = graphics
     }
 
@@ -637,6 +704,18 @@ public enum DocumentProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let renderer = json["renderer"]
+      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent
+        ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+        : nil
+      let labelsEnabled = json["labelsEnabled"]
+      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
       let graphics = json["graphics"]
       self.graphics = try graphics.isPresent ? graphics.opaque("array") : nil
     }
@@ -662,6 +741,26 @@ public enum DocumentProtocol {
       if let maxScale {
         writer.key("maxScale")
         writer.value(maxScale)
+      }
+      if let renderer {
+        writer.key("renderer")
+        renderer.encode(to: &writer)
+      }
+      if let labels {
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+      }
+      if let labelsEnabled {
+        writer.key("labelsEnabled")
+        writer.value(labelsEnabled)
+      }
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
+      }
+      if let isPopupEnabled {
+        writer.key("isPopupEnabled")
+        writer.value(isPopupEnabled)
       }
       if let graphics {
         writer.key("graphics")

@@ -126,6 +126,22 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute.
   case unknownField
+  /// An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says what could
+  /// stand there.
+  case expressionSyntax
+  /// An expression that no value could come of: values of unlike types compared or calculated with, or a function
+  /// with arguments that it does not take.
+  case expressionType
+  /// An expression nested too deeply, or too long.
+  case expressionTooDeep
+  /// Class breaks out of order, or overlapping; `path` names the bound.
+  case invalidClassBreaks
+  /// Unique values that no feature could get: another number of values than fields, null, or the same as before.
+  case invalidUniqueValues
+  /// Stops of a visual variable out of order.
+  case invalidStops
+  /// A popup's title whose braces do not pair, or a format that is none.
+  case invalidTemplate
 
   /// The error's `code`.
   public var code: Int {
@@ -190,6 +206,13 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .sourceClosed: -31049
     case .notLoaded: -31050
     case .unknownField: -31051
+    case .expressionSyntax: -31060
+    case .expressionType: -31061
+    case .expressionTooDeep: -31062
+    case .invalidClassBreaks: -31070
+    case .invalidUniqueValues: -31071
+    case .invalidStops: -31072
+    case .invalidTemplate: -31073
     }
   }
 }

@@ -71,6 +71,16 @@ public enum LayerProtocol {
     public var maxScale: Double?
     /// Whether its features are here.
     public var loadStatus: LayerProtocol.LoadStatus
+    /// Which symbols it has; without one, by simplestyle or in grey.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions.
+    public var labels: [SymbologyProtocol.LabelDefinition]
+    /// Whether labels are drawn.
+    public var labelsEnabled: Bool
+    /// What is told about one that is pointed at; without one, all attributes.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is.
+    public var isPopupEnabled: Bool
     /// Of its features.
     public var spatialReference: String
     /// As in simple features.
@@ -85,6 +95,8 @@ public enum LayerProtocol {
     public init(
       layer: String, revision: Int, map: String, source: String, sourceLayer: String, name: String, isVisible: Bool,
       opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, loadStatus: LayerProtocol.LoadStatus,
+      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition] = [],
+      labelsEnabled: Bool = false, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true,
       spatialReference: String, geometryType: String? = nil, featureCount: Int? = nil,
       extent: SessionProtocol.Envelope? = nil, fields: [SourceProtocol.Field]
     ) {
@@ -99,6 +111,11 @@ public enum LayerProtocol {
       self.minScale = minScale
       self.maxScale = maxScale
       self.loadStatus = loadStatus
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
       self.spatialReference = spatialReference
       self.geometryType = geometryType
       self.featureCount = featureCount
@@ -121,6 +138,16 @@ public enum LayerProtocol {
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
       self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
+      let renderer = json["renderer"]
+      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent ? labels.array(SymbologyProtocol.LabelDefinition.init(from:)) : []
+      let labelsEnabled = json["labelsEnabled"]
+      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : false
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
       self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
       let geometryType = json["geometryType"]
       self.geometryType = try geometryType.isPresent ? geometryType.string() : nil
@@ -159,6 +186,20 @@ public enum LayerProtocol {
       }
       writer.key("loadStatus")
       loadStatus.encode(to: &writer)
+      if let renderer {
+        writer.key("renderer")
+        renderer.encode(to: &writer)
+      }
+      writer.key("labels")
+      writer.array(labels) { $0.encode(to: &$1) }
+      writer.key("labelsEnabled")
+      writer.value(labelsEnabled)
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
+      }
+      writer.key("isPopupEnabled")
+      writer.value(isPopupEnabled)
       writer.key("spatialReference")
       writer.value(spatialReference)
       if let geometryType {
@@ -258,12 +299,24 @@ public enum LayerProtocol {
       public var minScale: Double?
       /// As in Layer.
       public var maxScale: Double?
-      /// Members to take away: `minScale`, `maxScale`.
+      /// Which symbols it has; without one, by simplestyle or in grey.
+      public var renderer: SymbologyProtocol.Renderer?
+      /// Label definitions, in place of those there are.
+      public var labels: [SymbologyProtocol.LabelDefinition]?
+      /// Whether labels are drawn.
+      public var labelsEnabled: Bool?
+      /// What is told about one that is pointed at; without one, all attributes.
+      public var popup: SymbologyProtocol.PopupDefinition?
+      /// Whether anything is.
+      public var isPopupEnabled: Bool?
+      /// Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
       public var clear: [String]?
 
       public init(
         layer: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
-        maxScale: Double? = nil, clear: [String]? = nil
+        maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
+        labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
+        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.layer = layer
         self.name = name
@@ -271,6 +324,11 @@ public enum LayerProtocol {
         self.opacity = opacity
         self.minScale = minScale
         self.maxScale = maxScale
+        self.renderer = renderer
+        self.labels = labels
+        self.labelsEnabled = labelsEnabled
+        self.popup = popup
+        self.isPopupEnabled = isPopupEnabled
         self.clear = clear
       }
 
@@ -289,6 +347,18 @@ public enum LayerProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let renderer = json["renderer"]
+        self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent
+          ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+          : nil
+        let labelsEnabled = json["labelsEnabled"]
+        self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+        let popup = json["popup"]
+        self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let isPopupEnabled = json["isPopupEnabled"]
+        self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
       }
@@ -431,6 +501,284 @@ public enum LayerProtocol {
           writer.key("extent")
           extent.encode(to: &writer)
         }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so are drawn by
+  /// simplestyle, the others in grey. Whether they are visible does not matter.
+  public enum SymbolFor {
+    public static let name: StaticString = "layer/symbolFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// Which features.
+      public var ids: [Int]
+
+      public init(layer: String, ids: [Int]) {
+        self.layer = layer
+        self.ids = ids
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// One for each id, in order.
+      public var symbols: [SymbologyProtocol.FeatureSymbol]
+
+      public init(revision: Int, symbols: [SymbologyProtocol.FeatureSymbol]) {
+        self.revision = revision
+        self.symbols = symbols
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("symbols")
+        writer.array(symbols) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The labels of features: none while `labelsEnabled` is false.
+  public enum LabelFor {
+    public static let name: StaticString = "layer/labelFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// Which features.
+      public var ids: [Int]
+      /// Only those drawn at this scale's denominator; all when absent.
+      public var scale: Double?
+
+      public init(layer: String, ids: [Int], scale: Double? = nil) {
+        self.layer = layer
+        self.ids = ids
+        self.scale = scale
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+        let scale = json["scale"]
+        self.scale = try scale.isPresent ? scale.double("number above 0") { $0 > 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// In the order of the ids; of one feature by the order of definitions.
+      public var labels: [SymbologyProtocol.Label]
+
+      public init(revision: Int, labels: [SymbologyProtocol.Label]) {
+        self.revision = revision
+        self.labels = labels
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What is told about features: nothing while `isPopupEnabled` is false. Without a popup definition it is all
+  /// attributes, under the attribute `title` or else the layer's name.
+  public enum PopupFor {
+    public static let name: StaticString = "layer/popupFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// Which features.
+      public var ids: [Int]
+
+      public init(layer: String, ids: [Int]) {
+        self.layer = layer
+        self.ids = ids
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// One for each id, in order.
+      public var popups: [SymbologyProtocol.Popup]
+
+      public init(revision: Int, popups: [SymbologyProtocol.Popup]) {
+        self.revision = revision
+        self.popups = popups
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("popups")
+        writer.array(popups) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer without a
+  /// renderer has one line, under its name.
+  public enum Legend {
+    public static let name: StaticString = "layer/legend"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// Whether to count the features of each line.
+      public var includeCounts: Bool
+
+      public init(layer: String, includeCounts: Bool = false) {
+        self.layer = layer
+        self.includeCounts = includeCounts
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let includeCounts = json["includeCounts"]
+        self.includeCounts = try includeCounts.isPresent ? includeCounts.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// In the renderer's order.
+      public var entries: [SymbologyProtocol.LegendEntry]
+
+      public init(revision: Int, entries: [SymbologyProtocol.LegendEntry]) {
+        self.revision = revision
+        self.entries = entries
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("entries")
+        writer.array(entries) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
+  /// Null, text and divisions by 0 are left out. The layer stays as it is.
+  public enum ClassBreaks {
+    public static let name: StaticString = "layer/classBreaks"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// A field; without `expression`.
+      public var field: String?
+      /// What to divide; without `field`.
+      public var expression: String?
+      /// Divides the number.
+      public var normalizationField: String?
+      /// How they are divided.
+      public var method: SymbologyProtocol.ClassificationMethod
+      /// How many classes; fewer where numbers are equal.
+      public var classCount: Int
+      /// From the first class to the last, evenly spaced.
+      public var colors: [String]
+      /// What gets the colours; the layer's default symbol when absent.
+      public var symbol: SymbologyProtocol.Symbol?
+
+      public init(
+        layer: String, field: String? = nil, expression: String? = nil, normalizationField: String? = nil,
+        method: SymbologyProtocol.ClassificationMethod = .equalInterval, classCount: Int = 5,
+        colors: [String] = ["#FFFFB2", "#BD0026"], symbol: SymbologyProtocol.Symbol? = nil
+      ) {
+        self.layer = layer
+        self.field = field
+        self.expression = expression
+        self.normalizationField = normalizationField
+        self.method = method
+        self.classCount = classCount
+        self.colors = colors
+        self.symbol = symbol
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let field = json["field"]
+        self.field = try field.isPresent
+          ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let expression = json["expression"]
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        let normalizationField = json["normalizationField"]
+        self.normalizationField = try normalizationField.isPresent
+          ? normalizationField.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let method = json["method"]
+        self.method = try method.isPresent ? SymbologyProtocol.ClassificationMethod(from: method) : .equalInterval
+        let classCount = json["classCount"]
+        self.classCount = try classCount.isPresent
+          ? classCount.integer("integer in 1...256") { $0 >= 1 && $0 <= 256 }
+          : 5
+        let colors = json["colors"]
+        self.colors = try colors.isPresent
+          ? colors.array("array of 1 to 64 elements", 1...64, SymbologyProtocol.readColor)
+          : ["#FFFFB2", "#BD0026"]
+        let symbol = json["symbol"]
+        self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many features each class has.
+      public var counts: [Int]
+      /// Of type `classBreaks`; without breaks where there are no numbers.
+      public var renderer: SymbologyProtocol.Renderer
+
+      public init(revision: Int, counts: [Int], renderer: SymbologyProtocol.Renderer) {
+        self.revision = revision
+        self.counts = counts
+        self.renderer = renderer
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("counts")
+        writer.array(counts) { $1.value($0) }
+        writer.key("renderer")
+        renderer.encode(to: &writer)
         writer.endObject()
       }
     }

@@ -32,6 +32,31 @@ public protocol LayerHandlers {
   static func retryLoad(
     _ params: LayerProtocol.RetryLoad.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result>
+
+  /// How features are drawn, by their attributes.
+  static func symbolFor(
+    _ params: LayerProtocol.SymbolFor.Params, in world: Host.World
+  ) throws -> LayerProtocol.SymbolFor.Result
+
+  /// The labels of features: none while `labelsEnabled` is false.
+  static func labelFor(
+    _ params: LayerProtocol.LabelFor.Params, in world: Host.World
+  ) throws -> LayerProtocol.LabelFor.Result
+
+  /// What is told about features: nothing while `isPopupEnabled` is false.
+  static func popupFor(
+    _ params: LayerProtocol.PopupFor.Params, in world: Host.World
+  ) throws -> LayerProtocol.PopupFor.Result
+
+  /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
+  static func legend(
+    _ params: LayerProtocol.Legend.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result>
+
+  /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
+  static func classBreaks(
+    _ params: LayerProtocol.ClassBreaks.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, LayerProtocol.ClassBreaks.Result>
 }
 
 extension LayerHandlers {
@@ -43,5 +68,10 @@ extension LayerHandlers {
     host.task("layer/load", load)
     host.session("layer/cancelLoad", cancelLoad)
     host.task("layer/retryLoad", retryLoad)
+    host.query("layer/symbolFor", symbolFor)
+    host.query("layer/labelFor", labelFor)
+    host.query("layer/popupFor", popupFor)
+    host.task("layer/legend", legend)
+    host.task("layer/classBreaks", classBreaks)
   }
 }

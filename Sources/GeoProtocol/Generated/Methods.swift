@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "82d6fe9f7490fb71"
+  public static let hash = "7ed4463bd3ae52e9"
   public static let domains = [
     "session", "clock", "document", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene",
     "source", "state", "task", "view"
@@ -162,7 +162,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified]
+      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
+      .invalidTemplate]
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
@@ -177,6 +179,27 @@ public enum WireProtocol {
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
       .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems, .notLoaded]
+    ),
+    MethodInfo(
+      name: "layer/labelFor", domain: "layer", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems, .notLoaded]
+    ),
+    MethodInfo(
+      name: "layer/popupFor", domain: "layer", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems, .notLoaded]
+    ),
+    MethodInfo(
+      name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .idExists, .notLoaded]
+    ),
+    MethodInfo(
+      name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
+      .expressionTooDeep]
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",
@@ -245,7 +268,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/create", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified]
+      errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues,
+      .invalidStops, .invalidTemplate]
     ),
     MethodInfo(
       name: "overlay/get", domain: "overlay", shape: .query, since: "0.1.0",
@@ -257,7 +282,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/update", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified]
+      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate]
     ),
     MethodInfo(
       name: "overlay/close", domain: "overlay", shape: .command, since: "0.1.0",
@@ -290,6 +316,22 @@ public enum WireProtocol {
     MethodInfo(
       name: "overlay/select", domain: "overlay", shape: .command, since: "0.1.0",
       errors: [.unknownId, .invalidItems, .contentModified]
+    ),
+    MethodInfo(
+      name: "overlay/symbolFor", domain: "overlay", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems]
+    ),
+    MethodInfo(
+      name: "overlay/labelFor", domain: "overlay", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems]
+    ),
+    MethodInfo(
+      name: "overlay/popupFor", domain: "overlay", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .invalidItems]
+    ),
+    MethodInfo(
+      name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .idExists]
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
@@ -446,6 +488,11 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/maxScale", coalescing: .merge),
     StatePathInfo(path: "/layers/*/featureCount", coalescing: .merge),
     StatePathInfo(path: "/layers/*/extent", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/renderer", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/labels", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/popup", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*", coalescing: .every),
     StatePathInfo(path: "/locationSources/*/status", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/location", coalescing: .latest),
@@ -462,6 +509,11 @@ public enum WireProtocol {
     StatePathInfo(path: "/overlays/*/graphicCount", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/selectedCount", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/extent", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/renderer", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/labels", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/labelsEnabled", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/popup", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/scenes/*", coalescing: .every),
     StatePathInfo(path: "/sources/*", coalescing: .every),
     StatePathInfo(path: "/views/*", coalescing: .every),

@@ -29,6 +29,16 @@ public enum OverlayProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
+    /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions.
+    public var labels: [SymbologyProtocol.LabelDefinition]
+    /// Whether labels are drawn.
+    public var labelsEnabled: Bool
+    /// What is told about one that is pointed at; without one, all attributes.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is.
+    public var isPopupEnabled: Bool
     /// How many graphics it has.
     public var graphicCount: Int
     /// How many of them are selected.
@@ -38,8 +48,10 @@ public enum OverlayProtocol {
 
     public init(
       overlay: String, revision: Int, view: String, name: String? = nil, spatialReference: String, isVisible: Bool,
-      opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, graphicCount: Int, selectedCount: Int,
-      extent: SessionProtocol.Envelope? = nil
+      opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
+      labels: [SymbologyProtocol.LabelDefinition] = [], labelsEnabled: Bool = false,
+      popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true, graphicCount: Int,
+      selectedCount: Int, extent: SessionProtocol.Envelope? = nil
     ) {
       self.overlay = overlay
       self.revision = revision
@@ -50,6 +62,11 @@ public enum OverlayProtocol {
       self.opacity = opacity
       self.minScale = minScale
       self.maxScale = maxScale
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
       self.graphicCount = graphicCount
       self.selectedCount = selectedCount
       self.extent = extent
@@ -69,6 +86,16 @@ public enum OverlayProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let renderer = json["renderer"]
+      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent ? labels.array(SymbologyProtocol.LabelDefinition.init(from:)) : []
+      let labelsEnabled = json["labelsEnabled"]
+      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : false
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
       self.graphicCount = try json["graphicCount"].integer("integer of at least 0") { $0 >= 0 }
       self.selectedCount = try json["selectedCount"].integer("integer of at least 0") { $0 >= 0 }
       let extent = json["extent"]
@@ -101,6 +128,20 @@ public enum OverlayProtocol {
         writer.key("maxScale")
         writer.value(maxScale)
       }
+      if let renderer {
+        writer.key("renderer")
+        renderer.encode(to: &writer)
+      }
+      writer.key("labels")
+      writer.array(labels) { $0.encode(to: &$1) }
+      writer.key("labelsEnabled")
+      writer.value(labelsEnabled)
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
+      }
+      writer.key("isPopupEnabled")
+      writer.value(isPopupEnabled)
       writer.key("graphicCount")
       writer.value(graphicCount)
       writer.key("selectedCount")
@@ -136,17 +177,34 @@ public enum OverlayProtocol {
       public var name: String?
       /// Of its graphics.
       public var spatialReference: String
+      /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+      public var renderer: SymbologyProtocol.Renderer?
+      /// Label definitions, in place of those there are.
+      public var labels: [SymbologyProtocol.LabelDefinition]?
+      /// Whether labels are drawn.
+      public var labelsEnabled: Bool?
+      /// What is told about one that is pointed at; without one, all attributes.
+      public var popup: SymbologyProtocol.PopupDefinition?
+      /// Whether anything is.
+      public var isPopupEnabled: Bool?
       /// What to do when an object of that id is there already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
         view: String, id: String? = nil, name: String? = nil, spatialReference: String = "EPSG:4326",
+        renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
+        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.view = view
         self.id = id
         self.name = name
         self.spatialReference = spatialReference
+        self.renderer = renderer
+        self.labels = labels
+        self.labelsEnabled = labelsEnabled
+        self.popup = popup
+        self.isPopupEnabled = isPopupEnabled
         self.ifExists = ifExists
       }
 
@@ -163,6 +221,18 @@ public enum OverlayProtocol {
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : "EPSG:4326"
+        let renderer = json["renderer"]
+        self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent
+          ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+          : nil
+        let labelsEnabled = json["labelsEnabled"]
+        self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+        let popup = json["popup"]
+        self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let isPopupEnabled = json["isPopupEnabled"]
+        self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }
@@ -250,12 +320,24 @@ public enum OverlayProtocol {
       public var minScale: Double?
       /// As in Overlay.
       public var maxScale: Double?
-      /// Members to take away: `name`, `minScale`, `maxScale`.
+      /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+      public var renderer: SymbologyProtocol.Renderer?
+      /// Label definitions, in place of those there are.
+      public var labels: [SymbologyProtocol.LabelDefinition]?
+      /// Whether labels are drawn.
+      public var labelsEnabled: Bool?
+      /// What is told about one that is pointed at; without one, all attributes.
+      public var popup: SymbologyProtocol.PopupDefinition?
+      /// Whether anything is.
+      public var isPopupEnabled: Bool?
+      /// Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
       public var clear: [String]?
 
       public init(
         overlay: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
-        maxScale: Double? = nil, clear: [String]? = nil
+        maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
+        labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
+        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.overlay = overlay
         self.name = name
@@ -263,6 +345,11 @@ public enum OverlayProtocol {
         self.opacity = opacity
         self.minScale = minScale
         self.maxScale = maxScale
+        self.renderer = renderer
+        self.labels = labels
+        self.labelsEnabled = labelsEnabled
+        self.popup = popup
+        self.isPopupEnabled = isPopupEnabled
         self.clear = clear
       }
 
@@ -281,6 +368,18 @@ public enum OverlayProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let renderer = json["renderer"]
+        self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent
+          ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+          : nil
+        let labelsEnabled = json["labelsEnabled"]
+        self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+        let popup = json["popup"]
+        self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let isPopupEnabled = json["isPopupEnabled"]
+        self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
       }
@@ -725,6 +824,192 @@ public enum OverlayProtocol {
         writer.value(revision)
         writer.key("selectedCount")
         writer.value(selectedCount)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// How graphics are drawn, by their attributes. A graphic's own symbol comes first; without one and without a
+  /// renderer it is not drawn. Whether they are visible does not matter.
+  public enum SymbolFor {
+    public static let name: StaticString = "overlay/symbolFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var overlay: String
+      /// Which graphics.
+      public var ids: [Int]
+
+      public init(overlay: String, ids: [Int]) {
+        self.overlay = overlay
+        self.ids = ids
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// One for each id, in order.
+      public var symbols: [SymbologyProtocol.FeatureSymbol]
+
+      public init(revision: Int, symbols: [SymbologyProtocol.FeatureSymbol]) {
+        self.revision = revision
+        self.symbols = symbols
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("symbols")
+        writer.array(symbols) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The labels of graphics: none while `labelsEnabled` is false.
+  public enum LabelFor {
+    public static let name: StaticString = "overlay/labelFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var overlay: String
+      /// Which graphics.
+      public var ids: [Int]
+      /// Only those drawn at this scale's denominator; all when absent.
+      public var scale: Double?
+
+      public init(overlay: String, ids: [Int], scale: Double? = nil) {
+        self.overlay = overlay
+        self.ids = ids
+        self.scale = scale
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+        let scale = json["scale"]
+        self.scale = try scale.isPresent ? scale.double("number above 0") { $0 > 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// In the order of the ids; of one feature by the order of definitions.
+      public var labels: [SymbologyProtocol.Label]
+
+      public init(revision: Int, labels: [SymbologyProtocol.Label]) {
+        self.revision = revision
+        self.labels = labels
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What is told about graphics: nothing while `isPopupEnabled` is false. Without a popup definition it is all
+  /// attributes, under the attribute `title` or else the overlay's name.
+  public enum PopupFor {
+    public static let name: StaticString = "overlay/popupFor"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var overlay: String
+      /// Which graphics.
+      public var ids: [Int]
+
+      public init(overlay: String, ids: [Int]) {
+        self.overlay = overlay
+        self.ids = ids
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// One for each id, in order.
+      public var popups: [SymbologyProtocol.Popup]
+
+      public init(revision: Int, popups: [SymbologyProtocol.Popup]) {
+        self.revision = revision
+        self.popups = popups
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("popups")
+        writer.array(popups) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What the symbols stand for: a line for each symbol of the renderer, the default's last. An overlay without a
+  /// renderer has none.
+  public enum Legend {
+    public static let name: StaticString = "overlay/legend"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var overlay: String
+      /// Whether to count the graphics of each line, by their attributes; those with a symbol of their own are left
+      /// out.
+      public var includeCounts: Bool
+
+      public init(overlay: String, includeCounts: Bool = false) {
+        self.overlay = overlay
+        self.includeCounts = includeCounts
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        let includeCounts = json["includeCounts"]
+        self.includeCounts = try includeCounts.isPresent ? includeCounts.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// In the renderer's order.
+      public var entries: [SymbologyProtocol.LegendEntry]
+
+      public init(revision: Int, entries: [SymbologyProtocol.LegendEntry]) {
+        self.revision = revision
+        self.entries = entries
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("entries")
+        writer.array(entries) { $0.encode(to: &$1) }
         writer.endObject()
       }
     }

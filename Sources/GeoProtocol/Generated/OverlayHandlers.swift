@@ -63,6 +63,26 @@ public protocol OverlayHandlers {
   static func select(
     _ params: OverlayProtocol.Select.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.Select.Result
+
+  /// How graphics are drawn, by their attributes.
+  static func symbolFor(
+    _ params: OverlayProtocol.SymbolFor.Params, in world: Host.World
+  ) throws -> OverlayProtocol.SymbolFor.Result
+
+  /// The labels of graphics: none while `labelsEnabled` is false.
+  static func labelFor(
+    _ params: OverlayProtocol.LabelFor.Params, in world: Host.World
+  ) throws -> OverlayProtocol.LabelFor.Result
+
+  /// What is told about graphics: nothing while `isPopupEnabled` is false.
+  static func popupFor(
+    _ params: OverlayProtocol.PopupFor.Params, in world: Host.World
+  ) throws -> OverlayProtocol.PopupFor.Result
+
+  /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
+  static func legend(
+    _ params: OverlayProtocol.Legend.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result>
 }
 
 extension OverlayHandlers {
@@ -80,5 +100,9 @@ extension OverlayHandlers {
     host.command("overlay/updateColumns", updateColumns)
     host.command("overlay/removeGraphics", removeGraphics)
     host.command("overlay/select", select)
+    host.query("overlay/symbolFor", symbolFor)
+    host.query("overlay/labelFor", labelFor)
+    host.query("overlay/popupFor", popupFor)
+    host.task("overlay/legend", legend)
   }
 }

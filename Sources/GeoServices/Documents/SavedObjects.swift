@@ -47,7 +47,9 @@ struct SavedObjects {
     .init(
       layer: layer.id.rawValue, source: layer.source.rawValue, sourceLayer: layer.schema.name, name: layer.name,
       isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
-      maxScale: layer.appearance.maxScale)
+      maxScale: layer.appearance.maxScale, renderer: layer.portrayal.renderer.map(Wire.renderer),
+      labels: Self.labels(layer.portrayal), labelsEnabled: layer.portrayal.labelsEnabled ? true : nil,
+      popup: layer.portrayal.popup.map(Wire.popup), isPopupEnabled: layer.portrayal.isPopupEnabled ? nil : false)
   }
 
   func scene(_ scene: Scene) -> DocumentProtocol.SavedScene {
@@ -78,7 +80,14 @@ struct SavedObjects {
     .init(
       overlay: overlay.id.rawValue, name: overlay.name, spatialReference: overlay.reference.definition,
       isVisible: overlay.appearance.isVisible, opacity: overlay.appearance.opacity,
-      minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale)
+      minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
+      renderer: overlay.portrayal.renderer.map(Wire.renderer), labels: Self.labels(overlay.portrayal),
+      labelsEnabled: overlay.portrayal.labelsEnabled ? true : nil, popup: overlay.portrayal.popup.map(Wire.popup),
+      isPopupEnabled: overlay.portrayal.isPopupEnabled ? nil : false)
+  }
+
+  private static func labels(_ portrayal: Portrayal) -> [SymbologyProtocol.LabelDefinition]? {
+    portrayal.labels.isEmpty ? nil : portrayal.labels.map(Wire.label)
   }
 }
 

@@ -29,7 +29,8 @@ enum LayerService: LayerHandlers {
       ID(params.layer),
       AppearanceUpdate(
         name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []))
+        maxScale: params.maxScale, clear: params.clear ?? []),
+      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled))
     return Wire.layer(try world.layers.require(ID(params.layer)))
   }
 

@@ -15,7 +15,9 @@ enum OverlayService: OverlayHandlers {
     return Wire.overlay(
       try world.createOverlay(
         id: params.id.map { ID($0) }, on: ID(params.view), name: params.name,
-        reference: SpatialReference(params.spatialReference)))
+        reference: SpatialReference(params.spatialReference),
+        portrayal: try Wire.portrayal(
+          params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled)))
   }
 
   static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
@@ -34,7 +36,8 @@ enum OverlayService: OverlayHandlers {
       ID(params.overlay),
       AppearanceUpdate(
         name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []))
+        maxScale: params.maxScale, clear: params.clear ?? []),
+      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled))
     return Wire.overlay(try world.overlays.require(ID(params.overlay)))
   }
 

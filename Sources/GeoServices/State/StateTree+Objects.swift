@@ -55,7 +55,7 @@ extension StateTree {
     [
       ("map", value(layer.map.rawValue)), ("source", value(layer.source.rawValue)),
       ("sourceLayer", value(layer.schema.name)), ("name", value(layer.name)),
-    ] + members(layer.appearance) + [
+    ] + members(layer.appearance) + members(layer.portrayal) + [
       ("loadStatus", value(Wire.loadStatus(layer.loadStatus))),
       ("spatialReference", value(layer.reference.definition)), ("geometryType", value(layer.schema.geometryType)),
       ("featureCount", value(layer.featureCount)), ("extent", value(layer.extent.map(Wire.envelope))),
@@ -67,6 +67,14 @@ extension StateTree {
     [
       ("isVisible", value(appearance.isVisible)), ("opacity", value(appearance.opacity)),
       ("minScale", value(appearance.minScale)), ("maxScale", value(appearance.maxScale)),
+    ]
+  }
+
+  private static func members(_ portrayal: Portrayal) -> Members {
+    [
+      ("renderer", value(portrayal.renderer.map(Wire.renderer))), ("labels", list(portrayal.labels.map(Wire.label))),
+      ("labelsEnabled", value(portrayal.labelsEnabled)), ("popup", value(portrayal.popup.map(Wire.popup))),
+      ("isPopupEnabled", value(portrayal.isPopupEnabled)),
     ]
   }
 
@@ -95,7 +103,7 @@ extension StateTree {
     [
       ("view", value(overlay.view.rawValue)), ("name", value(overlay.name)),
       ("spatialReference", value(overlay.reference.definition)),
-    ] + members(overlay.appearance) + [
+    ] + members(overlay.appearance) + members(overlay.portrayal) + [
       ("graphicCount", value(overlay.store.count)), ("selectedCount", value(overlay.selectedCount)),
       ("extent", value(overlay.store.extent.map(Wire.envelope))), ("graphics", .graphics(overlay.store)),
     ]

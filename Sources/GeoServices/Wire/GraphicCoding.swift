@@ -1,5 +1,6 @@
 // Graphics and features between the store's columns and the wire, without an object for each.
 
+import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
@@ -55,6 +56,10 @@ enum FeatureWriter {
       writer.key("isSelected")
       writer.value(true)
     }
+    if let symbol = row.symbol {
+      writer.key("symbol")
+      writer.raw(symbol)
+    }
     writer.endObject()
   }
 
@@ -108,6 +113,7 @@ extension GraphicReader {
   /// The members that are understood.
   private static let members: Set<String> = [
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
+    "symbol",
   ]
 
   /// The other members of a graphic, as an object's text; nil without any.
@@ -176,11 +182,19 @@ struct GraphicReader {
       }
     }
     let attributes = value["attributes"].isPresent ? value["attributes"] : value["properties"]
+    var mayHaveStyle = false
     if attributes.isPresent {
       try attributes.requireObject()
       attributes.forEachMember { name, value in
+        if SimpleStyle.mayBegin(name) { mayHaveStyle = true }
         Self.set(value, in: batch.column(key: UnsafeRawBufferPointer(name)), of: &batch)
       }
+    }
+    let symbol = value["symbol"]
+    if symbol.isPresent {
+      Self.set(try Self.symbol(symbol), of: &batch)
+    } else if mayHaveStyle, let styled = try Self.styledSymbol(value, attributes, geometry) {
+      Self.set(styled, of: &batch)
     }
     let zIndex = value["zIndex"]
     if zIndex.isPresent { batch.setZIndex(try Self.int32(zIndex)) }
@@ -189,6 +203,26 @@ struct GraphicReader {
     let isSelected = value["isSelected"]
     if isSelected.isPresent, try isSelected.bool() { batch.setSelected() }
     return id
+  }
+
+  private static func set(_ symbol: Symbol, of batch: inout FeatureBatch) {
+    var text = Wire.symbolText(symbol)
+    text.withUTF8 { batch.setSymbol(utf8: UnsafeRawBufferPointer($0)) }
+  }
+
+  private static func symbol(_ value: JSONValue) throws -> Symbol {
+    let read = try SymbologyProtocol.Symbol(from: value)
+    return try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(read) }
+  }
+
+  /// The symbol of a GeoJSON Feature whose properties give one by simplestyle.
+  private static func styledSymbol(
+    _ feature: JSONValue, _ properties: JSONValue, _ geometry: JSONValue
+  ) throws -> Symbol? {
+    guard feature["type"].isPresent, geometry.isPresent, let kind = ShapeKind(try GeometryReader.read(geometry)) else {
+      return nil
+    }
+    return SimpleStyle { attribute(properties.member($0)) }?.symbol(for: kind)
   }
 
   private static func id(_ value: JSONValue) throws(JSONError) -> Int {
@@ -270,6 +304,7 @@ struct GraphicReader {
     if value["zIndex"].isPresent { edit.zIndex = try Self.int32(value["zIndex"]) }
     if value["isVisible"].isPresent { edit.isVisible = try value["isVisible"].bool() }
     if value["isSelected"].isPresent { edit.isSelected = try value["isSelected"].bool() }
+    if value["symbol"].isPresent { edit.symbol = .set(Wire.symbolText(try Self.symbol(value["symbol"]))) }
     guard value["clear"].isPresent else { return edit }
     for index in 0..<(try value["clear"].array { (name) throws(JSONError) in try name.string() }.count) {
       let name = value["clear"][index]
@@ -278,11 +313,12 @@ struct GraphicReader {
       case "zIndex": edit.zIndex = 0
       case "isVisible": edit.isVisible = true
       case "isSelected": edit.isSelected = false
+      case "symbol": edit.symbol = .clear
       case let text where text.hasPrefix("attributes."):
         edit.attributes.append((String(text.dropFirst("attributes.".count)), .null))
       default:
         throw WireFault(
-          .unknownMember, name.error(expected: "geometry, zIndex, isVisible, isSelected or attributes.NAME"))
+          .unknownMember, name.error(expected: "geometry, zIndex, isVisible, isSelected, symbol or attributes.NAME"))
       }
     }
     return edit

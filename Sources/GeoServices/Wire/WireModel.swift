@@ -88,7 +88,10 @@ enum Wire {
       layer: layer.id.rawValue, revision: layer.revision, map: layer.map.rawValue, source: layer.source.rawValue,
       sourceLayer: layer.schema.name, name: layer.name, isVisible: layer.appearance.isVisible,
       opacity: layer.appearance.opacity, minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
-      loadStatus: loadStatus(layer.loadStatus), spatialReference: layer.reference.definition,
+      loadStatus: loadStatus(layer.loadStatus), renderer: layer.portrayal.renderer.map(renderer),
+      labels: layer.portrayal.labels.map(label), labelsEnabled: layer.portrayal.labelsEnabled,
+      popup: layer.portrayal.popup.map(popup), isPopupEnabled: layer.portrayal.isPopupEnabled,
+      spatialReference: layer.reference.definition,
       geometryType: layer.schema.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
       fields: layer.schema.fields.map(field))
   }
@@ -119,7 +122,10 @@ enum Wire {
       overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
       spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
       opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      graphicCount: overlay.store.count, selectedCount: overlay.selectedCount,
+      renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
+      labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
+      isPopupEnabled: overlay.portrayal.isPopupEnabled, graphicCount: overlay.store.count,
+      selectedCount: overlay.selectedCount,
       extent: overlay.store.extent.map(envelope))
   }
 

@@ -67,6 +67,7 @@ struct RandomEdits {
     if chance(0.2) { members["zIndex"] = .integer(Int.random(in: -3...3, using: &random)) }
     if chance(0.2) { members["isVisible"] = false }
     if chance(0.2) { members["isSelected"] = true }
+    if chance(0.2) { members["symbol"] = symbol() }
     return .object(members)
   }
 
@@ -141,12 +142,12 @@ struct RandomEdits {
       overlays[id] = nil
     case 17:
       guard let id = overlay() else { return }
-      _ = try call(
-        "overlay/update",
-        [
-          "overlay": .string(id), "opacity": chance(0.5) ? 0.5 : 1, "isVisible": .bool(chance(0.5)),
-          "clear": chance(0.2) ? ["name"] : [],
-        ])
+      let looks = portrayal()
+      let plain: [String: Value] = [
+        "overlay": .string(id), "opacity": chance(0.5) ? 0.5 : 1, "isVisible": .bool(chance(0.5)),
+        "clear": chance(0.2) ? ["name"] : [],
+      ]
+      _ = try call("overlay/update", .object(plain.merging(looks) { $1 }))
     case 18, 19:
       guard let id = overlay() else { return }
       let graphics = (0..<Int.random(in: 0...4, using: &random)).map { _ in graphic() }
@@ -165,6 +166,7 @@ struct RandomEdits {
         if chance(0.5) { edit["geometry"] = point() }
         if chance(0.5) { edit["attributes"] = ["size": number(0...9)] }
         if chance(0.3) { edit["isVisible"] = .bool(chance(0.5)) }
+        if chance(0.3) { edit["symbol"] = symbol() } else if chance(0.2) { edit["clear"] = ["symbol"] }
         return .object(edit)
       }
       _ = try call("overlay/updateGraphics", ["overlay": .string(id), "graphics": .array(edits)])
@@ -235,7 +237,8 @@ struct RandomEdits {
       guard let layer = pick(layers.keys.sorted()), let map = layers[layer] else { return }
       switch Int.random(in: 0..<3, using: &random) {
       case 0:
-        _ = try call("layer/update", ["layer": .string(layer), "name": .string(name("n")), "opacity": number(0...1)])
+        let plain: [String: Value] = ["layer": .string(layer), "name": .string(name("n")), "opacity": number(0...1)]
+        _ = try call("layer/update", .object(plain.merging(portrayal()) { $1 }))
       case 1: _ = try call("map/moveLayer", ["map": .string(map), "layer": .string(layer), "index": 0])
       default:
         _ = try call("map/removeLayer", ["map": .string(map), "layer": .string(layer)])

@@ -535,6 +535,95 @@ class UnknownFieldError(GeoModelError):
     code = -31051
 
 
+class ExpressionSyntaxError(GeoModelError):
+    """An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says
+    what could stand there.
+
+    `data` has:
+        line: Where, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the expression's beginning. (byte; at least 0)
+        found: What stands there.
+    """
+
+    kind = "expressionSyntax"
+    code = -31060
+
+
+class ExpressionTypeError(GeoModelError):
+    """An expression that no value could come of: values of unlike types compared or calculated with, or a
+    function with arguments that it does not take.
+
+    `data` has:
+        line: Where, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the expression's beginning. (byte; at least 0)
+        found: What stands there.
+    """
+
+    kind = "expressionType"
+    code = -31061
+
+
+class ExpressionTooDeepError(GeoModelError):
+    """An expression nested too deeply, or too long.
+
+    `data` has:
+        line: Where, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the expression's beginning. (byte; at least 0)
+        found: What stands there.
+    """
+
+    kind = "expressionTooDeep"
+    code = -31062
+
+
+class InvalidClassBreaksError(GeoModelError):
+    """Class breaks out of order, or overlapping; `path` names the bound.
+
+    `data` has:
+        found: What it is.
+    """
+
+    kind = "invalidClassBreaks"
+    code = -31070
+
+
+class InvalidUniqueValuesError(GeoModelError):
+    """Unique values that no feature could get: another number of values than fields, null, or the same as
+    before.
+
+    `data` has:
+        found: What they are.
+    """
+
+    kind = "invalidUniqueValues"
+    code = -31071
+
+
+class InvalidStopsError(GeoModelError):
+    """Stops of a visual variable out of order.
+
+    `data` has:
+        found: What it is.
+    """
+
+    kind = "invalidStops"
+    code = -31072
+
+
+class InvalidTemplateError(GeoModelError):
+    """A popup's title whose braces do not pair, or a format that is none.
+
+    `data` has:
+        found: What stands there.
+    """
+
+    kind = "invalidTemplate"
+    code = -31073
+
+
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -596,4 +685,11 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "sourceClosed": SourceClosedError,
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
+    "expressionSyntax": ExpressionSyntaxError,
+    "expressionType": ExpressionTypeError,
+    "expressionTooDeep": ExpressionTooDeepError,
+    "invalidClassBreaks": InvalidClassBreaksError,
+    "invalidUniqueValues": InvalidUniqueValuesError,
+    "invalidStops": InvalidStopsError,
+    "invalidTemplate": InvalidTemplateError,
 }

@@ -797,6 +797,11 @@ class LayerMethods(AsyncCaller):
         opacity: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        renderer: t.Renderer | None = None,
+        labels: Sequence[t.LabelDefinition] | None = None,
+        labels_enabled: bool | None = None,
+        popup: t.PopupDefinition | None = None,
+        is_popup_enabled: bool | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Layer:
@@ -809,7 +814,12 @@ class LayerMethods(AsyncCaller):
             opacity: 0 clear, 1 solid. (in 0...1)
             min_scale: As in Layer. (above 0)
             max_scale: As in Layer. (above 0)
-            clear: Members to take away: `minScale`, `maxScale`.
+            renderer: Which symbols it has; without one, by simplestyle or in grey.
+            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels_enabled: Whether labels are drawn.
+            popup: What is told about one that is pointed at; without one, all attributes.
+            is_popup_enabled: Whether anything is.
+            clear: Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -817,6 +827,17 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             await server.layer.update(layer="cities", opacity=0.5)
@@ -831,6 +852,11 @@ class LayerMethods(AsyncCaller):
                     "opacity": opacity,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "renderer": renderer,
+                    "labels": labels,
+                    "labelsEnabled": labels_enabled,
+                    "popup": popup,
+                    "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -932,6 +958,211 @@ class LayerMethods(AsyncCaller):
             await server.layer.retry_load(layer="cities")
         """
         return await self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+
+    async def symbol_for(
+        self,
+        *,
+        layer: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        meta: t.Meta | None = None,
+    ) -> t.LayerSymbolForResult:
+        """How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so
+        are drawn by simplestyle, the others in grey. Whether they are visible does not matter.
+
+        Args:
+            layer: Its id.
+            ids: Which features. (1 to 10000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            symbols: One for each id, in order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            NotLoadedError: The layer has to be loaded first.
+
+        Example:
+            await server.layer.symbol_for(layer="cities", ids=[1])
+        """
+        return await self._call("layer/symbolFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+
+    async def label_for(
+        self,
+        *,
+        layer: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        scale: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerLabelForResult:
+        """The labels of features: none while `labelsEnabled` is false.
+
+        Args:
+            layer: Its id.
+            ids: Which features. (1 to 10000 elements)
+            scale: Only those drawn at this scale's denominator; all when absent. (above 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            labels: In the order of the ids; of one feature by the order of definitions.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            NotLoadedError: The layer has to be loaded first.
+
+        Example:
+            await server.layer.label_for(layer="cities", ids=[1], scale=1000000)
+        """
+        return await self._call(
+            "layer/labelFor",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "scale": scale,
+                    "meta": meta,
+                }
+            ),
+        )
+
+    async def popup_for(
+        self,
+        *,
+        layer: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        meta: t.Meta | None = None,
+    ) -> t.LayerPopupForResult:
+        """What is told about features: nothing while `isPopupEnabled` is false. Without a popup definition it
+        is all attributes, under the attribute `title` or else the layer's name.
+
+        Args:
+            layer: Its id.
+            ids: Which features. (1 to 10000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            popups: One for each id, in order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            NotLoadedError: The layer has to be loaded first.
+
+        Example:
+            await server.layer.popup_for(layer="cities", ids=[1])
+        """
+        return await self._call("layer/popupFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+
+    async def legend(
+        self,
+        *,
+        layer: t.ObjectId,
+        include_counts: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerLegendResult:
+        """What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer
+        without a renderer has one line, under its name.
+
+        Args:
+            layer: Its id.
+            include_counts: Whether to count the features of each line. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            entries: In the renderer's order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            NotLoadedError: The layer has to be loaded first.
+
+        Example:
+            await server.layer.legend(layer="cities", include_counts=True)
+        """
+        return await self._call(
+            "layer/legend",
+            _given(
+                {
+                    "layer": layer,
+                    "includeCounts": include_counts,
+                    "meta": meta,
+                }
+            ),
+        )
+
+    async def class_breaks(
+        self,
+        *,
+        layer: t.ObjectId,
+        field: str | None = None,
+        expression: t.Expression | None = None,
+        normalization_field: str | None = None,
+        method: t.ClassificationMethod | None = None,
+        class_count: int | None = None,
+        colors: Sequence[t.Color] | None = None,
+        symbol: t.Symbol | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerClassBreaksResult:
+        """Divides the numbers of a field or an expression into classes, and makes a renderer of them for
+        `layer/update`. Null, text and divisions by 0 are left out. The layer stays as it is.
+
+        Args:
+            layer: Its id.
+            field: A field; without `expression`. (1 to 1024 characters)
+            expression: What to divide; without `field`.
+            normalization_field: Divides the number. (1 to 1024 characters)
+            method: How they are divided. (default "equalInterval")
+            class_count: How many classes; fewer where numbers are equal. (in 1...256; default 5)
+            colors: From the first class to the last, evenly spaced. (1 to 64 elements; default
+                ["#FFFFB2", "#BD0026"])
+            symbol: What gets the colours; the layer's default symbol when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            counts: How many features each class has.
+            renderer: Of type `classBreaks`; without breaks where there are no numbers.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            NotLoadedError: The layer has to be loaded first.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+
+        Example:
+            await server.layer.class_breaks(
+                layer="cities",
+                field="population",
+                method="quantile",
+                class_count=2,
+            )
+        """
+        return await self._call(
+            "layer/classBreaks",
+            _given(
+                {
+                    "layer": layer,
+                    "field": field,
+                    "expression": expression,
+                    "normalizationField": normalization_field,
+                    "method": method,
+                    "classCount": class_count,
+                    "colors": colors,
+                    "symbol": symbol,
+                    "meta": meta,
+                }
+            ),
+        )
 
 
 class LocationMethods(AsyncCaller):
@@ -1477,6 +1708,11 @@ class OverlayMethods(AsyncCaller):
         id: t.ObjectId | None = None,
         name: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        renderer: t.Renderer | None = None,
+        labels: Sequence[t.LabelDefinition] | None = None,
+        labels_enabled: bool | None = None,
+        popup: t.PopupDefinition | None = None,
+        is_popup_enabled: bool | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
@@ -1487,6 +1723,12 @@ class OverlayMethods(AsyncCaller):
             id: The new object's id; minted when absent.
             name: What people read. (at most 1024 characters)
             spatial_reference: Of its graphics. (default "EPSG:4326")
+            renderer: Which symbols it has; without one, only graphics with a symbol of their own are
+                drawn.
+            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels_enabled: Whether labels are drawn.
+            popup: What is told about one that is pointed at; without one, all attributes.
+            is_popup_enabled: Whether anything is.
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1496,6 +1738,16 @@ class OverlayMethods(AsyncCaller):
             IdExistsError: The id is taken, or was an object's that has been closed.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             await server.overlay.create(view="v1", id="o1")
@@ -1508,6 +1760,11 @@ class OverlayMethods(AsyncCaller):
                     "id": id,
                     "name": name,
                     "spatialReference": spatial_reference,
+                    "renderer": renderer,
+                    "labels": labels,
+                    "labelsEnabled": labels_enabled,
+                    "popup": popup,
+                    "isPopupEnabled": is_popup_enabled,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -1567,6 +1824,11 @@ class OverlayMethods(AsyncCaller):
         opacity: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        renderer: t.Renderer | None = None,
+        labels: Sequence[t.LabelDefinition] | None = None,
+        labels_enabled: bool | None = None,
+        popup: t.PopupDefinition | None = None,
+        is_popup_enabled: bool | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
@@ -1579,7 +1841,13 @@ class OverlayMethods(AsyncCaller):
             opacity: 0 clear, 1 solid. (in 0...1)
             min_scale: As in Overlay. (above 0)
             max_scale: As in Overlay. (above 0)
-            clear: Members to take away: `name`, `minScale`, `maxScale`.
+            renderer: Which symbols it has; without one, only graphics with a symbol of their own are
+                drawn.
+            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels_enabled: Whether labels are drawn.
+            popup: What is told about one that is pointed at; without one, all attributes.
+            is_popup_enabled: Whether anything is.
+            clear: Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -1587,6 +1855,16 @@ class OverlayMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             await server.overlay.update(overlay="o1", opacity=0.5)
@@ -1601,6 +1879,11 @@ class OverlayMethods(AsyncCaller):
                     "opacity": opacity,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "renderer": renderer,
+                    "labels": labels,
+                    "labelsEnabled": labels_enabled,
+                    "popup": popup,
+                    "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -1949,6 +2232,139 @@ class OverlayMethods(AsyncCaller):
                     "overlay": overlay,
                     "ids": ids,
                     "mode": mode,
+                    "meta": meta,
+                }
+            ),
+        )
+
+    async def symbol_for(
+        self,
+        *,
+        overlay: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        meta: t.Meta | None = None,
+    ) -> t.OverlaySymbolForResult:
+        """How graphics are drawn, by their attributes. A graphic's own symbol comes first; without one and
+        without a renderer it is not drawn. Whether they are visible does not matter.
+
+        Args:
+            overlay: Its id.
+            ids: Which graphics. (1 to 10000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            symbols: One for each id, in order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+
+        Example:
+            await server.overlay.symbol_for(overlay="o1", ids=[1])
+        """
+        return await self._call("overlay/symbolFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+
+    async def label_for(
+        self,
+        *,
+        overlay: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        scale: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.OverlayLabelForResult:
+        """The labels of graphics: none while `labelsEnabled` is false.
+
+        Args:
+            overlay: Its id.
+            ids: Which graphics. (1 to 10000 elements)
+            scale: Only those drawn at this scale's denominator; all when absent. (above 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            labels: In the order of the ids; of one feature by the order of definitions.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+
+        Example:
+            await server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
+        """
+        return await self._call(
+            "overlay/labelFor",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "scale": scale,
+                    "meta": meta,
+                }
+            ),
+        )
+
+    async def popup_for(
+        self,
+        *,
+        overlay: t.ObjectId,
+        ids: Sequence[t.FeatureId],
+        meta: t.Meta | None = None,
+    ) -> t.OverlayPopupForResult:
+        """What is told about graphics: nothing while `isPopupEnabled` is false. Without a popup definition it
+        is all attributes, under the attribute `title` or else the overlay's name.
+
+        Args:
+            overlay: Its id.
+            ids: Which graphics. (1 to 10000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            popups: One for each id, in order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+
+        Example:
+            await server.overlay.popup_for(overlay="o1", ids=[1])
+        """
+        return await self._call("overlay/popupFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+
+    async def legend(
+        self,
+        *,
+        overlay: t.ObjectId,
+        include_counts: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.OverlayLegendResult:
+        """What the symbols stand for: a line for each symbol of the renderer, the default's last. An overlay
+        without a renderer has none.
+
+        Args:
+            overlay: Its id.
+            include_counts: Whether to count the graphics of each line, by their attributes; those with a
+                symbol of their own are left out. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            entries: In the renderer's order.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+
+        Example:
+            await server.overlay.legend(overlay="o1", include_counts=True)
+        """
+        return await self._call(
+            "overlay/legend",
+            _given(
+                {
+                    "overlay": overlay,
+                    "includeCounts": include_counts,
                     "meta": meta,
                 }
             ),

@@ -12,7 +12,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "82d6fe9f7490fb71"
+PROTOCOL_HASH = "7ed4463bd3ae52e9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -546,6 +546,16 @@ class SavedLayer(TypedDict):
     """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions; none when absent. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn; not when absent."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is; so when absent."""
 
 
 class SavedScene(TypedDict):
@@ -627,6 +637,16 @@ class SavedOverlay(TypedDict):
     """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions; none when absent. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn; not when absent."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is; so when absent."""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one a line."""
 
@@ -808,6 +828,16 @@ class Layer(TypedDict):
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     loadStatus: LoadStatus
     """Whether its features are here."""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has; without one, by simplestyle or in grey."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions. (default [])"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn. (default False)"""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at; without one, all attributes."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is. (default True)"""
     spatialReference: SpatialReference
     """Of its features."""
     geometryType: NotRequired[str]
@@ -860,6 +890,53 @@ class LayerRetryLoadResult(TypedDict):
     """How many features it has."""
     extent: NotRequired[Envelope]
     """Around them; absent when there is no geometry."""
+
+
+class LayerSymbolForResult(TypedDict):
+    """What `layer/symbolFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    symbols: list[FeatureSymbol]
+    """One for each id, in order."""
+
+
+class LayerLabelForResult(TypedDict):
+    """What `layer/labelFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    labels: list[Label]
+    """In the order of the ids; of one feature by the order of definitions."""
+
+
+class LayerPopupForResult(TypedDict):
+    """What `layer/popupFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    popups: list[Popup]
+    """One for each id, in order."""
+
+
+class LayerLegendResult(TypedDict):
+    """What `layer/legend` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    entries: list[LegendEntry]
+    """In the renderer's order."""
+
+
+class LayerClassBreaksResult(TypedDict):
+    """What `layer/classBreaks` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    counts: list[int]
+    """How many features each class has."""
+    renderer: Renderer
+    """Of type `classBreaks`; without breaks where there are no numbers."""
 
 
 class Location(TypedDict):
@@ -1121,6 +1198,16 @@ class Overlay(TypedDict):
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions. (default [])"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn. (default False)"""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at; without one, all attributes."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is. (default True)"""
     graphicCount: int
     """How many graphics it has. (at least 0)"""
     selectedCount: int
@@ -1131,7 +1218,8 @@ class Overlay(TypedDict):
 
 Graphic = Any
 """A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true),
-`isSelected?` (false). A GeoJSON Feature does as well: its `properties` are the attributes.
+`isSelected?` (false), `symbol?`. A GeoJSON Feature does as well: its `properties` are the attributes, and
+where they say by simplestyle how it looks, that is its symbol.
 """
 
 GraphicUpdate = Any
@@ -1242,6 +1330,42 @@ class OverlaySelectResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     selectedCount: int
     """How many are selected now. (at least 0)"""
+
+
+class OverlaySymbolForResult(TypedDict):
+    """What `overlay/symbolFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    symbols: list[FeatureSymbol]
+    """One for each id, in order."""
+
+
+class OverlayLabelForResult(TypedDict):
+    """What `overlay/labelFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    labels: list[Label]
+    """In the order of the ids; of one feature by the order of definitions."""
+
+
+class OverlayPopupForResult(TypedDict):
+    """What `overlay/popupFor` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    popups: list[Popup]
+    """One for each id, in order."""
+
+
+class OverlayLegendResult(TypedDict):
+    """What `overlay/legend` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    entries: list[LegendEntry]
+    """In the renderer's order."""
 
 
 class ElevationSource(TypedDict):
@@ -1553,6 +1677,530 @@ class StateSnapshotPartParams(TypedDict):
     """Some of it."""
     isLast: bool
     """Whether it is complete now."""
+
+
+Color = str
+"""A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` clear and `FF` solid. Written in upper case, alpha only
+where it is not solid.
+
+A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
+"""
+
+Expression = str
+"""An expression in CQL2 text over the fields of a layer or the attributes of an overlay's graphics.
+
+A string of 1 to 65536 characters.
+"""
+
+MarkerStyle = Literal["circle", "cross", "diamond", "square", "triangle", "x"]
+"""A marker's shape.
+
+`circle`: A disc.
+`cross`: An upright cross.
+`diamond`: A square on its corner.
+`square`: A square.
+`triangle`: A triangle that points up.
+`x`: A diagonal cross.
+"""
+
+LineStyle = Literal[
+    "solid", "dash", "dot", "dashDot", "dashDotDot", "longDash", "longDashDot", "shortDash", "shortDashDot",
+    "shortDashDotDot", "shortDot", "null",
+]
+"""A line's dashes.
+
+`solid`: None.
+`dash`: Dashes.
+`dot`: Dots.
+`dashDot`: A dash and a dot.
+`dashDotDot`: A dash and two dots.
+`longDash`: Long dashes.
+`longDashDot`: A long dash and a dot.
+`shortDash`: Short dashes.
+`shortDashDot`: A short dash and a dot.
+`shortDashDotDot`: A short dash and two dots.
+`shortDot`: Dots close together.
+`null`: No line.
+"""
+
+FillStyle = Literal[
+    "solid", "backwardDiagonal", "cross", "diagonalCross", "forwardDiagonal", "horizontal", "vertical", "null",
+]
+"""What fills an area.
+
+`solid`: The colour.
+`backwardDiagonal`: Lines that go down.
+`cross`: Lines across and upright.
+`diagonalCross`: Lines that go up and down.
+`forwardDiagonal`: Lines that go up.
+`horizontal`: Lines across.
+`vertical`: Upright lines.
+`null`: Nothing.
+"""
+
+FontStyle = Literal["normal", "italic", "oblique"]
+"""How letters stand.
+
+`normal`: Upright.
+`italic`: In italics.
+`oblique`: Upright ones, slanted.
+"""
+
+FontWeight = Literal["normal", "bold"]
+"""How heavy letters are.
+
+`normal`: As usual.
+`bold`: Bold.
+"""
+
+HorizontalAlignment = Literal["left", "center", "right", "justify"]
+"""Which part of a text is at the point.
+
+`left`: Its left end.
+`center`: Its middle.
+`right`: Its right end.
+`justify`: Its left end, with lines of equal length.
+"""
+
+VerticalAlignment = Literal["top", "middle", "baseline", "bottom"]
+"""Which part of a text is at the point.
+
+`top`: Its top.
+`middle`: Its middle.
+`baseline`: The line that its letters stand on.
+`bottom`: Its bottom.
+"""
+
+
+class Outline(TypedDict):
+    """The line around a marker or an area."""
+
+    style: NotRequired[LineStyle]
+    """Its dashes. (default "solid")"""
+    color: NotRequired[Color]
+    """Its colour. (default "#D3D3D3")"""
+    width: NotRequired[float]
+    """How wide it is. (device-independent pixel; in 0...1024; default 1)"""
+
+
+class SymbolSimpleMarker(TypedDict):
+    """A shape at a point."""
+
+    type: Literal["simpleMarker"]
+    style: NotRequired[MarkerStyle]
+    """Its shape. (default "circle")"""
+    color: NotRequired[Color]
+    """Its colour. (default "#D3D3D3")"""
+    size: NotRequired[float]
+    """How wide and high it is. (device-independent pixel; in 0...1024; default 8)"""
+    angle: NotRequired[float]
+    """Clockwise from upright. (degree; in -360...360; default 0)"""
+    xOffset: NotRequired[float]
+    """To the right. (device-independent pixel; in -1024...1024; default 0)"""
+    yOffset: NotRequired[float]
+    """Upwards. (device-independent pixel; in -1024...1024; default 0)"""
+    outline: NotRequired[Outline]
+    """Around it."""
+
+
+class SymbolSimpleLine(TypedDict):
+    """A line."""
+
+    type: Literal["simpleLine"]
+    style: NotRequired[LineStyle]
+    """Its dashes. (default "solid")"""
+    color: NotRequired[Color]
+    """Its colour. (default "#D3D3D3")"""
+    width: NotRequired[float]
+    """How wide it is. (device-independent pixel; in 0...1024; default 1)"""
+
+
+class SymbolSimpleFill(TypedDict):
+    """The inside of an area."""
+
+    type: Literal["simpleFill"]
+    style: NotRequired[FillStyle]
+    """What fills it. (default "solid")"""
+    color: NotRequired[Color]
+    """Its colour. (default "#D3D3D3")"""
+    outline: NotRequired[Outline]
+    """Around it."""
+
+
+class SymbolText(TypedDict):
+    """Words at a point."""
+
+    type: Literal["text"]
+    text: NotRequired[str]
+    """The words. (at most 4096 characters; default "")"""
+    color: NotRequired[Color]
+    """Their colour. (default "#000000")"""
+    size: NotRequired[float]
+    """Of the font. (device-independent pixel; in 0...1024; default 8)"""
+    angle: NotRequired[float]
+    """Clockwise from upright. (degree; in -360...360; default 0)"""
+    xOffset: NotRequired[float]
+    """To the right. (device-independent pixel; in -1024...1024; default 0)"""
+    yOffset: NotRequired[float]
+    """Upwards. (device-independent pixel; in -1024...1024; default 0)"""
+    haloColor: NotRequired[Color]
+    """Around the letters."""
+    haloWidth: NotRequired[float]
+    """How far the halo reaches; 0 draws none. (device-independent pixel; in 0...1024; default 0)"""
+    fontFamily: NotRequired[str]
+    """The client's own when absent. (1 to 256 characters)"""
+    fontStyle: NotRequired[FontStyle]
+    """How letters stand. (default "normal")"""
+    fontWeight: NotRequired[FontWeight]
+    """How heavy they are. (default "normal")"""
+    horizontalAlignment: NotRequired[HorizontalAlignment]
+    """Which part is at the point. (default "center")"""
+    verticalAlignment: NotRequired[VerticalAlignment]
+    """Which part is at the point. (default "middle")"""
+
+
+class SymbolComposite(TypedDict):
+    """Several symbols over each other; one in another at most 8 deep."""
+
+    type: Literal["composite"]
+    symbols: list[Symbol]
+    """Drawn first to last. (1 to 64 elements)"""
+
+
+Symbol = Union[
+    SymbolSimpleMarker, SymbolSimpleLine, SymbolSimpleFill, SymbolText, SymbolComposite,
+]
+"""How something is drawn. Defaults are those of the ArcGIS Maps SDK."""
+
+
+class SizeStop(TypedDict):
+    """A size at a number."""
+
+    value: float
+    """The number."""
+    size: float
+    """The size. (device-independent pixel; in 0...1024)"""
+
+
+class ColorStop(TypedDict):
+    """A colour at a number."""
+
+    value: float
+    """The number."""
+    color: Color
+    """The colour."""
+
+
+class OpacityStop(TypedDict):
+    """An opacity at a number."""
+
+    value: float
+    """The number."""
+    opacity: float
+    """0 clear, 1 solid. (in 0...1)"""
+
+
+RotationType = Literal["geographic", "arithmetic"]
+"""How an angle is counted.
+
+`geographic`: Clockwise from north.
+`arithmetic`: Counterclockwise from east.
+"""
+
+
+class VisualVariableSize(TypedDict):
+    """A marker's or text's size, a line's width, the width around an area. A composite's largest part gets
+    the size and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and
+    `maxSize`.
+    """
+
+    type: Literal["size"]
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    stops: NotRequired[list[SizeStop]]
+    """By ascending value. (2 to 256 elements)"""
+    minDataValue: NotRequired[float]
+    """Where the size is `minSize`."""
+    maxDataValue: NotRequired[float]
+    """Where the size is `maxSize`; greater than `minDataValue`."""
+    minSize: NotRequired[float]
+    """The size at `minDataValue`. (device-independent pixel; in 0...1024)"""
+    maxSize: NotRequired[float]
+    """The size at `maxDataValue`. (device-independent pixel; in 0...1024)"""
+
+
+class VisualVariableColor(TypedDict):
+    """The colour; outlines keep theirs."""
+
+    type: Literal["color"]
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    stops: list[ColorStop]
+    """By ascending value. (2 to 256 elements)"""
+
+
+class VisualVariableOpacity(TypedDict):
+    """The opacity, multiplied with what the colours have."""
+
+    type: Literal["opacity"]
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    stops: list[OpacityStop]
+    """By ascending value. (2 to 256 elements)"""
+
+
+class VisualVariableRotation(TypedDict):
+    """The angle of markers and texts, from degrees."""
+
+    type: Literal["rotation"]
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    rotationType: NotRequired[RotationType]
+    """How the angle is counted. (default "geographic")"""
+
+
+VisualVariable = Union[
+    VisualVariableSize, VisualVariableColor, VisualVariableOpacity, VisualVariableRotation,
+]
+"""Changes one property of the renderer's symbol by a number of the feature. Between stops it goes in straight
+lines, beyond the ends it stays. A feature without the number keeps the symbol as it is.
+"""
+
+
+class UniqueValue(TypedDict):
+    """A symbol for features of these values."""
+
+    values: list[Any]
+    """A string, number or boolean for each field. 1 equals 1.0, not "1". (1 to 3 elements)"""
+    symbol: Symbol
+    """How they are drawn."""
+    label: NotRequired[str]
+    """For the legend. (at most 1024 characters)"""
+    description: NotRequired[str]
+    """For the legend. (at most 4096 characters)"""
+
+
+class ClassBreak(TypedDict):
+    """A symbol for a range of numbers."""
+
+    minValue: NotRequired[float]
+    """Where it begins: where the one before ends when absent, for the first one without end. Belongs to the
+    first class, and to one behind a gap.
+    """
+    maxValue: float
+    """Where it ends; belongs to it."""
+    symbol: Symbol
+    """How they are drawn."""
+    label: NotRequired[str]
+    """For the legend. (at most 1024 characters)"""
+    description: NotRequired[str]
+    """For the legend. (at most 4096 characters)"""
+
+
+class RendererSimple(TypedDict):
+    """The same for all."""
+
+    type: Literal["simple"]
+    symbol: Symbol
+    """How they are drawn."""
+    label: NotRequired[str]
+    """For the legend. (at most 1024 characters)"""
+    description: NotRequired[str]
+    """For the legend. (at most 4096 characters)"""
+    visualVariables: NotRequired[list[VisualVariable]]
+    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
+    """
+
+
+class RendererUniqueValue(TypedDict):
+    """One for each combination of values. `fields` or `expression`."""
+
+    type: Literal["uniqueValue"]
+    fields: NotRequired[list[str]]
+    """Whose values count. (1 to 3 elements)"""
+    expression: NotRequired[Expression]
+    """Whose value counts."""
+    uniqueValues: list[UniqueValue]
+    """No two of the same values. (at most 10000 elements)"""
+    defaultSymbol: NotRequired[Symbol]
+    """For all others, null among them; without it they are not drawn."""
+    defaultLabel: NotRequired[str]
+    """The default symbol's, for the legend. (at most 1024 characters)"""
+    visualVariables: NotRequired[list[VisualVariable]]
+    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
+    """
+
+
+class RendererClassBreaks(TypedDict):
+    """One for each range of a number. `field` or `expression`."""
+
+    type: Literal["classBreaks"]
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    normalizationField: NotRequired[str]
+    """Divides the number; null and 0 make it none. (1 to 1024 characters)"""
+    breaks: list[ClassBreak]
+    """By ascending numbers, without overlaps. (at most 1000 elements)"""
+    defaultSymbol: NotRequired[Symbol]
+    """For all others, null among them; without it they are not drawn."""
+    defaultLabel: NotRequired[str]
+    """The default symbol's, for the legend. (at most 1024 characters)"""
+    visualVariables: NotRequired[list[VisualVariable]]
+    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
+    """
+
+
+Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
+"""Which symbol a feature has, by its attributes."""
+
+LabelPlacement = Literal[
+    "automatic", "pointAboveCenter", "pointAboveLeft", "pointAboveRight", "pointBelowCenter",
+    "pointBelowLeft", "pointBelowRight", "pointCenterCenter", "pointCenterLeft", "pointCenterRight",
+    "lineAboveAlong", "lineBelowAlong", "lineCenterAlong", "polygonAlwaysHorizontal",
+]
+"""Where a label stands.
+
+`automatic`: Where there is room.
+`pointAboveCenter`: Above a point.
+`pointAboveLeft`: Above a point, to the left.
+`pointAboveRight`: Above a point, to the right.
+`pointBelowCenter`: Below a point.
+`pointBelowLeft`: Below a point, to the left.
+`pointBelowRight`: Below a point, to the right.
+`pointCenterCenter`: Over a point.
+`pointCenterLeft`: To the left of a point.
+`pointCenterRight`: To the right of a point.
+`lineAboveAlong`: Along a line, above it.
+`lineBelowAlong`: Along a line, below it.
+`lineCenterAlong`: Along a line, on it.
+`polygonAlwaysHorizontal`: Within an area, level.
+"""
+
+
+class LabelDefinition(TypedDict):
+    """Labels for the features of a kind."""
+
+    expression: Expression
+    """The text; null and an empty one make no label."""
+    whereClause: NotRequired[Expression]
+    """Which features have it; all when absent."""
+    symbol: NotRequired[Symbol]
+    """How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter."""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    placement: NotRequired[LabelPlacement]
+    """Where it stands. (default "automatic")"""
+    priority: NotRequired[int]
+    """The greater number gives way first. (in 0...1000; default 0)"""
+
+
+class PopupElement(TypedDict):
+    """A line of a popup. `field` or `expression`."""
+
+    field: NotRequired[str]
+    """A field; without `expression`. (1 to 1024 characters)"""
+    expression: NotRequired[Expression]
+    """What to look at; without `field`."""
+    label: NotRequired[str]
+    """What people read before it; the field's name or the expression when absent. (at most 1024 characters)
+    """
+    format: NotRequired[str]
+    """How the value is written, as in the function `format`: `%,d`, `%.2f km`. (at most 1024 characters)"""
+
+
+class PopupDefinition(TypedDict):
+    """What is told about a feature that somebody points at."""
+
+    title: NotRequired[str]
+    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. (at most 65536
+    characters)
+    """
+    elements: NotRequired[list[PopupElement]]
+    """Its lines; all fields when absent. (at most 1000 elements)"""
+
+
+class FeatureSymbol(TypedDict):
+    """The symbol of a feature."""
+
+    id: FeatureId
+    """The feature."""
+    symbol: NotRequired[Symbol]
+    """How it is drawn; absent when it is not."""
+
+
+class LegendEntry(TypedDict):
+    """A line of a legend."""
+
+    label: str
+    """What people read: the renderer's, or made of its values."""
+    description: NotRequired[str]
+    """More about it."""
+    symbol: Symbol
+    """How they are drawn, visual variables aside."""
+    count: NotRequired[int]
+    """How many features are drawn so, where asked for. (at least 0)"""
+
+
+class Label(TypedDict):
+    """A label of a feature."""
+
+    id: FeatureId
+    """The feature."""
+    text: str
+    """What it says."""
+    symbol: Symbol
+    """How it is drawn: of type `text`, with the text in it."""
+    placement: LabelPlacement
+    """Where it stands."""
+    priority: int
+    """The greater number gives way first."""
+    definition: int
+    """The place of its definition, 0 first."""
+
+
+class PopupLine(TypedDict):
+    """A line of a feature's popup."""
+
+    field: NotRequired[str]
+    """Absent for an expression."""
+    label: str
+    """What people read before it."""
+    value: NotRequired[Any]
+    """The value as it is; absent for null."""
+    text: NotRequired[str]
+    """The value as people read it; absent for null."""
+
+
+class Popup(TypedDict):
+    """What is told about a feature."""
+
+    id: FeatureId
+    """The feature."""
+    title: str
+    """May be empty."""
+    lines: list[PopupLine]
+    """In order."""
+
+
+ClassificationMethod = Literal["equalInterval", "quantile"]
+"""How numbers are divided into classes. Equal numbers are never parted; there may be fewer classes than asked
+for.
+
+`equalInterval`: Classes of the same width.
+`quantile`: Classes with as nearly the same number of features as equal numbers allow.
+"""
 
 
 class TaskDescription(TypedDict):

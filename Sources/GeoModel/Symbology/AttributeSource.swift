@@ -1,0 +1,117 @@
+// Where renderers, labels and popups get their values from, and how those are compared, measured and shown.
+
+import Geometry
+import Query
+
+/// What a value is taken from: a field, or an expression over fields.
+public enum AttributeSource: Hashable, Sendable {
+  case field(String)
+  case expression(Expression)
+
+  /// The fields it reads.
+  public var fields: [String] {
+    switch self {
+    case .field(let name): [name]
+    case .expression(let expression): expression.properties
+    }
+  }
+
+  /// Refuses what a layer with these columns could never give a value for.
+  public func check(for schema: FeatureSchema) throws(SymbologyError) {
+    for name in fields where schema.column(named: name) == nil {
+      throw SymbologyError(
+        .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
+    }
+    if case .expression(let expression) = self {
+      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error) }
+    }
+  }
+}
+
+/// A source tied to the columns of a store, to be asked for many rows.
+struct BoundSource: Sendable {
+  private enum Way: Sendable {
+    /// A field that no feature has had yet.
+    case nothing
+    case column(Int)
+    case compiled(CompiledExpression)
+    /// An expression over fields of which some are not there yet: those are null.
+    case named(Expression, FeatureSchema)
+  }
+  private let way: Way
+
+  init(_ source: AttributeSource, schema: FeatureSchema) {
+    switch source {
+    case .field(let name): way = schema.column(named: name).map(Way.column) ?? .nothing
+    case .expression(let expression):
+      if let compiled = try? expression.compiled(for: schema) {
+        way = .compiled(compiled)
+      } else {
+        way = .named(expression, schema)
+      }
+    }
+  }
+
+  /// What it gives for a row; null where an expression has no value.
+  func value(of row: FeatureRow) -> AttributeValue {
+    switch way {
+    case .nothing: return .null
+    case .column(let column): return row.value(column)
+    case .compiled(let compiled): return compiled.value(of: row)
+    case .named(let expression, let schema):
+      return (try? expression.evaluated { name in schema.column(named: name).map { row.value($0) } ?? .null }) ?? .null
+    }
+  }
+
+  /// A number without a detour; nil where there is none, or none that is finite.
+  func number(of row: FeatureRow) -> Double? {
+    guard case .column(let column) = way else { return value(of: row).finiteNumber }
+    return row.withAttribute(column) { value in
+      switch value {
+      case .integer(let number): Double(number)
+      case .double(let number) where number.isFinite: number
+      default: nil
+      }
+    }
+  }
+
+  func isTrue(for row: FeatureRow) -> Bool {
+    if case .compiled(let compiled) = way { return compiled.isTrue(for: row) }
+    return value(of: row) == .bool(true)
+  }
+}
+
+extension AttributeValue {
+  /// The number that it is; nil for anything else, infinities and NaN.
+  public var finiteNumber: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .double(let number) where number.isFinite: number
+    default: nil
+    }
+  }
+
+  /// The same value in the one form that stands for all that equal it: 1.0 is 1, and "1" is neither. NaN is null.
+  var comparable: AttributeValue {
+    guard case .double(let number) = self else { return self }
+    if number.isNaN { return .null }
+    return Int64(exactly: number).map(AttributeValue.integer) ?? self
+  }
+
+  /// What people read; nil for null.
+  public var shownText: String? {
+    switch self {
+    case .null: nil
+    case .bool(let flag): flag ? "true" : "false"
+    case .integer(let number): String(number)
+    case .double(let number): shown(number)
+    case .string(let text), .json(let text): text
+    }
+  }
+}
+
+/// A number as people read it: the shortest text that reads back to it, without a fraction of nothing.
+func shown(_ number: Double) -> String {
+  if let whole = Int64(exactly: number), abs(whole) < 1_000_000_000_000_000 { return String(whole) }
+  return "\(number)"
+}

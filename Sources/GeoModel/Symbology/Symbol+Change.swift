@@ -1,0 +1,109 @@
+// What visual variables do to a symbol: another size, angle, colour or opacity, for all the parts of a composite alike.
+
+extension Symbol {
+  /// The largest extent that its parts state: a marker's or text's size, a line's width, an outline's around an area.
+  /// Device-independent pixels.
+  public var size: Double {
+    switch self {
+    case .simpleMarker(let marker): marker.size
+    case .simpleLine(let line): line.width
+    case .simpleFill(let fill): fill.outline?.width ?? 0
+    case .text(let text): text.size
+    case .composite(let parts): parts.map(\.size).max() ?? 0
+    }
+  }
+
+  /// The symbol in another size. A composite's largest part gets it, and the others keep their proportions to that one;
+  /// offsets grow along, so that a pin's tip stays where it is. Outlines of markers keep their width.
+  public func sized(_ size: Double) -> Symbol {
+    let old = self.size
+    // Nothing has a proportion to a size of nothing.
+    return scaled(old > 0 ? size / old : nil, to: size)
+  }
+
+  private func scaled(_ factor: Double?, to size: Double) -> Symbol {
+    let limit = symbolSizes.upperBound
+    func new(_ old: Double) -> Double { min(factor.map { old * $0 } ?? size, limit) }
+    func moved(_ offset: Double) -> Double { max(-limit, min(offset * (factor ?? 1), limit)) }
+    switch self {
+    case .simpleMarker(var marker):
+      marker.size = new(marker.size)
+      marker.xOffset = moved(marker.xOffset)
+      marker.yOffset = moved(marker.yOffset)
+      return .simpleMarker(marker)
+    case .simpleLine(var line):
+      line.width = new(line.width)
+      return .simpleLine(line)
+    case .simpleFill(var fill):
+      if let outline = fill.outline { fill.outline?.width = new(outline.width) }
+      return .simpleFill(fill)
+    case .text(var text):
+      text.size = new(text.size)
+      text.xOffset = moved(text.xOffset)
+      text.yOffset = moved(text.yOffset)
+      return .text(text)
+    case .composite(let parts): return .composite(parts.map { $0.scaled(factor, to: size) })
+    }
+  }
+
+  /// The symbol turned to an angle, clockwise from upright, in degrees; lines and areas have none.
+  public func rotated(to angle: Double) -> Symbol {
+    switch self {
+    case .simpleMarker(var marker):
+      marker.angle = angle
+      return .simpleMarker(marker)
+    case .text(var text):
+      text.angle = angle
+      return .text(text)
+    case .composite(let parts): return .composite(parts.map { $0.rotated(to: angle) })
+    case .simpleLine, .simpleFill: return self
+    }
+  }
+
+  /// The symbol in another colour; outlines and halos keep theirs.
+  public func colored(_ color: Color) -> Symbol {
+    switch self {
+    case .simpleMarker(var marker):
+      marker.color = color
+      return .simpleMarker(marker)
+    case .simpleLine(var line):
+      line.color = color
+      return .simpleLine(line)
+    case .simpleFill(var fill):
+      fill.color = color
+      return .simpleFill(fill)
+    case .text(var text):
+      text.color = color
+      return .text(text)
+    case .composite(let parts): return .composite(parts.map { $0.colored(color) })
+    }
+  }
+
+  /// The symbol with every colour's alpha, outlines and halos too, multiplied by an opacity in 0...1.
+  public func faded(_ opacity: Double) -> Symbol {
+    switch self {
+    case .simpleMarker(var marker):
+      marker.color = marker.color.faded(opacity)
+      marker.outline = marker.outline?.faded(opacity)
+      return .simpleMarker(marker)
+    case .simpleLine(let line): return .simpleLine(line.faded(opacity))
+    case .simpleFill(var fill):
+      fill.color = fill.color.faded(opacity)
+      fill.outline = fill.outline?.faded(opacity)
+      return .simpleFill(fill)
+    case .text(var text):
+      text.color = text.color.faded(opacity)
+      text.haloColor = text.haloColor?.faded(opacity)
+      return .text(text)
+    case .composite(let parts): return .composite(parts.map { $0.faded(opacity) })
+    }
+  }
+}
+
+extension SimpleLineSymbol {
+  fileprivate func faded(_ opacity: Double) -> SimpleLineSymbol {
+    var result = self
+    result.color = color.faded(opacity)
+    return result
+  }
+}

@@ -1,0 +1,112 @@
+// Symbols: how one feature or graphic is drawn, in the vocabulary of the ArcGIS Maps SDK.
+//
+// Sizes, widths and offsets are device-independent pixels; angles are degrees, clockwise. Ranges are checked where
+// symbols come in, on the wire; defaults are the SDK's.
+
+/// What sizes and widths may be, in device-independent pixels.
+public let symbolSizes = 0.0...1024.0
+
+/// The picture of one feature.
+public indirect enum Symbol: Hashable, Sendable {
+  case simpleMarker(SimpleMarkerSymbol)
+  case simpleLine(SimpleLineSymbol)
+  case simpleFill(SimpleFillSymbol)
+  case text(TextSymbol)
+  /// Drawn first to last, over each other.
+  case composite([Symbol])
+}
+
+/// A shape at a point.
+public struct SimpleMarkerSymbol: Hashable, Sendable {
+  public enum Style: String, Hashable, Sendable, CaseIterable { case circle, cross, diamond, square, triangle, x }
+  public var style = Style.circle
+  public var color = Color.lightGray
+  public var size = 8.0
+  public var angle = 0.0
+  /// To the right.
+  public var xOffset = 0.0
+  /// Upwards.
+  public var yOffset = 0.0
+  public var outline: SimpleLineSymbol?
+
+  public init(
+    style: Style = .circle, color: Color = .lightGray, size: Double = 8, angle: Double = 0, xOffset: Double = 0,
+    yOffset: Double = 0, outline: SimpleLineSymbol? = nil
+  ) {
+    self.style = style
+    self.color = color
+    self.size = size
+    self.angle = angle
+    self.xOffset = xOffset
+    self.yOffset = yOffset
+    self.outline = outline
+  }
+}
+
+/// A line, by itself or around something.
+public struct SimpleLineSymbol: Hashable, Sendable {
+  public enum Style: String, Hashable, Sendable, CaseIterable {
+    case solid, dash, dot, dashDot, dashDotDot, longDash, longDashDot, shortDash, shortDashDot, shortDashDotDot,
+      shortDot
+    /// No line.
+    case null
+  }
+  public var style: Style
+  public var color: Color
+  public var width: Double
+
+  public init(style: Style = .solid, color: Color = .lightGray, width: Double = 1) {
+    self.style = style
+    self.color = color
+    self.width = width
+  }
+}
+
+/// The inside of an area.
+public struct SimpleFillSymbol: Hashable, Sendable {
+  public enum Style: String, Hashable, Sendable, CaseIterable {
+    case solid, backwardDiagonal, cross, diagonalCross, forwardDiagonal, horizontal, vertical
+    /// No filling.
+    case null
+  }
+  public var style: Style
+  public var color: Color
+  public var outline: SimpleLineSymbol?
+
+  public init(style: Style = .solid, color: Color = .lightGray, outline: SimpleLineSymbol? = nil) {
+    self.style = style
+    self.color = color
+    self.outline = outline
+  }
+}
+
+/// Words at a point.
+public struct TextSymbol: Hashable, Sendable {
+  public enum FontStyle: String, Hashable, Sendable, CaseIterable { case normal, italic, oblique }
+  public enum FontWeight: String, Hashable, Sendable, CaseIterable { case normal, bold }
+  public enum HorizontalAlignment: String, Hashable, Sendable, CaseIterable { case left, center, right, justify }
+  public enum VerticalAlignment: String, Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
+  public var text = ""
+  public var color = Color.black
+  public var size = 8.0
+  public var angle = 0.0
+  /// To the right.
+  public var xOffset = 0.0
+  /// Upwards.
+  public var yOffset = 0.0
+  public var haloColor: Color?
+  /// 0 draws none.
+  public var haloWidth = 0.0
+  /// The client's own when nil.
+  public var fontFamily: String?
+  public var fontStyle = FontStyle.normal
+  public var fontWeight = FontWeight.normal
+  public var horizontalAlignment = HorizontalAlignment.center
+  public var verticalAlignment = VerticalAlignment.middle
+
+  public init(text: String = "", color: Color = .black, size: Double = 8) {
+    self.text = text
+    self.color = color
+    self.size = size
+  }
+}

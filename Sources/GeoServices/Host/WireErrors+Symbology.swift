@@ -1,0 +1,48 @@
+// What can be wrong with renderers, labels, popups and expressions, in the wire's words.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+import Query
+
+extension RPCError {
+  /// - Parameter prefix: where the thing stands that the error's path begins in.
+  init(_ error: SymbologyError, at prefix: String) {
+    let path = error.path.reduce(prefix) { $0 + "/" + jsonPointerEscaped($1) }
+    let message = "Expected \(error.expected) at \(path), found \(error.found)."
+    func plain(_ kind: ErrorKind) -> RPCError {
+      RPCError(kind, message, path: path, expected: error.expected).with("found", error.found)
+    }
+    switch error.reason {
+    case .form: self.init(.invalidParams, message, path: path, expected: error.expected)
+    case .scaleRange: self.init(.invalidScaleRange, message, path: path, expected: error.expected)
+    case .classBreaks: self = plain(.invalidClassBreaks)
+    case .uniqueValues: self = plain(.invalidUniqueValues)
+    case .stops: self = plain(.invalidStops)
+    case .template: self = plain(.invalidTemplate)
+    case .unknownField(let name, let available):
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
+        .with("available", json: Self.json(available))
+    case .expression(let error): self.init(error, at: path)
+    case .condition:
+      self = plain(.expressionType).with("line", 1).with("column", 1).with("offset", 0)
+    }
+  }
+
+  /// - Parameter path: where the expression stands.
+  init(_ error: ExpressionError, at path: String) {
+    let kind: ErrorKind =
+      switch error.kind {
+      case .syntax, .badLiteral, .unknownFunction: .expressionSyntax
+      case .type, .argumentCount: .expressionType
+      case .tooDeep, .tooLong: .expressionTooDeep
+      case .unknownProperty: .unknownField
+      }
+    self = RPCError(
+      kind, "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
+      path: path, expected: error.expected
+    )
+    .with("line", error.line).with("column", error.column).with("offset", error.offset).with("found", error.found)
+  }
+}

@@ -1,0 +1,93 @@
+// How a layer's features are drawn and told about, on the wire.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+
+extension LayerService {
+  private static func loaded(_ id: String, in world: World) throws -> (layer: Layer, store: FeatureStore) {
+    let layer = try world.layers.require(ID(id))
+    guard let store = layer.store else { throw ModelError.notLoaded(id) }
+    return (layer, store)
+  }
+
+  static func symbolFor(
+    _ params: LayerProtocol.SymbolFor.Params, in world: World
+  ) throws -> LayerProtocol.SymbolFor.Result {
+    let (layer, store) = try loaded(params.layer, in: world)
+    let rows = try Portraying.rows(params.ids, of: store, "feature")
+    return .init(revision: world.revision, symbols: Portraying.symbols(rows, layer.boundSymbols(store)))
+  }
+
+  static func labelFor(
+    _ params: LayerProtocol.LabelFor.Params, in world: World
+  ) throws -> LayerProtocol.LabelFor.Result {
+    let (layer, store) = try loaded(params.layer, in: world)
+    let rows = try Portraying.rows(params.ids, of: store, "feature")
+    let bound = layer.portrayal.boundLabels(scale: params.scale, schema: store.schema)
+    return .init(revision: world.revision, labels: Portraying.labels(rows, bound))
+  }
+
+  static func popupFor(
+    _ params: LayerProtocol.PopupFor.Params, in world: World
+  ) throws -> LayerProtocol.PopupFor.Result {
+    let (layer, store) = try loaded(params.layer, in: world)
+    let rows = try Portraying.rows(params.ids, of: store, "feature")
+    return .init(
+      revision: world.revision, popups: Portraying.popups(rows, layer.portrayal, store.schema, name: layer.name))
+  }
+
+  static func legend(
+    _ params: LayerProtocol.Legend.Params, in world: inout World
+  ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result> {
+    let layer = try world.layers.require(ID(params.layer))
+    let kind = ShapeKind(geometryType: layer.schema.geometryType)
+    let isTable = layer.schema.geometryType == nil
+    let needsFeatures = params.includeCounts || layer.portrayal.renderer == nil && kind == nil && !isTable
+    if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
+    let revision = world.revision
+    return TaskPlan { worker in
+      let entries =
+        if let renderer = layer.portrayal.renderer {
+          try Portraying.legend(renderer, params.includeCounts ? layer.store : nil, worker)
+        } else {
+          try Portraying.plainLegend(
+            name: layer.name, kind: kind, counts: params.includeCounts, layer.store, worker)
+        }
+      return { _ in .init(revision: revision, entries: entries) }
+    }
+  }
+
+  static func classBreaks(
+    _ params: LayerProtocol.ClassBreaks.Params, in world: inout World
+  ) throws -> TaskPlan<Host, LayerProtocol.ClassBreaks.Result> {
+    let (layer, store) = try loaded(params.layer, in: world)
+    let source = try Wire.source(params.field, params.expression)
+    try Wire.within(params.field == nil ? "expression" : "field") { () throws(SymbologyError) in
+      try source.check(for: store.schema)
+    }
+    if let name = params.normalizationField {
+      try Wire.within("normalizationField") { () throws(SymbologyError) in
+        try AttributeSource.field(name).check(for: store.schema)
+      }
+    }
+    let symbol =
+      try params.symbol.map { given in
+        try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(given) }
+      } ?? .standard(for: ShapeKind(geometryType: layer.schema.geometryType) ?? .point)
+    let colors = params.colors.map(Wire.color)
+    let revision = world.revision
+    return TaskPlan { worker in
+      let numbers = Classification.numbers(
+        in: store, of: source, normalizationField: params.normalizationField, isCancelled: { worker.isCancelled })
+      try worker.checkCancelled()
+      let classes = Classification(numbers, Wire.word(params.method, .equalInterval), count: params.classCount)
+      let renderer = try classes.renderer(
+        for: source, normalizationField: params.normalizationField, symbol: symbol, colors: colors)
+      let result = Wire.renderer(Renderer(.classBreaks(renderer)))
+      return { _ in .init(revision: revision, counts: classes.classes.map(\.count), renderer: result) }
+    }
+  }
+}

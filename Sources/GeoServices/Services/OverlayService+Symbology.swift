@@ -1,0 +1,47 @@
+// How an overlay's graphics are drawn and told about, on the wire.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import Query
+
+extension OverlayService {
+  static func symbolFor(
+    _ params: OverlayProtocol.SymbolFor.Params, in world: World
+  ) throws -> OverlayProtocol.SymbolFor.Result {
+    let overlay = try world.overlays.require(ID(params.overlay))
+    let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
+    return .init(revision: world.revision, symbols: Portraying.symbols(rows, overlay.boundSymbols))
+  }
+
+  static func labelFor(
+    _ params: OverlayProtocol.LabelFor.Params, in world: World
+  ) throws -> OverlayProtocol.LabelFor.Result {
+    let overlay = try world.overlays.require(ID(params.overlay))
+    let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
+    let bound = overlay.portrayal.boundLabels(scale: params.scale, schema: overlay.store.schema)
+    return .init(revision: world.revision, labels: Portraying.labels(rows, bound))
+  }
+
+  static func popupFor(
+    _ params: OverlayProtocol.PopupFor.Params, in world: World
+  ) throws -> OverlayProtocol.PopupFor.Result {
+    let overlay = try world.overlays.require(ID(params.overlay))
+    let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
+    let popups = Portraying.popups(rows, overlay.portrayal, overlay.store.schema, name: overlay.name ?? "")
+    return .init(revision: world.revision, popups: popups)
+  }
+
+  static func legend(
+    _ params: OverlayProtocol.Legend.Params, in world: inout World
+  ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result> {
+    let overlay = try world.overlays.require(ID(params.overlay))
+    let revision = world.revision
+    return TaskPlan { worker in
+      let entries = try overlay.portrayal.renderer.map { renderer in
+        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, worker)
+      }
+      return { _ in .init(revision: revision, entries: entries ?? []) }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// How features are drawn and told about, for layers and overlays alike: what their handlers share.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+
+enum Portraying {
+  /// The rows of ids, in order; those that are not there are named in one error.
+  static func rows(_ ids: [Int], of store: FeatureStore, _ noun: String) throws -> [FeatureRow] {
+    var rows: [FeatureRow] = []
+    var missing: [ItemError] = []
+    for (place, id) in ids.enumerated() {
+      if let row = store.feature(id: id) {
+        rows.append(row)
+      } else {
+        let failure = Failure(
+          kind: ErrorKind.unknownId.rawValue, message: "There is no \(noun) \(id).", expected: "the id of a \(noun)")
+        missing.append(ItemError(index: place, failure: failure))
+      }
+    }
+    guard missing.isEmpty else { throw ModelError.items(Array(missing.prefix(100)), count: missing.count) }
+    return rows
+  }
+
+  static func symbols(_ rows: [FeatureRow], _ bound: BoundSymbols) -> [SymbologyProtocol.FeatureSymbol] {
+    rows.map { row in
+      switch bound.symbol(of: row) {
+      case .own(let text)?: .init(id: row.id, symbol: Wire.keptSymbol(text))
+      case .made(let symbol)?: .init(id: row.id, symbol: Wire.symbol(symbol))
+      case nil: .init(id: row.id)
+      }
+    }
+  }
+
+  static func labels(_ rows: [FeatureRow], _ bound: BoundLabels) -> [SymbologyProtocol.Label] {
+    rows.flatMap { row in bound.labels(of: row).map { Wire.label($0, of: row.id) } }
+  }
+
+  static func popups(
+    _ rows: [FeatureRow], _ portrayal: Portrayal, _ schema: FeatureSchema, name: String
+  ) -> [SymbologyProtocol.Popup] {
+    rows.compactMap { row in portrayal.popup(of: row, schema: schema, name: name).map { Wire.popup($0, of: row.id) } }
+  }
+
+  /// The lines of a renderer, with how many rows are drawn so where they are given.
+  static func legend(
+    _ renderer: Renderer, _ store: FeatureStore?, _ worker: Worker
+  ) throws -> [SymbologyProtocol.LegendEntry] {
+    let counts = try store.map { store in
+      let bound = BoundRenderer(renderer, schema: store.schema)
+      var counts = [Int](repeating: 0, count: bound.entries.count)
+      try visit(store, worker) { row in
+        if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
+      }
+      return counts
+    }
+    return renderer.legend.enumerated().map { place, entry in Wire.legend(entry, count: counts?[place]) }
+  }
+
+  /// The lines of a layer without a renderer: one for each kind of shape in it.
+  static func plainLegend(
+    name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ worker: Worker
+  ) throws -> [SymbologyProtocol.LegendEntry] {
+    var found: [ShapeKind: Int] = [:]
+    if let store, counts || kind == nil {
+      try visit(store, worker) { row in if let kind = ShapeKind(row) { found[kind, default: 0] += 1 } }
+    }
+    if let kind, found[kind] == nil { found[kind] = 0 }
+    return [ShapeKind.point, .line, .area].compactMap { kind in
+      found[kind].map { .init(label: name, symbol: Wire.symbol(.standard(for: kind)), count: counts ? $0 : nil) }
+    }
+  }
+
+  /// Calls `body` with every row, looking for a cancel on the way.
+  private static func visit(_ store: FeatureStore, _ worker: Worker, _ body: (FeatureRow) -> Void) throws {
+    var visited = 0
+    store.forEach { row in
+      body(row)
+      visited += 1
+      return !(visited.isMultiple(of: 4096) && worker.isCancelled)
+    }
+    try worker.checkCancelled()
+  }
+}

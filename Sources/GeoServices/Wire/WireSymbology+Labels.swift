@@ -1,0 +1,111 @@
+// Labels, popups and legends on the wire.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+extension Wire {
+  // MARK: In
+
+  static func portrayal(
+    _ renderer: SymbologyProtocol.Renderer?, _ labels: [SymbologyProtocol.LabelDefinition]?, _ labelsEnabled: Bool?,
+    _ popup: SymbologyProtocol.PopupDefinition?, _ isPopupEnabled: Bool?
+  ) throws(SymbologyError) -> PortrayalUpdate {
+    var update = PortrayalUpdate(labelsEnabled: labelsEnabled, isPopupEnabled: isPopupEnabled)
+    if let renderer {
+      update.renderer = try within("renderer") { () throws(SymbologyError) in try self.renderer(renderer) }
+    }
+    if let labels { update.labels = try within("labels") { () throws(SymbologyError) in try self.labels(labels) } }
+    if let popup { update.popup = try within("popup") { () throws(SymbologyError) in try self.popup(popup) } }
+    return update
+  }
+
+  static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
+    var result: [LabelDefinition] = []
+    for (place, each) in labels.enumerated() {
+      result.append(try within(String(place)) { () throws(SymbologyError) in try label(each) })
+    }
+    return result
+  }
+
+  private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {
+    var words = TextSymbol()
+    if let symbol = label.symbol {
+      guard case .text(let text) = try self.symbol(symbol) else {
+        throw SymbologyError(.form, at: ["symbol", "type"], expected: "\"text\"", found: "another type of symbol")
+      }
+      words = text
+    }
+    if let far = label.minScale, let near = label.maxScale, far <= near {
+      throw SymbologyError(
+        .scaleRange, at: ["minScale"], expected: "minScale greater than maxScale", found: "\(far) and \(near)")
+    }
+    var condition: Expression?
+    if let text = label.whereClause {
+      let read = try expression(text, at: "whereClause")
+      guard read.isCondition else {
+        throw SymbologyError(.condition, at: ["whereClause"], expected: "a condition", found: text)
+      }
+      condition = read
+    }
+    return LabelDefinition(
+      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: words,
+      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      priority: label.priority)
+  }
+
+  static func popup(_ popup: SymbologyProtocol.PopupDefinition) throws(SymbologyError) -> PopupDefinition {
+    var title: Template?
+    if let text = popup.title {
+      title = try within("title") { () throws(SymbologyError) in try Template(text) }
+    }
+    guard let lines = popup.elements else { return PopupDefinition(title: title) }
+    var elements: [PopupDefinition.Element] = []
+    for (place, each) in lines.enumerated() {
+      elements.append(
+        try within("elements", String(place)) { () throws(SymbologyError) in
+          try PopupDefinition.Element(
+            source: try source(each.field, each.expression), label: each.label, format: each.format)
+        })
+    }
+    return PopupDefinition(title: title, elements: elements)
+  }
+
+  // MARK: Out
+
+  static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
+    .init(
+      expression: label.expression.text, whereClause: label.condition?.text, symbol: text(label.symbol),
+      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      priority: label.priority)
+  }
+
+  static func popup(_ popup: PopupDefinition) -> SymbologyProtocol.PopupDefinition {
+    .init(
+      title: popup.title?.text,
+      elements: popup.elements?.map { each in
+        .init(field: field(each.source), expression: expression(each.source), label: each.label, format: each.format)
+      })
+  }
+
+  static func label(_ label: Label, of id: Int) -> SymbologyProtocol.Label {
+    .init(
+      id: id, text: label.symbol.text, symbol: text(label.symbol), placement: word(label.placement, .automatic),
+      priority: label.priority, definition: label.definition)
+  }
+
+  static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
+    .init(
+      id: id, title: popup.title,
+      lines: popup.lines.map { line in
+        .init(
+          field: line.field, label: line.label, value: line.value == .null ? nil : opaque(line.value), text: line.text)
+      })
+  }
+
+  static func legend(_ entry: LegendEntry, count: Int?) -> SymbologyProtocol.LegendEntry {
+    .init(label: entry.label, description: entry.description, symbol: symbol(entry.symbol), count: count)
+  }
+}

@@ -1,0 +1,111 @@
+// Class breaks from data, and the legends that tell of them.
+
+import GeoModel
+import Geometry
+import Query
+import Testing
+
+struct SymbologyClassificationTests {
+  private func classes(_ numbers: [Double], _ method: ClassificationMethod, _ count: Int) -> [[Double]] {
+    Classification(numbers, method, count: count).classes.map { [$0.minValue, $0.maxValue, Double($0.count)] }
+  }
+
+  @Test func `equal intervals have the same width`() {
+    #expect(classes([0, 1, 2, 10], .equalInterval, 2) == [[0, 5, 3], [5, 10, 1]])
+    #expect(classes([0, 5, 10], .equalInterval, 2) == [[0, 5, 2], [5, 10, 1]])
+  }
+
+  @Test func `quantiles have the same number`() {
+    #expect(classes([4, 3, 2, 1], .quantile, 2) == [[1, 2, 2], [2, 4, 2]])
+    #expect(classes([1, 2, 3, 4, 5], .quantile, 2) == [[1, 3, 3], [3, 5, 2]])
+  }
+
+  @Test func `equal numbers are never parted`() {
+    #expect(classes([1, 1, 1, 1, 2], .quantile, 2) == [[1, 1, 4], [1, 2, 1]])
+    #expect(classes([1, 1, 1, 1], .quantile, 3) == [[1, 1, 4]])
+    #expect(classes([7, 7], .equalInterval, 5) == [[7, 7, 2]])
+  }
+
+  @Test func `what is not finite is left out, and nothing makes no class`() {
+    #expect(classes([.nan, .infinity, 1, 2], .equalInterval, 1) == [[1, 2, 2]])
+    #expect(classes([.nan], .quantile, 3).isEmpty)
+    #expect(classes([], .equalInterval, 3).isEmpty)
+  }
+
+  @Test func `the whole range of numbers can be divided`() {
+    let far = Double.greatestFiniteMagnitude
+    #expect(classes([-far, far], .equalInterval, 2) == [[-far, 0, 1], [0, far, 1]])
+    #expect(classes([1, 1.nextUp], .equalInterval, 5).map(\.[2]).reduce(0, +) == 2)
+  }
+
+  @Test(arguments: UInt64(0)..<200)
+  func `every class that is counted is drawn so, whatever the numbers`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let count = Int.random(in: 1...60, using: &random)
+    let spreads: [Double] = [1, 5, 1e6, 1e-6]
+    let spread = spreads[Int.random(in: 0..<4, using: &random)]
+    // Few different ones, so that many are equal.
+    var numbers: [Double] = []
+    for _ in 0..<count { numbers.append(Double(Int.random(in: -8...8, using: &random)) / 8 * spread) }
+    let store = try FeatureStore.of("v", numbers.map(AttributeValue.double))
+    for method in ClassificationMethod.allCases {
+      let made = Classification(numbers, method, count: Int.random(in: 1...9, using: &random))
+      let renderer = try made.renderer(
+        for: .field("v"), normalizationField: nil, symbol: marker(1), colors: [.black, .lightGray])
+      let bound = BoundRenderer(Renderer(.classBreaks(renderer)), schema: store.schema)
+      var counts = [Int](repeating: 0, count: made.classes.count)
+      for id in numbers.indices { counts[try #require(bound.place(of: try store.row(id)))] += 1 }
+      #expect(counts == made.classes.map(\.count))
+      #expect(counts.allSatisfy { $0 > 0 } || method == .equalInterval)
+      #expect(made.classes.first?.minValue == numbers.min() && made.classes.last?.maxValue == numbers.max())
+    }
+  }
+
+  @Test func `colours are spread evenly over the classes`() throws {
+    let white = Color(red: 255, green: 255, blue: 255)
+    let made = Classification([1, 2, 3], .quantile, count: 3)
+    func colors(_ given: [Color]) throws -> [String] {
+      try made.renderer(for: .field("v"), normalizationField: nil, symbol: marker(8), colors: given).breaks.map {
+        guard case .simpleMarker(let marker) = $0.entry.symbol else { return "" }
+        return marker.color.text
+      }
+    }
+    #expect(try colors([.black, white]) == ["#000000", "#808080", "#FFFFFF"])
+    #expect(try colors([white]) == ["#FFFFFF", "#FFFFFF", "#FFFFFF"])
+    #expect(try colors([.black, white, .black]) == ["#000000", "#FFFFFF", "#000000"])
+  }
+
+  @Test func `numbers come from a field or an expression, divided where asked for`() throws {
+    let store = try FeatureStore.of([["v": 1, "a": 2], ["v": "x", "a": 1], ["v": 3, "a": 0], ["v": 4.5]])
+    func numbers(_ source: AttributeSource, by field: String? = nil) -> [Double] {
+      Classification.numbers(in: store, of: source, normalizationField: field, isCancelled: { false })
+    }
+    #expect(numbers(.field("v")) == [1, 3, 4.5])
+    #expect(numbers(.field("v"), by: "a") == [0.5])
+    #expect(numbers(.expression(try Expression("a * 10"))) == [20, 10, 0])
+    #expect(numbers(.field("nothing")) == [])
+  }
+
+  // MARK: Legends
+
+  @Test func `a legend has a line for each symbol, named by its values where no label is given`() throws {
+    let unique = Renderer(
+      .uniqueValue(
+        try UniqueValueRenderer(
+          sources: [.field("a"), .field("b")],
+          entries: [.init(values: ["x", 1], entry: entry(1)), .init(values: ["y", 2.5], entry: entry(2, "Second"))],
+          defaultEntry: entry(3))))
+    #expect(unique.legend.map(\.label) == ["x, 1", "Second", "Other"])
+    #expect(unique.legend.map(\.symbol.size) == [1, 2, 3])
+    let breaks = Renderer(
+      .classBreaks(
+        try ClassBreaksRenderer(
+          source: .field("v"),
+          breaks: [
+            .init(maxValue: 10, entry: entry(1)), .init(maxValue: 20.5, entry: entry(2)),
+            .init(minValue: 30, maxValue: 40, entry: entry(3)),
+          ])))
+    #expect(breaks.legend.map(\.label) == ["≤ 10", "10 – 20.5", "30 – 40"])
+    #expect(Renderer(.simple(entry(1, "All"))).legend.map(\.label) == ["All"])
+  }
+}

@@ -1,0 +1,124 @@
+// Labels and popups: what is written beside a feature and told about it.
+
+import GeoModel
+import Geometry
+import Query
+import Testing
+
+struct SymbologyLabelTests {
+  private func store() throws -> FeatureStore {
+    try FeatureStore.of([
+      ["name": "Paris", "population": 2_138_551, "area": 105.4], ["name": "Vaduz", "population": 5696],
+      ["population": 1],
+    ])
+  }
+
+  private func texts(_ definitions: [LabelDefinition], _ id: Int, scale: Double? = nil) throws -> [String] {
+    let store = try store()
+    return BoundLabels(definitions, scale: scale, schema: store.schema).labels(of: try store.row(id)).map(\.symbol.text)
+  }
+
+  @Test func `a label is what its expression gives, and null or an empty text gives none`() throws {
+    let name = LabelDefinition(expression: try Expression("concat(upper(name), ' ', population)"))
+    #expect(try texts([name], 0) == ["PARIS 2138551"])
+    #expect(try texts([LabelDefinition(expression: try Expression("name"))], 2) == [])
+    #expect(try texts([LabelDefinition(expression: try Expression("''"))], 0) == [])
+    #expect(try texts([LabelDefinition(expression: try Expression("area"))], 0) == ["105.4"])
+  }
+
+  @Test func `a label is for the features that its condition is true for`() throws {
+    let big = LabelDefinition(
+      expression: try Expression("name"), condition: try Expression("area > 100 AND population > 10000"))
+    #expect(try texts([big], 0) == ["Paris"])
+    #expect(try texts([big], 1) == [])
+  }
+
+  @Test(arguments: [(1_000_001, []), (1_000_000, ["Paris"]), (5000, ["Paris"]), (999, [])] as [(Double, [String])])
+  func `a label is drawn within its scales`(scale: Double, expected: [String]) throws {
+    let label = LabelDefinition(expression: try Expression("name"), minScale: 1_000_000, maxScale: 1000)
+    #expect(try texts([label], 0, scale: scale) == expected)
+    #expect(try texts([label], 0) == ["Paris"])
+  }
+
+  @Test func `several definitions give labels in their order, each with its place`() throws {
+    let store = try store()
+    let labels = BoundLabels(
+      [
+        LabelDefinition(expression: try Expression("name"), condition: try Expression("population < 0")),
+        LabelDefinition(
+          expression: try Expression("population"), symbol: TextSymbol(text: "unused", size: 20), priority: 3),
+      ], scale: nil, schema: store.schema
+    ).labels(of: try store.row(1))
+    #expect(labels.map(\.definition) == [1] && labels.map(\.priority) == [3])
+    #expect(labels.first?.symbol == TextSymbol(text: "5696", size: 20))
+  }
+
+  // MARK: Popups
+
+  private func title(_ template: String, _ id: Int = 0) throws -> String {
+    let store = try store()
+    return PopupDefinition(title: try Template(template), elements: []).popup(
+      of: try store.row(id), schema: store.schema
+    ).title
+  }
+
+  @Test func `a title has expressions in braces`() throws {
+    #expect(try title("{name}: {format(population, '%,d')}") == "Paris: 2,138,551")
+    #expect(try title("{{{name}}}") == "{Paris}")
+    #expect(try title("{concat('}', \"name\")}") == "}Paris")
+    #expect(try title("[{name}]", 2) == "[]")
+    #expect(try title("plain") == "plain")
+  }
+
+  @Test(arguments: ["{name", "name}", "{", "}", "{'}", "a {b} }"])
+  func `braces have to pair`(text: String) {
+    #expect { try Template(text) } throws: { ($0 as? SymbologyError)?.reason == .template }
+  }
+
+  @Test(arguments: ["{}", "{name name}", "{(}"])
+  func `between braces there has to be an expression`(text: String) {
+    #expect { try Template(text) } throws: { error in
+      guard case .expression? = (error as? SymbologyError)?.reason else { return false }
+      return true
+    }
+  }
+
+  @Test func `lines are fields and expressions, named and formatted`() throws {
+    let store = try store()
+    let popup = PopupDefinition(elements: [
+      try .init(source: .field("population"), label: "Inhabitants", format: "%,d"),
+      try .init(source: .expression(try Expression("population / area")), format: "%.1f a km²"),
+      try .init(source: .field("name")),
+    ])
+    let paris = popup.popup(of: try store.row(0), schema: store.schema)
+    #expect(paris.lines.map(\.label) == ["Inhabitants", "population / area", "name"])
+    #expect(paris.lines.map(\.text) == ["2,138,551", "20289.9 a km²", "Paris"])
+    #expect(paris.lines.map(\.field) == ["population", nil, "name"])
+    #expect(paris.lines[0].value == 2_138_551)
+    let nowhere = popup.popup(of: try store.row(2), schema: store.schema)
+    #expect(nowhere.lines.map(\.text) == ["1", nil, nil])
+  }
+
+  @Test func `without lines all fields are told, and without a title the attribute or the name`() throws {
+    var portrayal = Portrayal()
+    let store = try FeatureStore.of([["title": "Here", "n": 1], ["n": 2]])
+    let here = try #require(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer"))
+    #expect(here.title == "Here" && here.lines.map(\.label).sorted() == ["n", "title"])
+    #expect(portrayal.popup(of: try store.row(1), schema: store.schema, name: "Layer")?.title == "Layer")
+    portrayal.isPopupEnabled = false
+    #expect(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer") == nil)
+  }
+
+  @Test(arguments: ["%d %d", "%q", "%"])
+  func `a format has to be one for one value`(format: String) {
+    #expect { try PopupDefinition.Element(source: .field("n"), format: format) } throws: { error in
+      (error as? SymbologyError)?.path == ["format"]
+    }
+  }
+
+  @Test func `a name or format with quotes in it stays what it is`() throws {
+    let store = try FeatureStore.of([["a\"b": 7]])
+    let popup = PopupDefinition(elements: [try .init(source: .field("a\"b"), format: "it's %d")])
+    #expect(popup.popup(of: try store.row(0), schema: store.schema).lines.map(\.text) == ["it's 7"])
+  }
+}

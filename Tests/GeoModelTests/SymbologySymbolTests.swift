@@ -1,0 +1,89 @@
+// Colours and symbols: what they are by themselves, and what visual variables make of them.
+
+import GeoModel
+import Testing
+
+struct SymbologySymbolTests {
+  @Test(arguments: [("#ff8000", "#FF8000"), ("#FF8000FF", "#FF8000"), ("#01020304", "#01020304")])
+  func `colours are read in either case and written in upper case`(text: String, written: String) throws {
+    #expect(try #require(Color(text)).text == written)
+  }
+
+  @Test(arguments: ["", "#", "ff8000", "#ff800", "#ff80000", "#ff800000f", "#gg8000", "red", "#ff 000", "#ÿ8000"])
+  func `what is no colour is none`(text: String) {
+    #expect(Color(text) == nil)
+  }
+
+  @Test func `a colour between two has each component between theirs`() {
+    let black = Color(red: 0, green: 0, blue: 0, alpha: 0)
+    let other = Color(red: 255, green: 100, blue: 1)
+    #expect(black.mixed(with: other, part: 0) == black)
+    #expect(black.mixed(with: other, part: 1) == other)
+    #expect(black.mixed(with: other, part: 0.5) == Color(red: 128, green: 50, blue: 1, alpha: 128))
+  }
+
+  @Test func `symbols have the defaults of the SDK`() {
+    let marker = SimpleMarkerSymbol()
+    #expect(marker.style == .circle && marker.size == 8 && marker.color.text == "#D3D3D3" && marker.outline == nil)
+    let line = SimpleLineSymbol()
+    #expect(line.style == .solid && line.width == 1 && line.color.text == "#D3D3D3")
+    let fill = SimpleFillSymbol()
+    #expect(fill.style == .solid && fill.color.text == "#D3D3D3" && fill.outline == nil)
+    let text = TextSymbol()
+    #expect(text.size == 8 && text.color.text == "#000000" && text.haloWidth == 0)
+    #expect(text.horizontalAlignment == .center && text.verticalAlignment == .middle)
+  }
+
+  @Test func `a marker that grows keeps its outline, and its offset grows along`() {
+    let pin = Symbol.simpleMarker(
+      SimpleMarkerSymbol(size: 10, yOffset: 5, outline: SimpleLineSymbol(width: 2)))
+    guard case .simpleMarker(let big) = pin.sized(30) else { return #expect(Bool(false), "no marker") }
+    #expect(big.size == 30 && big.yOffset == 15 && big.outline?.width == 2)
+  }
+
+  @Test func `the parts of a composite keep their proportions`() {
+    let target = Symbol.composite([
+      .simpleMarker(SimpleMarkerSymbol(size: 20)),
+      .composite([.text(TextSymbol(text: "A", size: 10)), .simpleLine(SimpleLineSymbol(width: 2))]),
+    ])
+    #expect(target.size == 20)
+    let small = target.sized(10)
+    #expect(
+      small
+        == .composite([
+          .simpleMarker(SimpleMarkerSymbol(size: 10)),
+          .composite([.text(TextSymbol(text: "A", size: 5)), .simpleLine(SimpleLineSymbol(width: 1))]),
+        ]))
+  }
+
+  @Test func `a symbol of no size takes a new one, and none grows beyond the limit`() {
+    #expect(Symbol.simpleMarker(SimpleMarkerSymbol(size: 0)).sized(12).size == 12)
+    let uneven = Symbol.composite([.simpleLine(SimpleLineSymbol(width: 1)), .simpleLine(SimpleLineSymbol(width: 3))])
+    #expect(uneven.sized(5000).size == symbolSizes.upperBound)
+  }
+
+  @Test func `an area takes a size around it`() {
+    let area = Symbol.simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(width: 1)))
+    #expect(area.sized(4) == .simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(width: 4))))
+    #expect(Symbol.simpleFill(SimpleFillSymbol()).sized(4) == .simpleFill(SimpleFillSymbol()))
+  }
+
+  @Test func `an angle is the markers' and texts', also within composites`() {
+    let both = Symbol.composite([.simpleMarker(SimpleMarkerSymbol()), .simpleLine(SimpleLineSymbol())])
+    #expect(
+      both.rotated(to: 90)
+        == .composite([.simpleMarker(SimpleMarkerSymbol(angle: 90)), .simpleLine(SimpleLineSymbol())]))
+  }
+
+  @Test func `a colour leaves outlines alone, an opacity does not`() {
+    let red = Color(red: 255, green: 0, blue: 0)
+    let area = Symbol.simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(color: .black)))
+    #expect(area.colored(red) == .simpleFill(SimpleFillSymbol(color: red, outline: SimpleLineSymbol(color: .black))))
+    #expect(
+      area.faded(0.5)
+        == .simpleFill(
+          SimpleFillSymbol(
+            color: Color(red: 0xD3, green: 0xD3, blue: 0xD3, alpha: 128),
+            outline: SimpleLineSymbol(color: Color(red: 0, green: 0, blue: 0, alpha: 128)))))
+  }
+}

@@ -1,0 +1,87 @@
+// Visual variables: what numbers change about a symbol.
+
+import GeoModel
+import Geometry
+import Query
+import Testing
+
+struct SymbologyVariableTests {
+  private func ramp<V>(_ stops: (Double, V)...) throws -> Ramp<V> {
+    try Ramp(stops.map { Ramp<V>.Stop(value: $0.0, output: $0.1) })
+  }
+
+  private func symbols(_ effect: VisualVariable.Effect, _ values: [AttributeValue]) throws -> [Symbol?] {
+    let renderer = Renderer(.simple(entry(8)), visualVariables: [VisualVariable(source: .field("v"), effect: effect)])
+    let store = try FeatureStore.of("v", values)
+    let bound = BoundRenderer(renderer, schema: store.schema)
+    return try values.indices.map { bound.symbol(of: try store.row($0)) }
+  }
+
+  @Test func `a size goes in straight lines between stops and stays beyond them`() throws {
+    let effect = VisualVariable.Effect.size(try ramp((0, 4), (10, 8), (20, 40)))
+    let sizes = try symbols(effect, [-5, 0, 5, 10, 15, 20, 1e300]).map { $0?.size }
+    #expect(sizes == [4, 4, 6, 8, 24, 40, 40])
+  }
+
+  @Test func `without a number a symbol stays as it is`() throws {
+    let effect = VisualVariable.Effect.size(try ramp((0, 4), (10, 40)))
+    #expect(try symbols(effect, [nil, "7", .double(.nan)]).map { $0?.size } == [8, 8, 8])
+  }
+
+  @Test func `stops as far apart as numbers go have a middle`() throws {
+    let far = Double.greatestFiniteMagnitude
+    #expect(try ramp((-far, 0), (far, 10)).output(at: 0) == 5)
+  }
+
+  @Test func `a colour and an opacity follow their numbers`() throws {
+    let black = Color.black
+    let red = Color(red: 200, green: 0, blue: 0)
+    #expect(
+      try symbols(.color(try ramp((0, black), (1, red))), [0.5])
+        == [.simpleMarker(SimpleMarkerSymbol(color: Color(red: 100, green: 0, blue: 0)))])
+    #expect(
+      try symbols(.opacity(try ramp((0, 0), (1, 1))), [0.2])
+        == [.simpleMarker(SimpleMarkerSymbol(color: Color(red: 0xD3, green: 0xD3, blue: 0xD3, alpha: 51)))])
+  }
+
+  @Test(arguments: [(0, 0, 90), (90, 90, 0), (450, 90, 0), (-90, 270, 180), (180, 180, 270), (360, 0, 90)])
+  func `an angle counts from north clockwise, or from east the other way`(
+    value: Int64, geographic: Double, arithmetic: Double
+  ) throws {
+    func angle(_ kind: VisualVariable.Rotation) throws -> Double? {
+      guard case .simpleMarker(let marker)? = try symbols(.rotation(kind), [.integer(value)])[0] else { return nil }
+      return marker.angle
+    }
+    #expect(try angle(.geographic) == geographic)
+    #expect(try angle(.arithmetic) == arithmetic)
+  }
+
+  @Test func `an expression drives a size, and variables follow each other`() throws {
+    let renderer = Renderer(
+      .simple(entry(8)),
+      visualVariables: [
+        VisualVariable(
+          source: .expression(try Expression("v / area")), effect: .size(try ramp((0, 0), (10, 10)))),
+        VisualVariable(source: .field("v"), effect: .rotation(.geographic)),
+      ])
+    let store = try FeatureStore.of([["v": 45, "area": 9]])
+    #expect(
+      BoundRenderer(renderer, schema: store.schema).symbol(of: try store.row(0))
+        == .simpleMarker(SimpleMarkerSymbol(size: 5, angle: 45)))
+  }
+
+  @Test func `stops out of order, too few or not finite are refused by their place`() {
+    func failure(_ values: [Double]) -> SymbologyError? {
+      do throws(SymbologyError) {
+        _ = try Ramp(values.map { Ramp<Double>.Stop(value: $0, output: 1) })
+        return nil
+      } catch { return error }
+    }
+    #expect(failure([1])?.reason == .stops)
+    #expect(failure([1, 2, 2])?.path == ["2", "value"])
+    #expect(failure([2, 1])?.path == ["1", "value"])
+    #expect(failure([.nan, 1])?.path == ["0", "value"])
+    #expect(failure([0, .infinity])?.path == ["1", "value"])
+    #expect(failure([1, 2]) == nil)
+  }
+}
