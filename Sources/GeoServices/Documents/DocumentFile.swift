@@ -30,9 +30,10 @@ enum DocumentFile {
     let real: String
     do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error, path) }
     let document: JSONDocument
-    do { document = try JSONDocument(try text(real, path), limits: limits) } catch let error as JSONSyntaxError {
-      throw RPCError(error, inDocument: path)
-    }
+    let bytes = try text(real, path)
+    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, limits: limits) } } catch let error
+      as JSONSyntaxError
+    { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }
     var reader = DocumentReader(
       file: path, folder: DocumentFolder(of: real), document.unownedRoot, into: empty, worker)
