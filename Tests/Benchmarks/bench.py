@@ -88,6 +88,9 @@ MEASURES = [
     Measure(
         "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
     Measure("move", "model", "s", "move_seconds"),
+    Measure("first-write", "edits", "us", "first_write_microseconds", limit=1000),
+    Measure("undo-delete", "edits", "s", "undo_delete_seconds", own_key="delete_seconds", most=2),
+    Measure("undo-delete-stretch", "edits", "s", "stretch_undo_delete_seconds", own_key="stretch_delete_seconds", most=2),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
     Measure("document", "document", "s", "document_seconds", most=2),
     Measure("document-save", "document", "s", "save_seconds", floor_key="dump_seconds"),
@@ -230,9 +233,7 @@ class Bench:
     def index(self, side: str) -> str:
         if side == "floor":
             return output_of([str(BUILD / "hilbert_rtree")])
-        text = output_of(
-            [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", "figures of the index"],
-            {"GEOMODEL_BENCH": "1"})
+        text = self.figures_of_tests("index")
         # The overlay of the other measures is filled in messages of 1,000, so that is the index to look at.
         pattern = r"^batch 1000 (build_seconds|microseconds_per_box) (\S+)(?: hits (\d+))?"
         found = re.findall(pattern, text, re.MULTILINE)
@@ -240,6 +241,20 @@ class Bench:
             raise Skipped("the tests have no figures of the index")
         lines = [f"{key} {value}" for key, value, _ in found]
         return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
+
+    def edits(self, side: str) -> str:
+        """In the process, against itself: there is no floor."""
+        if side == "floor":
+            return ""
+        found = re.findall(r"^edits (\S+ \S+)$", self.figures_of_tests("edits"), re.MULTILINE)
+        if not found:
+            raise Skipped("the tests have no figures of edits")
+        return "\n".join(found)
+
+    def figures_of_tests(self, what: str) -> str:
+        return output_of(
+            [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", f"figures of (the )?{what}"],
+            {"GEOMODEL_BENCH": "1"})
 
     def test_binary(self) -> Path:
         if self.options.tests:
@@ -252,7 +267,7 @@ class Bench:
 
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
-            "columns": self.columns, "index": self.index, "document": self.document}
+            "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
@@ -373,7 +388,7 @@ def main() -> int:
             "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
             "samples": {"/".join(key): values for key, values in samples.items()}})
     if any(m.own_key for m in measures):
-        print("* against the server's own figure before the move")
+        print("* against the server's own figure, before the move or of the delete")
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return 1 if failed and not options.no_fail else 0

@@ -75,47 +75,8 @@ extension QueryBenchmarks {
     let order = Bench.seconds { sum &+= store.rowsInDrawingOrder().count }
     let remove = Bench.seconds { try? store.remove(edits.map(\.id)) }
     print("store lookup_microseconds \(lookups) order_seconds \(order) remove_100k_seconds \(remove) \(sum)")
-    try figuresOfReversals(of: &store)
     let copy = store
     let drop = Bench.seconds { store = FeatureStore() }
     print("store drop_seconds \(drop) \(copy.count)")
-  }
-
-  /// What recording and taking back cost beside the edits.
-  private func figuresOfReversals(of store: inout FeatureStore) throws {
-    var random = SplitMix(4)
-    let all = store.plainIDs
-    var scattered: [Int] = []
-    for id in all where random.chance(0.1) { scattered.append(id) }
-    for (name, ids) in [("scattered", scattered), ("run", Array(all.prefix(100_000)))] {
-      var reversal: StoreReversal?
-      let remove = Bench.seconds { try? store.remove(ids, recording: &reversal) }
-      var redo: StoreReversal?
-      let undo = Bench.seconds {
-        guard let taken = reversal.take() else { return }
-        redo = store.revert(taken).0
-      }
-      let again = Bench.seconds { if let taken = redo.take() { reversal = store.revert(taken).0 } }
-      if let reversal { store.rollBack(reversal) }
-      print("store remove_\(name)_seconds \(remove) undo_seconds \(undo) redo_seconds \(again) count \(ids.count)")
-    }
-    let x = scattered.map { _ in random.unit() * 360 - 180 }
-    let y = scattered.map { _ in random.unit() * 180 - 90 }
-    var reversal: StoreReversal?
-    let plain = Bench.seconds { try? store.move(scattered, x: x, y: y) }
-    let move = Bench.seconds { try? store.move(scattered, x: y, y: y, recording: &reversal) }
-    let undo = Bench.seconds { if let taken = reversal.take() { _ = store.revert(taken) } }
-    print("store move_seconds \(plain) recorded \(move) undo \(undo) count \(scattered.count)")
-  }
-}
-
-extension FeatureStore {
-  fileprivate var plainIDs: [Int] {
-    var ids: [Int] = []
-    forEach {
-      ids.append($0.id)
-      return true
-    }
-    return ids
   }
 }
