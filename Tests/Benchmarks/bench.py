@@ -28,6 +28,7 @@ PROGRAMS = {
     "drive": ("drive.c", ["-ljansson", "-lm"]),
     "server": ("floors/server.c", ["-ljansson"]),
     "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
+    "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
 }
 Figures = dict[str, float]
@@ -88,6 +89,14 @@ MEASURES = [
         "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
     Measure("move", "model", "s", "move_seconds"),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
+    Measure(
+        "observe-100", "observe", "us/set", "set_among_100_microseconds", own_key="set_observed_microseconds", most=1.3),
+    Measure("notification", "observe", "us", "notification_microseconds", most=0.5),
+    Measure(
+        "first-notification", "observe", "us", "first_notification_microseconds",
+        floor_key="notification_microseconds"),
+    Measure("long-delta", "long-delta", "ms", "held_milliseconds", limit=20),
+    Measure("long-delta-told", "long-delta", "s", "delta_seconds"),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -189,6 +198,14 @@ class Bench:
         lines = [f"{key} {value}" for key, value, _ in found]
         return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
 
+    def observe(self, side: str) -> str:
+        return output_of([str(BUILD / "notify")]) if side == "floor" else self.followed("observe", side)
+
+    def followed(self, mode: str, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has no subscriptions")
+        return "" if side == "floor" else self.drive(mode, side)
+
     def test_binary(self) -> Path:
         if self.options.tests:
             return Path(self.options.tests)
@@ -199,7 +216,9 @@ class Bench:
         raise Skipped("no tests built in release mode (swift build -c release --build-tests)")
 
     def run(self, group: str, side: str) -> Figures:
-        special: dict[str, Callable[[str], str]] = {"columns": self.columns, "index": self.index}
+        special: dict[str, Callable[[str], str]] = {
+            "columns": self.columns, "index": self.index, "observe": self.observe,
+            "long-delta": lambda side: self.followed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
@@ -320,7 +339,7 @@ def main() -> int:
             "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
             "samples": {"/".join(key): values for key, values in samples.items()}})
     if any(m.own_key for m in measures):
-        print("* against the server's own figure before the move")
+        print("* against the server's own figure: before the move, with one subscription")
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return 1 if failed and not options.no_fail else 0

@@ -5,7 +5,7 @@ import Testing
 
 struct HeldAnswersReplicaTests {
   private let server: MemoryServer
-  private let count = 12_000
+  private let count = 2_500
 
   init() throws {
     server = try MemoryServer()
@@ -19,7 +19,7 @@ struct HeldAnswersReplicaTests {
   private func columns(_ method: String) -> Value {
     let numbers = Value.array((0..<count).map { .integer($0 % 45) })
     if method == "addColumns" {
-      let text = Value.array((0..<count).map { .string("\($0) " + String(repeating: "x", count: 250)) })
+      let text = Value.array((0..<count).map { .string("\($0) " + String(repeating: "x", count: 1000)) })
       return ["overlay": "o", "x": numbers, "y": numbers, "attributes": ["text": text]]
     }
     return [
@@ -57,7 +57,7 @@ struct HeldAnswersReplicaTests {
     #expect(answers == [echo, flight, rubbish, update, query, refused, second])
     let parts = messages.indices.filter { messages[$0]["method"] == "state/changed" }
     let lastPart = try #require(parts.first { messages[$0]["params"]?["isLast"] == true })
-    #expect(parts.count > 4)
+    #expect(parts.count > 2)
     for message in messages {
       try replica.apply(message)
       if let revision = message["result"]?["revision"]?.integer { #expect(replica.revision >= revision) }
@@ -81,15 +81,19 @@ struct HeldAnswersReplicaTests {
     server.connection.reads = true
     let messages = try server.takeMessages()
     for message in messages { try replica.apply(message) }
-    func place(_ matches: @escaping (Value) -> Bool) throws -> Int { try #require(messages.firstIndex(where: matches)) }
-    let order = [
-      try place { $0["params"]?["isLast"] == true }, try place { $0["id"] == update }, try place { $0["id"] == made },
-      try place { $0.array != nil },
-      try place { $0["params"]?["changes"]?.array?.first?["path"] == "/overlays/o/name" },
-      try place { $0["id"] == renamed },
-    ]
-    #expect(order == order.sorted())
-    #expect(try place { $0["params"]?["changes"]?.array?.first?["path"] == "/maps/m/title" } > order[3])
+    func place(_ matches: (Value) -> Bool) throws -> Int {
+      for (place, message) in messages.enumerated() where matches(message) { return place }
+      throw Replica.Fault("it did not come")
+    }
+    let told = try place { $0["params"]?["isLast"] == true }
+    let known = try place { $0["id"] == made }
+    let batch = try place { $0.array != nil }
+    let name = try place { $0["params"]?["changes"]?.array?.first?["path"] == "/overlays/o/name" }
+    let title = try place { $0["params"]?["changes"]?.array?.first?["path"] == "/maps/m/title" }
+    let last = try place { $0["id"] == renamed }
+    #expect([told, try place { $0["id"] == update }, known, batch, last].isAscending)
+    #expect([known, name, last].isAscending)
+    #expect([batch, title].isAscending)
   }
 
   @Test func `what is held is let go when its subscription ends, and when the session does`() throws {
@@ -123,4 +127,8 @@ struct HeldAnswersReplicaTests {
     #expect(messages.last?["id"] == update)
     #expect(server.connection.session.ending == .afterWriting(code: 0, grace: nil))
   }
+}
+
+extension [Int] {
+  fileprivate var isAscending: Bool { zip(self, dropFirst()).allSatisfy { $0 < $1 } }
 }
