@@ -29,6 +29,7 @@ PROGRAMS = {
     "drive": ("drive.c", ["-ljansson", "-lm"]),
     "server": ("floors/server.c", ["-ljansson"]),
     "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
+    "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
 }
 Figures = dict[str, float]
@@ -95,6 +96,14 @@ MEASURES = [
     Measure("document", "document", "s", "document_seconds", most=2),
     Measure("document-save", "document", "s", "save_seconds", floor_key="dump_seconds"),
     Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
+    Measure(
+        "observe-100", "observe", "us/set", "set_among_100_microseconds", own_key="set_observed_microseconds", most=1.3),
+    Measure("notification", "observe", "us", "notification_microseconds", most=0.5),
+    Measure(
+        "first-notification", "observe", "us", "first_notification_microseconds",
+        floor_key="notification_microseconds"),
+    Measure("long-delta", "long-delta", "ms", "held_milliseconds", limit=20),
+    Measure("long-delta-told", "long-delta", "s", "delta_seconds"),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -256,6 +265,14 @@ class Bench:
             [str(self.test_binary()), "--testing-library", "swift-testing", "--filter", f"figures of (the )?{what}"],
             {"GEOMODEL_BENCH": "1"})
 
+    def observe(self, side: str) -> str:
+        return output_of([str(BUILD / "notify")]) if side == "floor" else self.followed("observe", side)
+
+    def followed(self, mode: str, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has no subscriptions")
+        return "" if side == "floor" else self.drive(mode, side)
+
     def test_binary(self) -> Path:
         if self.options.tests:
             return Path(self.options.tests)
@@ -267,7 +284,8 @@ class Bench:
 
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
-            "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits}
+            "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
+            "observe": self.observe, "long-delta": lambda side: self.followed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
@@ -388,7 +406,7 @@ def main() -> int:
             "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
             "samples": {"/".join(key): values for key, values in samples.items()}})
     if any(m.own_key for m in measures):
-        print("* against the server's own figure, before the move or of the delete")
+        print("* against the server's own figure: before the move, of the delete, with one subscription")
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return 1 if failed and not options.no_fail else 0

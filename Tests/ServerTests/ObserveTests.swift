@@ -41,6 +41,37 @@ import Testing
     #expect(replica.graphics.count == 90_000)
     #expect(try server.waitForExit() == .code(0))
   }
+
+  @Test func `while a long delta is told, requests are read and run, and answers that state it wait`() throws {
+    let server = try observed(count: 0)
+    var replica = Replica()
+    try server.send(request("0", "overlay/addColumns", columns(99_999, nameLength: 9)) + "\n")
+    try server.send(request("1", "clock/set", #"{"mode":"manual"}"#) + "\n")
+    try replica.follow(server, replies: 2)
+    let flight = #"{"view":"v1","viewpoint":{"type":"scale","targetScale":1000},"duration":10}"#
+    try server.send(request("2", "view/animateViewpoint", flight) + "\n")
+    try server.send(request("3", "overlay/updateColumns", moved(99_998, to: 7)) + "\n")
+    var order: [String] = []
+    var parts = 0
+    while order.last != "5" {
+      let message = try server.line(seconds: 60)
+      guard message.contains(#""method":"state/changed""#) else {
+        let id = try JSONDocument(message).read { try $0["id"].integer() }
+        order.append(String(id))
+        if id == 3 || id == 5 { #expect(replica.isWhole && parts > 5, "\(id) was answered before all was told") }
+        continue
+      }
+      try replica.take(message)
+      parts += 1
+      // The client reads no further for a moment, so what it asks now is answered within the delta.
+      guard parts == 2 else { continue }
+      try server.send(request("4", "session/echo") + "\n")
+      try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"# + "\n")
+      try server.send(request("5", "feature/queryCount", #"{"overlay":"o1"}"#) + "\n")
+    }
+    #expect(order == ["4", "2", "3", "5"])
+    #expect(replica.gaps == 0)
+  }
 }
 
 /// What has been told: revisions without gaps, and the last words.

@@ -123,7 +123,8 @@ extension Host {
   private func cancel(_ process: ProcessID) {
     world.begin(origin: .client(nil))
     if world.cancel(process) { publish() }
-  }}
+  }
+}
 
 /// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
 private func checkRevision(_ meta: RequestMeta, _ name: StaticString, _ params: JSONValue, _ world: World) throws {

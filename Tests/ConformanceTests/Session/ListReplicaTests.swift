@@ -1,0 +1,120 @@
+// Ordered lists are told by insertions, removals and moves: any JSON Patch library gets the same list, by the fewest moves.
+
+import Testing
+
+@testable import GeoServices
+
+struct ListReplicaTests {
+  // MARK: The steps themselves
+
+  @Test(arguments: UInt64(0)..<300)
+  func `the steps between any two lists lead from one to the other, deletions first, by the fewest moves`(
+    seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    let names = (0..<Int.random(in: 0...14, using: &random)).map { "e\($0)" }
+    func list() -> [ListElement] {
+      names.filter { _ in Double.random(in: 0..<1, using: &random) < 0.75 }.shuffled(using: &random).map {
+        ListElement(id: $0, text: #"{"id":"\#($0)","n":\#(Int.random(in: 0...2, using: &random))}"#)
+      }
+    }
+    let (old, new) = (list(), list())
+    let steps = ListDelta.steps(from: old, to: new)
+    var now = old
+    var moves = 0
+    for (place, step) in steps.enumerated() {
+      switch step {
+      case .remove(let at, let id):
+        #expect(now.remove(at: at).id == id)
+        #expect(steps[..<place].allSatisfy { if case .remove = $0 { true } else { false } })
+      case .move(let from, let to, let id):
+        moves += 1
+        let element = now.remove(at: from)
+        #expect(element.id == id)
+        now.insert(element, at: to)
+      case .add(let at, let element): now.insert(element, at: at)
+      case .replace(let at, let element):
+        #expect(now[at].id == element.id)
+        #expect(now[at] != element)
+        now[at] = element
+      }
+    }
+    #expect(now == new)
+    let kept = old.compactMap { element in new.firstIndex { $0.id == element.id } }
+    #expect(moves == kept.count - longestAscending(kept))
+  }
+
+  /// How long the longest ascending subsequence is, the plain way.
+  private func longestAscending(_ numbers: [Int]) -> Int {
+    var lengths: [Int] = []
+    for (place, number) in numbers.enumerated() {
+      lengths.append(1 + ((0..<place).filter { numbers[$0] < number }.map { lengths[$0] }.max() ?? 0))
+    }
+    return lengths.max() ?? 0
+  }
+
+  @Test(arguments: [#"["a","a"]"#, "[1,2]", #"[{"name":"a"}]"#, #"{"a":1}"#, "null", #"[["a"]]"#])
+  func `what has no ids, or one twice, is no list that goes by id`(text: String) {
+    #expect(ListElement.elements(of: text) == nil)
+  }
+
+  // MARK: On the server
+
+  @Test(arguments: UInt64(0)..<15)
+  func `layers that come, go and move are told by id, at once, folded and at an edit's end`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var random = SeededGenerator(seed: seed)
+    try server.call("map/create", ["id": "m"])
+    let point: Value = ["type": "Feature", "properties": [:], "geometry": ["type": "Point", "coordinates": [1, 2]]]
+    try server.call("source/openInline", ["id": "s", "data": point])
+    var layers: [String] = []
+    var made = 0
+    var followers: [Follower] = []
+    for (patterns, more) in [
+      (["/maps/m/operationalLayers"], [:]), (["/maps"], [:]), ([""], ["edits": "deferred"]),
+      (["/maps/*/operationalLayers"], ["maxRate": 1]), (["/maps/m"], ["edits": "deferred"]),
+      (["/maps/m/operationalLayers/1", "/maps/*/operationalLayers/*"], [:]),
+    ] as [([String], [String: Value])] {
+      let paths: Value = ["paths": .array(patterns.map { .string($0) })]
+      let answer = try server.call("state/observe", .object((paths.object ?? [:]).merging(more) { $1 }))
+      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+    }
+    for round in 0..<12 {
+      let isEdit = Bool.random(using: &random)
+      if isEdit { try server.call("edit/begin") }
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0, 1:
+          made += 1
+          let index = Int.random(in: 0...layers.count, using: &random)
+          try server.call(
+            "map/addLayer", ["map": "m", "source": "s", "id": .string("y\(made)"), "index": .integer(index)])
+          layers.insert("y\(made)", at: index)
+        case 2:
+          guard let layer = layers.randomElement(using: &random) else { continue }
+          try server.call("map/removeLayer", ["map": "m", "layer": .string(layer)])
+          layers.removeAll { $0 == layer }
+        default:
+          guard let layer = layers.randomElement(using: &random) else { continue }
+          let index = Int.random(in: 0..<layers.count, using: &random)
+          try server.call("map/moveLayer", ["map": "m", "layer": .string(layer), "index": .integer(index)])
+          layers.removeAll { $0 == layer }
+          layers.insert(layer, at: index)
+        }
+      }
+      if isEdit { try server.call("edit/end") }
+      server.loop.advance(by: 2_000_000_000)
+      let messages = try server.takeMessages()
+      for message in messages {
+        for entry in message["params"]?["changes"]?.array ?? [] where entry["path"] == "/maps/m/operationalLayers" {
+          Issue.record("the whole list was told: \(message)")
+        }
+        for index in followers.indices { try followers[index].replica.apply(message) }
+      }
+      for follower in followers { try follower.check(server, "seed \(seed), round \(round)") }
+      #expect(
+        try server.state("/maps/m/operationalLayers")["/maps/m/operationalLayers"]
+          == .array(layers.map { .string($0) }))
+    }
+  }
+}
