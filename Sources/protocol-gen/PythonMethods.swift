@@ -20,7 +20,7 @@ struct PythonMethods {
     lines.add("\"\"\"A class a domain, a \(flavour == .async ? "coroutine" : "function") a method.\"\"\"\n")
     lines.add("from __future__ import annotations\n")
     lines.add("from typing import Any, Mapping, Sequence\n")
-    lines.add("from .._base import \(flavour.base)")
+    lines.add("from .._base import \(flavour.base), SupportsGeoInterface")
     lines.add("from . import types as t\n\n")
     lines.block("def _given(params: dict[str, Any]) -> dict[str, Any]:", "") { lines in
       lines.add("return {name: value for name, value in params.items() if value is not None}")
@@ -58,15 +58,18 @@ struct PythonMethods {
     }
     lines.block(") -> \(resultType(method)):", "") { lines in
       PythonTypes.docstring(doc(method, properties), code: example(method), &lines)
+      // Checkers do not like what is Any to be returned as something.
+      let isAny = resultType(method) == "Any"
+      let answer = isAny ? "return" : "result: \(resultType(method)) ="
       switch method.params {
-      case .type: lines.add("return \(flavour.wait)self._call(\"\(method.name)\", params)")
+      case .type: lines.add("\(answer) \(flavour.wait)self._call(\"\(method.name)\", params)")
       case .properties:
         let pairs = properties.map { "\"\($0.name)\": \(Names.snake($0.name))" }
-        let line = "return \(flavour.wait)self._call(\"\(method.name)\", _given({\(pairs.joined(separator: ", "))}))"
+        let line = "\(answer) \(flavour.wait)self._call(\"\(method.name)\", _given({\(pairs.joined(separator: ", "))}))"
         if line.count + lines.indentation <= PythonTypes.width {
           lines.add(line)
         } else {
-          lines.block("return \(flavour.wait)self._call(", ")") { lines in
+          lines.block("\(answer) \(flavour.wait)self._call(", ")") { lines in
             lines.add("\"\(method.name)\",")
             lines.block("_given(", "),") { lines in
               lines.block("{", "}") { lines in for pair in pairs { lines.add(pair + ",") } }
@@ -74,6 +77,7 @@ struct PythonMethods {
           }
         }
       }
+      if !isAny { lines.add("return result") }
     }
   }
 

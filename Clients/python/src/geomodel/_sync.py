@@ -73,10 +73,10 @@ class SyncStream(Generic[T]):
     def get(self, timeout: float | None = None) -> T:
         """The next item; waits for it, at most `timeout` seconds. Raises `StopIteration` at the end."""
         # A coroutine must not raise StopIteration, and a future does not carry StopAsyncIteration through.
-        found, item = self._portal.run(_next(self._stream, timeout))
+        found = self._portal.run(_next(self._stream, timeout))
         if not found:
             raise StopIteration
-        return item
+        return found[0]
 
     def take_all(self) -> list[T]:
         """All that has arrived and was not read, without waiting."""
@@ -142,7 +142,8 @@ class SyncStateSubscription(SyncSubscription):
         return self._portal.run(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
     def get(self, timeout: float | None = None) -> StateChange:
-        return super().get(timeout)
+        change: StateChange = super().get(timeout)
+        return change
 
 
 class SyncClient(SyncDomains):
@@ -339,8 +340,8 @@ async def _do(action: Callable[[], T]) -> T:
     return action()
 
 
-async def _next(stream: Stream[T], timeout: float | None) -> tuple[bool, Any]:
+async def _next(stream: Stream[T], timeout: float | None) -> list[T]:
     try:
-        return True, await stream.get(timeout)
+        return [await stream.get(timeout)]
     except StopAsyncIteration:
-        return False, None
+        return []

@@ -150,7 +150,8 @@ class SupersededError(GeoModelError):
     """A newer task with the same scope and key took its place.
 
     `data` has:
-        by: The newer request's id.
+        by: The newer task's handle: its `meta.task.id`, or one made of its request's id (see
+            TaskOptions).
     """
 
     kind = "superseded"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from .._base import AsyncCaller
+from .._base import AsyncCaller, SupportsGeoInterface
 from . import types as t
 
 
@@ -39,7 +39,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.echo(value=[1, "two", None])
         """
-        return await self._call("session/echo", _given({"value": value, "meta": meta}))
+        result: t.SessionEchoResult = await self._call("session/echo", _given({"value": value, "meta": meta}))
+        return result
 
     async def status(
         self,
@@ -61,7 +62,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.status()
         """
-        return await self._call("session/status", _given({"meta": meta}))
+        result: t.SessionStatusResult = await self._call("session/status", _given({"meta": meta}))
+        return result
 
     async def describe(
         self,
@@ -82,7 +84,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.describe()
         """
-        return await self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = await self._call("session/describe", _given({"meta": meta}))
+        return result
 
 
 class ClockMethods(AsyncCaller):
@@ -112,7 +115,8 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.get()
         """
-        return await self._call("clock/get", _given({"meta": meta}))
+        result: t.ClockGetResult = await self._call("clock/get", _given({"meta": meta}))
+        return result
 
     async def set(
         self,
@@ -143,7 +147,7 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.set(mode="manual")
         """
-        return await self._call(
+        result: t.ClockSetResult = await self._call(
             "clock/set",
             _given(
                 {
@@ -154,6 +158,7 @@ class ClockMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def advance(
         self,
@@ -181,7 +186,16 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.advance(seconds=0.25)
         """
-        return await self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        result: t.ClockAdvanceResult = await self._call(
+            "clock/advance",
+            _given(
+                {
+                    "seconds": seconds,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class DocumentMethods(AsyncCaller):
@@ -557,7 +571,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
         """
-        return await self._call(
+        result: t.FeatureQueryResult = await self._call(
             "feature/query",
             _given(
                 {
@@ -575,6 +589,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_ids(
         self,
@@ -616,7 +631,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_ids(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryIdsResult = await self._call(
             "feature/queryIds",
             _given(
                 {
@@ -631,6 +646,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_count(
         self,
@@ -667,7 +683,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_count(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryCountResult = await self._call(
             "feature/queryCount",
             _given(
                 {
@@ -680,6 +696,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_extent(
         self,
@@ -720,7 +737,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_extent(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryExtentResult = await self._call(
             "feature/queryExtent",
             _given(
                 {
@@ -734,6 +751,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LayerMethods(AsyncCaller):
@@ -762,7 +780,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.get(layer="cities")
         """
-        return await self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        result: t.Layer = await self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -786,7 +805,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.list(map="m1")
         """
-        return await self._call("layer/list", _given({"map": map, "meta": meta}))
+        result: t.LayerListResult = await self._call("layer/list", _given({"map": map, "meta": meta}))
+        return result
 
     async def update(
         self,
@@ -842,7 +862,7 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.update(layer="cities", opacity=0.5)
         """
-        return await self._call(
+        result: t.Layer = await self._call(
             "layer/update",
             _given(
                 {
@@ -862,6 +882,7 @@ class LayerMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def load(
         self,
@@ -898,7 +919,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.load(layer="cities")
         """
-        return await self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        result: t.LayerLoadResult = await self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        return result
 
     async def cancel_load(
         self,
@@ -921,7 +943,16 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.cancel_load(layer="cities")
         """
-        return await self._call("layer/cancelLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerCancelLoadResult = await self._call(
+            "layer/cancelLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def retry_load(
         self,
@@ -957,7 +988,16 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.retry_load(layer="cities")
         """
-        return await self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerRetryLoadResult = await self._call(
+            "layer/retryLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def symbol_for(
         self,
@@ -1216,7 +1256,7 @@ class LocationMethods(AsyncCaller):
                 line={"type": "LineString", "coordinates": [[2.35, 48.86], [2.45, 48.86]]},
             )
         """
-        return await self._call(
+        result: t.LocationSource = await self._call(
             "location/createSimulated",
             _given(
                 {
@@ -1232,6 +1272,7 @@ class LocationMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1251,7 +1292,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.get(location_source="drive")
         """
-        return await self._call("location/get", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationSource = await self._call(
+            "location/get",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def list(
         self,
@@ -1270,7 +1320,8 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.list()
         """
-        return await self._call("location/list", _given({"meta": meta}))
+        result: t.LocationListResult = await self._call("location/list", _given({"meta": meta}))
+        return result
 
     async def start(
         self,
@@ -1296,7 +1347,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.start(location_source="drive")
         """
-        return await self._call("location/start", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStartResult = await self._call(
+            "location/start",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def stop(
         self,
@@ -1321,7 +1381,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.stop(location_source="drive")
         """
-        return await self._call("location/stop", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStopResult = await self._call(
+            "location/stop",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def close(
         self,
@@ -1345,7 +1414,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.close(location_source="drive")
         """
-        return await self._call("location/close", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationCloseResult = await self._call(
+            "location/close",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def observe(
         self,
@@ -1374,7 +1452,7 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.observe(location_source="drive")
         """
-        return await self._call(
+        result: t.LocationObserveResult = await self._call(
             "location/observe",
             _given(
                 {
@@ -1384,6 +1462,7 @@ class LocationMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class MapMethods(AsyncCaller):
@@ -1415,7 +1494,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.create(id="m1", title="World")
         """
-        return await self._call(
+        result: t.Map = await self._call(
             "map/create",
             _given(
                 {
@@ -1427,6 +1506,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1446,7 +1526,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.get(map="m1")
         """
-        return await self._call("map/get", _given({"map": map, "meta": meta}))
+        result: t.Map = await self._call("map/get", _given({"map": map, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -1465,7 +1546,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.list()
         """
-        return await self._call("map/list", _given({"meta": meta}))
+        result: t.MapListResult = await self._call("map/list", _given({"meta": meta}))
+        return result
 
     async def update(
         self,
@@ -1491,7 +1573,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.update(map="m1", title="The World")
         """
-        return await self._call(
+        result: t.Map = await self._call(
             "map/update",
             _given(
                 {
@@ -1502,6 +1584,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def close(
         self,
@@ -1525,7 +1608,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.close(map="m1")
         """
-        return await self._call("map/close", _given({"map": map, "meta": meta}))
+        result: t.MapCloseResult = await self._call("map/close", _given({"map": map, "meta": meta}))
+        return result
 
     async def add_layer(
         self,
@@ -1567,7 +1651,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
         """
-        return await self._call(
+        result: t.MapAddLayerResult = await self._call(
             "map/addLayer",
             _given(
                 {
@@ -1582,6 +1666,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def remove_layer(
         self,
@@ -1607,7 +1692,17 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.remove_layer(map="m1", layer="cities")
         """
-        return await self._call("map/removeLayer", _given({"map": map, "layer": layer, "meta": meta}))
+        result: t.MapRemoveLayerResult = await self._call(
+            "map/removeLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def move_layer(
         self,
@@ -1637,7 +1732,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.move_layer(map="m1", layer="cities", index=0)
         """
-        return await self._call(
+        result: t.MapMoveLayerResult = await self._call(
             "map/moveLayer",
             _given(
                 {
@@ -1648,6 +1743,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class ModelMethods(AsyncCaller):
@@ -1752,7 +1848,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.create(view="v1", id="o1")
         """
-        return await self._call(
+        result: t.Overlay = await self._call(
             "overlay/create",
             _given(
                 {
@@ -1770,6 +1866,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1789,7 +1886,8 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.get(overlay="o1")
         """
-        return await self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        result: t.Overlay = await self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -1813,7 +1911,8 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.list(view="v1")
         """
-        return await self._call("overlay/list", _given({"view": view, "meta": meta}))
+        result: t.OverlayListResult = await self._call("overlay/list", _given({"view": view, "meta": meta}))
+        return result
 
     async def update(
         self,
@@ -1869,7 +1968,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.update(overlay="o1", opacity=0.5)
         """
-        return await self._call(
+        result: t.Overlay = await self._call(
             "overlay/update",
             _given(
                 {
@@ -1889,6 +1988,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def close(
         self,
@@ -1912,13 +2012,22 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.close(overlay="o1")
         """
-        return await self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        result: t.OverlayCloseResult = await self._call(
+            "overlay/close",
+            _given(
+                {
+                    "overlay": overlay,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def add_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddGraphicsResult:
         """Adds graphics on top. Those without an id get ids in one run, in order.
@@ -1949,7 +2058,7 @@ class OverlayMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call(
+        result: t.OverlayAddGraphicsResult = await self._call(
             "overlay/addGraphics",
             _given(
                 {
@@ -1959,6 +2068,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def add_columns(
         self,
@@ -2002,7 +2112,7 @@ class OverlayMethods(AsyncCaller):
                 attributes={"name": ["Paris", "Berlin"]},
             )
         """
-        return await self._call(
+        result: t.OverlayAddColumnsResult = await self._call(
             "overlay/addColumns",
             _given(
                 {
@@ -2016,6 +2126,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def update_graphics(
         self,
@@ -2043,7 +2154,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
         """
-        return await self._call(
+        result: t.OverlayUpdateGraphicsResult = await self._call(
             "overlay/updateGraphics",
             _given(
                 {
@@ -2053,6 +2164,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def replace_graphics(
         self,
@@ -2141,7 +2253,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
         """
-        return await self._call(
+        result: t.OverlayUpdateColumnsResult = await self._call(
             "overlay/updateColumns",
             _given(
                 {
@@ -2155,6 +2267,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def remove_graphics(
         self,
@@ -2185,7 +2298,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.remove_graphics(overlay="o1", ids=[2])
         """
-        return await self._call(
+        result: t.OverlayRemoveGraphicsResult = await self._call(
             "overlay/removeGraphics",
             _given(
                 {
@@ -2196,6 +2309,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def select(
         self,
@@ -2225,7 +2339,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.select(overlay="o1", ids=[1])
         """
-        return await self._call(
+        result: t.OverlaySelectResult = await self._call(
             "overlay/select",
             _given(
                 {
@@ -2236,6 +2350,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def symbol_for(
         self,
@@ -2383,7 +2498,7 @@ class SceneMethods(AsyncCaller):
         *,
         id: t.ObjectId | None = None,
         title: str | None = None,
-        elevation_sources: Sequence[str] | None = None,
+        elevation_sources: Sequence[t.FilePath] | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
@@ -2409,7 +2524,7 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
         """
-        return await self._call(
+        result: t.Scene = await self._call(
             "scene/create",
             _given(
                 {
@@ -2421,6 +2536,7 @@ class SceneMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2440,7 +2556,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.get(scene="s1")
         """
-        return await self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        result: t.Scene = await self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2459,7 +2576,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.list()
         """
-        return await self._call("scene/list", _given({"meta": meta}))
+        result: t.SceneListResult = await self._call("scene/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2483,7 +2601,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.close(scene="s1")
         """
-        return await self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        result: t.SceneCloseResult = await self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        return result
 
     async def elevation(
         self,
@@ -2526,7 +2645,7 @@ class SceneMethods(AsyncCaller):
                 interpolation="nearest",
             )
         """
-        return await self._call(
+        result: t.SceneElevationResult = await self._call(
             "scene/elevation",
             _given(
                 {
@@ -2538,6 +2657,7 @@ class SceneMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SourceMethods(AsyncCaller):
@@ -2551,7 +2671,7 @@ class SourceMethods(AsyncCaller):
     async def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         id: t.ObjectId | None = None,
         driver: str | None = None,
         x_field: str | None = None,
@@ -2563,7 +2683,7 @@ class SourceMethods(AsyncCaller):
         """Opens a file and reads its schema. The source belongs to the session until it is closed.
 
         Args:
-            path: The file. (1 to 4096 characters)
+            path: The file.
             id: The new object's id; minted when absent.
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
@@ -2587,7 +2707,7 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.open(path="naturalearth_110m.gpkg", id="world")
         """
-        return await self._call(
+        result: t.Source = await self._call(
             "source/open",
             _given(
                 {
@@ -2602,6 +2722,7 @@ class SourceMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def open_inline(
         self,
@@ -2631,7 +2752,7 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
         """
-        return await self._call(
+        result: t.Source = await self._call(
             "source/openInline",
             _given(
                 {
@@ -2643,6 +2764,7 @@ class SourceMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2662,7 +2784,8 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.get(source="world")
         """
-        return await self._call("source/get", _given({"source": source, "meta": meta}))
+        result: t.Source = await self._call("source/get", _given({"source": source, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2681,7 +2804,8 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.list()
         """
-        return await self._call("source/list", _given({"meta": meta}))
+        result: t.SourceListResult = await self._call("source/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2705,7 +2829,16 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.close(source="world")
         """
-        return await self._call("source/close", _given({"source": source, "meta": meta}))
+        result: t.SourceCloseResult = await self._call(
+            "source/close",
+            _given(
+                {
+                    "source": source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class StateMethods(AsyncCaller):
@@ -2748,7 +2881,8 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.get(path="/views/*/isNavigating")
         """
-        return await self._call("state/get", _given({"path": path, "meta": meta}))
+        result: t.StateGetResult = await self._call("state/get", _given({"path": path, "meta": meta}))
+        return result
 
     async def observe(
         self,
@@ -2783,7 +2917,7 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.observe(paths=["/views/v1/viewpoint"])
         """
-        return await self._call(
+        result: t.StateObserveResult = await self._call(
             "state/observe",
             _given(
                 {
@@ -2795,6 +2929,7 @@ class StateMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def unobserve(
         self,
@@ -2814,7 +2949,16 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.unobserve(subscription="sub1")
         """
-        return await self._call("state/unobserve", _given({"subscription": subscription, "meta": meta}))
+        result: t.StateUnobserveResult = await self._call(
+            "state/unobserve",
+            _given(
+                {
+                    "subscription": subscription,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class TaskMethods(AsyncCaller):
@@ -2843,7 +2987,8 @@ class TaskMethods(AsyncCaller):
         Example:
             await server.task.list()
         """
-        return await self._call("task/list", _given({"scope": scope, "meta": meta}))
+        result: t.TaskListResult = await self._call("task/list", _given({"scope": scope, "meta": meta}))
+        return result
 
     async def cancel(
         self,
@@ -2855,16 +3000,17 @@ class TaskMethods(AsyncCaller):
         is harmless.
 
         Args:
-            task: The handle. (at most 64 characters)
+            task: The handle.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             cancelled: Whether there was one.
 
         Example:
-            await server.task.cancel(task="7")
+            await server.task.cancel(task="#7")
         """
-        return await self._call("task/cancel", _given({"task": task, "meta": meta}))
+        result: t.TaskCancelResult = await self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
 
 
 class ViewMethods(AsyncCaller):
@@ -2917,7 +3063,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.create(map="m1", id="v1")
         """
-        return await self._call(
+        result: t.View = await self._call(
             "view/create",
             _given(
                 {
@@ -2933,6 +3079,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2952,7 +3099,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get(view="v1")
         """
-        return await self._call("view/get", _given({"view": view, "meta": meta}))
+        result: t.View = await self._call("view/get", _given({"view": view, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2971,7 +3119,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.list()
         """
-        return await self._call("view/list", _given({"meta": meta}))
+        result: t.ViewListResult = await self._call("view/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2995,7 +3144,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.close(view="v1")
         """
-        return await self._call("view/close", _given({"view": view, "meta": meta}))
+        result: t.ViewCloseResult = await self._call("view/close", _given({"view": view, "meta": meta}))
+        return result
 
     async def resize(
         self,
@@ -3022,7 +3172,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.resize(view="v1", width=400)
         """
-        return await self._call(
+        result: t.View = await self._call(
             "view/resize",
             _given(
                 {
@@ -3034,6 +3184,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get_viewpoint(
         self,
@@ -3065,7 +3216,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get_viewpoint(view="v1")
         """
-        return await self._call(
+        result: t.ViewGetViewpointResult = await self._call(
             "view/getViewpoint",
             _given(
                 {
@@ -3076,6 +3227,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def set_viewpoint(
         self,
@@ -3118,7 +3270,7 @@ class ViewMethods(AsyncCaller):
                 },
             )
         """
-        return await self._call(
+        result: t.ViewSetViewpointResult = await self._call(
             "view/setViewpoint",
             _given(
                 {
@@ -3128,6 +3280,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def animate_viewpoint(
         self,
@@ -3166,7 +3319,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
         """
-        return await self._call(
+        result: t.ViewAnimateViewpointResult = await self._call(
             "view/animateViewpoint",
             _given(
                 {
@@ -3178,6 +3331,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def to_location(
         self,
@@ -3214,7 +3368,7 @@ class ViewMethods(AsyncCaller):
                 spatial_reference="EPSG:4326",
             )
         """
-        return await self._call(
+        result: t.ViewToLocationResult = await self._call(
             "view/toLocation",
             _given(
                 {
@@ -3225,6 +3379,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def to_screen(
         self,
@@ -3261,7 +3416,7 @@ class ViewMethods(AsyncCaller):
                 locations=[{"type": "Point", "coordinates": [2.35, 48.86]}],
             )
         """
-        return await self._call(
+        result: t.ViewToScreenResult = await self._call(
             "view/toScreen",
             _given(
                 {
@@ -3272,6 +3427,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get_visible_area(
         self,
@@ -3303,7 +3459,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get_visible_area(view="v1")
         """
-        return await self._call(
+        result: t.ViewGetVisibleAreaResult = await self._call(
             "view/getVisibleArea",
             _given(
                 {
@@ -3313,6 +3469,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def set_location_display(
         self,
@@ -3349,7 +3506,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
         """
-        return await self._call(
+        result: t.ViewSetLocationDisplayResult = await self._call(
             "view/setLocationDisplay",
             _given(
                 {
@@ -3363,6 +3520,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def observe_viewpoint(
         self,
@@ -3396,7 +3554,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.observe_viewpoint(view="v1")
         """
-        return await self._call(
+        result: t.ViewObserveViewpointResult = await self._call(
             "view/observeViewpoint",
             _given(
                 {
@@ -3408,3 +3566,4 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from .._base import SyncCaller
+from .._base import SyncCaller, SupportsGeoInterface
 from . import types as t
 
 
@@ -39,7 +39,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.echo(value=[1, "two", None])
         """
-        return self._call("session/echo", _given({"value": value, "meta": meta}))
+        result: t.SessionEchoResult = self._call("session/echo", _given({"value": value, "meta": meta}))
+        return result
 
     def status(
         self,
@@ -61,7 +62,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.status()
         """
-        return self._call("session/status", _given({"meta": meta}))
+        result: t.SessionStatusResult = self._call("session/status", _given({"meta": meta}))
+        return result
 
     def describe(
         self,
@@ -82,7 +84,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.describe()
         """
-        return self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = self._call("session/describe", _given({"meta": meta}))
+        return result
 
 
 class ClockMethods(SyncCaller):
@@ -112,7 +115,8 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.get()
         """
-        return self._call("clock/get", _given({"meta": meta}))
+        result: t.ClockGetResult = self._call("clock/get", _given({"meta": meta}))
+        return result
 
     def set(
         self,
@@ -143,7 +147,7 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.set(mode="manual")
         """
-        return self._call(
+        result: t.ClockSetResult = self._call(
             "clock/set",
             _given(
                 {
@@ -154,6 +158,7 @@ class ClockMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def advance(
         self,
@@ -181,7 +186,8 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.advance(seconds=0.25)
         """
-        return self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        result: t.ClockAdvanceResult = self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        return result
 
 
 class DocumentMethods(SyncCaller):
@@ -557,7 +563,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
         """
-        return self._call(
+        result: t.FeatureQueryResult = self._call(
             "feature/query",
             _given(
                 {
@@ -575,6 +581,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_ids(
         self,
@@ -616,7 +623,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_ids(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryIdsResult = self._call(
             "feature/queryIds",
             _given(
                 {
@@ -631,6 +638,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_count(
         self,
@@ -667,7 +675,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_count(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryCountResult = self._call(
             "feature/queryCount",
             _given(
                 {
@@ -680,6 +688,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_extent(
         self,
@@ -720,7 +729,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_extent(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryExtentResult = self._call(
             "feature/queryExtent",
             _given(
                 {
@@ -734,6 +743,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LayerMethods(SyncCaller):
@@ -762,7 +772,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.get(layer="cities")
         """
-        return self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        result: t.Layer = self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -786,7 +797,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.list(map="m1")
         """
-        return self._call("layer/list", _given({"map": map, "meta": meta}))
+        result: t.LayerListResult = self._call("layer/list", _given({"map": map, "meta": meta}))
+        return result
 
     def update(
         self,
@@ -842,7 +854,7 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.update(layer="cities", opacity=0.5)
         """
-        return self._call(
+        result: t.Layer = self._call(
             "layer/update",
             _given(
                 {
@@ -862,6 +874,7 @@ class LayerMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def load(
         self,
@@ -898,7 +911,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.load(layer="cities")
         """
-        return self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        result: t.LayerLoadResult = self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        return result
 
     def cancel_load(
         self,
@@ -921,7 +935,16 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.cancel_load(layer="cities")
         """
-        return self._call("layer/cancelLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerCancelLoadResult = self._call(
+            "layer/cancelLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def retry_load(
         self,
@@ -957,7 +980,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.retry_load(layer="cities")
         """
-        return self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerRetryLoadResult = self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        return result
 
     def symbol_for(
         self,
@@ -1211,7 +1235,7 @@ class LocationMethods(SyncCaller):
                 line={"type": "LineString", "coordinates": [[2.35, 48.86], [2.45, 48.86]]},
             )
         """
-        return self._call(
+        result: t.LocationSource = self._call(
             "location/createSimulated",
             _given(
                 {
@@ -1227,6 +1251,7 @@ class LocationMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1246,7 +1271,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.get(location_source="drive")
         """
-        return self._call("location/get", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationSource = self._call(
+            "location/get",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def list(
         self,
@@ -1265,7 +1299,8 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.list()
         """
-        return self._call("location/list", _given({"meta": meta}))
+        result: t.LocationListResult = self._call("location/list", _given({"meta": meta}))
+        return result
 
     def start(
         self,
@@ -1291,7 +1326,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.start(location_source="drive")
         """
-        return self._call("location/start", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStartResult = self._call(
+            "location/start",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def stop(
         self,
@@ -1316,7 +1360,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.stop(location_source="drive")
         """
-        return self._call("location/stop", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStopResult = self._call(
+            "location/stop",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def close(
         self,
@@ -1340,7 +1393,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.close(location_source="drive")
         """
-        return self._call("location/close", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationCloseResult = self._call(
+            "location/close",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def observe(
         self,
@@ -1369,7 +1431,7 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.observe(location_source="drive")
         """
-        return self._call(
+        result: t.LocationObserveResult = self._call(
             "location/observe",
             _given(
                 {
@@ -1379,6 +1441,7 @@ class LocationMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class MapMethods(SyncCaller):
@@ -1410,7 +1473,7 @@ class MapMethods(SyncCaller):
         Example:
             server.map.create(id="m1", title="World")
         """
-        return self._call(
+        result: t.Map = self._call(
             "map/create",
             _given(
                 {
@@ -1422,6 +1485,7 @@ class MapMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1441,7 +1505,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.get(map="m1")
         """
-        return self._call("map/get", _given({"map": map, "meta": meta}))
+        result: t.Map = self._call("map/get", _given({"map": map, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -1460,7 +1525,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.list()
         """
-        return self._call("map/list", _given({"meta": meta}))
+        result: t.MapListResult = self._call("map/list", _given({"meta": meta}))
+        return result
 
     def update(
         self,
@@ -1486,7 +1552,18 @@ class MapMethods(SyncCaller):
         Example:
             server.map.update(map="m1", title="The World")
         """
-        return self._call("map/update", _given({"map": map, "title": title, "clear": clear, "meta": meta}))
+        result: t.Map = self._call(
+            "map/update",
+            _given(
+                {
+                    "map": map,
+                    "title": title,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def close(
         self,
@@ -1510,7 +1587,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.close(map="m1")
         """
-        return self._call("map/close", _given({"map": map, "meta": meta}))
+        result: t.MapCloseResult = self._call("map/close", _given({"map": map, "meta": meta}))
+        return result
 
     def add_layer(
         self,
@@ -1552,7 +1630,7 @@ class MapMethods(SyncCaller):
         Example:
             server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
         """
-        return self._call(
+        result: t.MapAddLayerResult = self._call(
             "map/addLayer",
             _given(
                 {
@@ -1567,6 +1645,7 @@ class MapMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def remove_layer(
         self,
@@ -1592,7 +1671,17 @@ class MapMethods(SyncCaller):
         Example:
             server.map.remove_layer(map="m1", layer="cities")
         """
-        return self._call("map/removeLayer", _given({"map": map, "layer": layer, "meta": meta}))
+        result: t.MapRemoveLayerResult = self._call(
+            "map/removeLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def move_layer(
         self,
@@ -1622,7 +1711,18 @@ class MapMethods(SyncCaller):
         Example:
             server.map.move_layer(map="m1", layer="cities", index=0)
         """
-        return self._call("map/moveLayer", _given({"map": map, "layer": layer, "index": index, "meta": meta}))
+        result: t.MapMoveLayerResult = self._call(
+            "map/moveLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class ModelMethods(SyncCaller):
@@ -1727,7 +1827,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.create(view="v1", id="o1")
         """
-        return self._call(
+        result: t.Overlay = self._call(
             "overlay/create",
             _given(
                 {
@@ -1745,6 +1845,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1764,7 +1865,8 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.get(overlay="o1")
         """
-        return self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        result: t.Overlay = self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -1788,7 +1890,8 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.list(view="v1")
         """
-        return self._call("overlay/list", _given({"view": view, "meta": meta}))
+        result: t.OverlayListResult = self._call("overlay/list", _given({"view": view, "meta": meta}))
+        return result
 
     def update(
         self,
@@ -1844,7 +1947,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.update(overlay="o1", opacity=0.5)
         """
-        return self._call(
+        result: t.Overlay = self._call(
             "overlay/update",
             _given(
                 {
@@ -1864,6 +1967,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def close(
         self,
@@ -1887,13 +1991,14 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.close(overlay="o1")
         """
-        return self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        result: t.OverlayCloseResult = self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     def add_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddGraphicsResult:
         """Adds graphics on top. Those without an id get ids in one run, in order.
@@ -1924,7 +2029,7 @@ class OverlayMethods(SyncCaller):
                 ],
             )
         """
-        return self._call(
+        result: t.OverlayAddGraphicsResult = self._call(
             "overlay/addGraphics",
             _given(
                 {
@@ -1934,6 +2039,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def add_columns(
         self,
@@ -1977,7 +2083,7 @@ class OverlayMethods(SyncCaller):
                 attributes={"name": ["Paris", "Berlin"]},
             )
         """
-        return self._call(
+        result: t.OverlayAddColumnsResult = self._call(
             "overlay/addColumns",
             _given(
                 {
@@ -1991,6 +2097,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def update_graphics(
         self,
@@ -2018,7 +2125,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
         """
-        return self._call(
+        result: t.OverlayUpdateGraphicsResult = self._call(
             "overlay/updateGraphics",
             _given(
                 {
@@ -2028,6 +2135,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def replace_graphics(
         self,
@@ -2116,7 +2224,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
         """
-        return self._call(
+        result: t.OverlayUpdateColumnsResult = self._call(
             "overlay/updateColumns",
             _given(
                 {
@@ -2130,6 +2238,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def remove_graphics(
         self,
@@ -2160,7 +2269,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.remove_graphics(overlay="o1", ids=[2])
         """
-        return self._call(
+        result: t.OverlayRemoveGraphicsResult = self._call(
             "overlay/removeGraphics",
             _given(
                 {
@@ -2171,6 +2280,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def select(
         self,
@@ -2200,7 +2310,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.select(overlay="o1", ids=[1])
         """
-        return self._call(
+        result: t.OverlaySelectResult = self._call(
             "overlay/select",
             _given(
                 {
@@ -2211,6 +2321,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def symbol_for(
         self,
@@ -2358,7 +2469,7 @@ class SceneMethods(SyncCaller):
         *,
         id: t.ObjectId | None = None,
         title: str | None = None,
-        elevation_sources: Sequence[str] | None = None,
+        elevation_sources: Sequence[t.FilePath] | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
@@ -2384,7 +2495,7 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
         """
-        return self._call(
+        result: t.Scene = self._call(
             "scene/create",
             _given(
                 {
@@ -2396,6 +2507,7 @@ class SceneMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2415,7 +2527,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.get(scene="s1")
         """
-        return self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        result: t.Scene = self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2434,7 +2547,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.list()
         """
-        return self._call("scene/list", _given({"meta": meta}))
+        result: t.SceneListResult = self._call("scene/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2458,7 +2572,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.close(scene="s1")
         """
-        return self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        result: t.SceneCloseResult = self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        return result
 
     def elevation(
         self,
@@ -2501,7 +2616,7 @@ class SceneMethods(SyncCaller):
                 interpolation="nearest",
             )
         """
-        return self._call(
+        result: t.SceneElevationResult = self._call(
             "scene/elevation",
             _given(
                 {
@@ -2513,6 +2628,7 @@ class SceneMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SourceMethods(SyncCaller):
@@ -2526,7 +2642,7 @@ class SourceMethods(SyncCaller):
     def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         id: t.ObjectId | None = None,
         driver: str | None = None,
         x_field: str | None = None,
@@ -2538,7 +2654,7 @@ class SourceMethods(SyncCaller):
         """Opens a file and reads its schema. The source belongs to the session until it is closed.
 
         Args:
-            path: The file. (1 to 4096 characters)
+            path: The file.
             id: The new object's id; minted when absent.
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
@@ -2562,7 +2678,7 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.open(path="naturalearth_110m.gpkg", id="world")
         """
-        return self._call(
+        result: t.Source = self._call(
             "source/open",
             _given(
                 {
@@ -2577,6 +2693,7 @@ class SourceMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def open_inline(
         self,
@@ -2606,7 +2723,7 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
         """
-        return self._call(
+        result: t.Source = self._call(
             "source/openInline",
             _given(
                 {
@@ -2618,6 +2735,7 @@ class SourceMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2637,7 +2755,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.get(source="world")
         """
-        return self._call("source/get", _given({"source": source, "meta": meta}))
+        result: t.Source = self._call("source/get", _given({"source": source, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2656,7 +2775,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.list()
         """
-        return self._call("source/list", _given({"meta": meta}))
+        result: t.SourceListResult = self._call("source/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2680,7 +2800,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.close(source="world")
         """
-        return self._call("source/close", _given({"source": source, "meta": meta}))
+        result: t.SourceCloseResult = self._call("source/close", _given({"source": source, "meta": meta}))
+        return result
 
 
 class StateMethods(SyncCaller):
@@ -2723,7 +2844,8 @@ class StateMethods(SyncCaller):
         Example:
             server.state.get(path="/views/*/isNavigating")
         """
-        return self._call("state/get", _given({"path": path, "meta": meta}))
+        result: t.StateGetResult = self._call("state/get", _given({"path": path, "meta": meta}))
+        return result
 
     def observe(
         self,
@@ -2758,7 +2880,7 @@ class StateMethods(SyncCaller):
         Example:
             server.state.observe(paths=["/views/v1/viewpoint"])
         """
-        return self._call(
+        result: t.StateObserveResult = self._call(
             "state/observe",
             _given(
                 {
@@ -2770,6 +2892,7 @@ class StateMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def unobserve(
         self,
@@ -2789,7 +2912,16 @@ class StateMethods(SyncCaller):
         Example:
             server.state.unobserve(subscription="sub1")
         """
-        return self._call("state/unobserve", _given({"subscription": subscription, "meta": meta}))
+        result: t.StateUnobserveResult = self._call(
+            "state/unobserve",
+            _given(
+                {
+                    "subscription": subscription,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class TaskMethods(SyncCaller):
@@ -2818,7 +2950,8 @@ class TaskMethods(SyncCaller):
         Example:
             server.task.list()
         """
-        return self._call("task/list", _given({"scope": scope, "meta": meta}))
+        result: t.TaskListResult = self._call("task/list", _given({"scope": scope, "meta": meta}))
+        return result
 
     def cancel(
         self,
@@ -2830,16 +2963,17 @@ class TaskMethods(SyncCaller):
         is harmless.
 
         Args:
-            task: The handle. (at most 64 characters)
+            task: The handle.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             cancelled: Whether there was one.
 
         Example:
-            server.task.cancel(task="7")
+            server.task.cancel(task="#7")
         """
-        return self._call("task/cancel", _given({"task": task, "meta": meta}))
+        result: t.TaskCancelResult = self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
 
 
 class ViewMethods(SyncCaller):
@@ -2892,7 +3026,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.create(map="m1", id="v1")
         """
-        return self._call(
+        result: t.View = self._call(
             "view/create",
             _given(
                 {
@@ -2908,6 +3042,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2927,7 +3062,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get(view="v1")
         """
-        return self._call("view/get", _given({"view": view, "meta": meta}))
+        result: t.View = self._call("view/get", _given({"view": view, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2946,7 +3082,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.list()
         """
-        return self._call("view/list", _given({"meta": meta}))
+        result: t.ViewListResult = self._call("view/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2970,7 +3107,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.close(view="v1")
         """
-        return self._call("view/close", _given({"view": view, "meta": meta}))
+        result: t.ViewCloseResult = self._call("view/close", _given({"view": view, "meta": meta}))
+        return result
 
     def resize(
         self,
@@ -2997,7 +3135,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.resize(view="v1", width=400)
         """
-        return self._call(
+        result: t.View = self._call(
             "view/resize",
             _given(
                 {
@@ -3009,6 +3147,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get_viewpoint(
         self,
@@ -3040,7 +3179,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get_viewpoint(view="v1")
         """
-        return self._call(
+        result: t.ViewGetViewpointResult = self._call(
             "view/getViewpoint",
             _given(
                 {
@@ -3051,6 +3190,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def set_viewpoint(
         self,
@@ -3093,7 +3233,17 @@ class ViewMethods(SyncCaller):
                 },
             )
         """
-        return self._call("view/setViewpoint", _given({"view": view, "viewpoint": viewpoint, "meta": meta}))
+        result: t.ViewSetViewpointResult = self._call(
+            "view/setViewpoint",
+            _given(
+                {
+                    "view": view,
+                    "viewpoint": viewpoint,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def animate_viewpoint(
         self,
@@ -3132,7 +3282,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
         """
-        return self._call(
+        result: t.ViewAnimateViewpointResult = self._call(
             "view/animateViewpoint",
             _given(
                 {
@@ -3144,6 +3294,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def to_location(
         self,
@@ -3176,7 +3327,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.to_location(view="v1", points=[{"x": 400, "y": 300}], spatial_reference="EPSG:4326")
         """
-        return self._call(
+        result: t.ViewToLocationResult = self._call(
             "view/toLocation",
             _given(
                 {
@@ -3187,6 +3338,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def to_screen(
         self,
@@ -3220,7 +3372,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.to_screen(view="v1", locations=[{"type": "Point", "coordinates": [2.35, 48.86]}])
         """
-        return self._call(
+        result: t.ViewToScreenResult = self._call(
             "view/toScreen",
             _given(
                 {
@@ -3231,6 +3383,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get_visible_area(
         self,
@@ -3262,7 +3415,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get_visible_area(view="v1")
         """
-        return self._call(
+        result: t.ViewGetVisibleAreaResult = self._call(
             "view/getVisibleArea",
             _given(
                 {
@@ -3272,6 +3425,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def set_location_display(
         self,
@@ -3308,7 +3462,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
         """
-        return self._call(
+        result: t.ViewSetLocationDisplayResult = self._call(
             "view/setLocationDisplay",
             _given(
                 {
@@ -3322,6 +3476,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def observe_viewpoint(
         self,
@@ -3355,7 +3510,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.observe_viewpoint(view="v1")
         """
-        return self._call(
+        result: t.ViewObserveViewpointResult = self._call(
             "view/observeViewpoint",
             _given(
                 {
@@ -3367,3 +3522,4 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
