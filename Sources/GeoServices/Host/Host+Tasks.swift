@@ -88,6 +88,7 @@ extension Host {
     }
     let boundTask = LoopBound(task, on: loop)
     let document = call.document
+    let readsFile = place.isLoad || call.method == "source/open"
     loop.offload(to: .work) { [loop] in
       let outcome = Result {
         try worker.checkCancelled()
@@ -100,6 +101,8 @@ extension Host {
         let task = boundTask.value
         host.tasks.working -= 1
         host.session?.turn { host.finish(task, outcome) }
+        // What parsers built would stay with the allocator: ten times the file, with KML.
+        if readsFile { host.trimSoon() }
       }
     }
   }

@@ -79,7 +79,8 @@ enum SourceService: SourceHandlers {
     }
     do {
       description = try FeatureFormats.describe(
-        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
+        progress: { worker.report($0) })
     } catch {
       guard isInline, case .unrecognized(let path) = error else { throw error }
       // Only one format can stand in a request.

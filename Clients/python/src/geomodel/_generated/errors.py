@@ -247,7 +247,7 @@ class InvalidItemsError(GeoModelError):
 
 
 class ColumnLengthsError(GeoModelError):
-    """Columns of one request differ in length, or base64 data does not make whole numbers."""
+    """Columns of one request differ in length."""
 
     kind = "columnLengths"
     code = -31016

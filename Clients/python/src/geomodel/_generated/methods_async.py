@@ -2101,8 +2101,7 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             await server.overlay.add_columns(
@@ -2247,8 +2246,7 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             await server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
@@ -2680,7 +2678,8 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens a file and reads its schema. The source belongs to the session until it is closed.
+        """Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it,
+        with progress. The source belongs to the session until it is closed.
 
         Args:
             path: The file.
@@ -2733,7 +2732,8 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
+        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer
+        is called `inline`, or what the collection's `name` says.
 
         Args:
             data: The GeoJSON object.
