@@ -4,6 +4,8 @@ struct PythonMethods {
   enum Flavour {
     case async, sync
     var base: String { self == .async ? "AsyncCaller" : "SyncCaller" }
+    var calling: String { self == .async ? "AsyncCalling" : "SyncCalling" }
+    var noun: String { self == .async ? "coroutine" : "function" }
     var function: String { self == .async ? "async def" : "def" }
     var wait: String { self == .async ? "await " : "" }
   }
@@ -17,10 +19,11 @@ struct PythonMethods {
   func file() -> String {
     var lines = Lines(indent: 4)
     lines.add(PythonTypes.header)
-    lines.add("\"\"\"A class a domain, a \(flavour == .async ? "coroutine" : "function") a method.\"\"\"\n")
+    lines.add("\"\"\"A class a domain, a \(flavour.noun) a method.\"\"\"\n")
     lines.add("from __future__ import annotations\n")
+    lines.add("from functools import cached_property")
     lines.add("from typing import Any, Mapping, Sequence\n")
-    lines.add("from .._base import \(flavour.base), SupportsGeoInterface")
+    lines.add("from .._base import \(flavour.base), \(flavour.calling), SupportsGeoInterface")
     lines.add("from . import types as t\n\n")
     lines.block("def _given(params: dict[str, Any]) -> dict[str, Any]:", "") { lines in
       lines.add("return {name: value for name, value in params.items() if value is not None}")
@@ -35,7 +38,23 @@ struct PythonMethods {
         }
       }
     }
+    domains(&lines)
     return types.tidied(lines.lines)
+  }
+
+  /// What a client derives from: a domain an attribute.
+  private func domains(_ lines: inout Lines) {
+    lines.add("\n")
+    lines.block("class Domains(\(flavour.calling)):", "") { lines in
+      PythonTypes.docstring(
+        ["`\(flavour.wait)server.map.create(...)`: a domain an attribute, a method a \(flavour.noun)."], &lines)
+      for domain in types.definition.domains where !Self.methods(domain).isEmpty {
+        let name = "\(Names.upperCamel(domain.name))Methods"
+        lines.add()
+        lines.add("@cached_property")
+        lines.block("def \(Names.snake(domain.name))(self) -> \(name):", "") { $0.add("return \(name)(self)") }
+      }
+    }
   }
 
   private func emit(_ method: Method, _ lines: inout Lines) {

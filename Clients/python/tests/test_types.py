@@ -28,6 +28,7 @@ def use(server: geomodel.SyncServer, shape: Shape, collection: dict[str, Any]) -
     source: types.Source = server.source.open(path=pathlib.Path("cities.gpkg"))
     server.source.open(path="cities.gpkg")
     server.scene.create(elevation_sources=[pathlib.Path("a.tif"), "b.tif"])
+    server.document.save_as(path=pathlib.Path("world.json"))
     server.overlay.add_graphics(overlay="o1", graphics=[{"geometry": shape}])
     server.overlay.add_graphics(overlay="o1", graphics=[shape])
     server.overlay.add_graphics(overlay="o1", graphics=shape)

@@ -4,12 +4,14 @@ import array
 import base64
 import datetime
 import json
+import re
 import struct
 import unittest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import support
+import geomodel
 from geomodel import EncodeError
 from geomodel._options import CallOptions
 from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, encoding, prepare
@@ -53,6 +55,13 @@ class WireTests(unittest.TestCase):
                     maps[method["name"]] = mapped
         self.assertEqual({k: set(v) for k, v in COLUMNS.items()}, columns)
         self.assertEqual({k: set(v) for k, v in COLUMN_MAPS.items()}, maps)
+
+    def test_every_domain_with_methods_is_an_attribute(self) -> None:
+        for path in (support.ROOT / "Protocol" / "domains").glob("*.json"):
+            definition = json.loads(path.read_text())
+            name = re.sub("([A-Z])", r"_\1", definition["domain"]).lower()
+            if any(method["shape"] != "lifecycle" for method in definition["methods"]):
+                self.assertTrue(hasattr(geomodel.Client, name) and hasattr(geomodel.SyncClient, name), name)
 
     def test_paths_geometries_and_times(self) -> None:
         utc = datetime.datetime(2000, 1, 1, 12, tzinfo=datetime.timezone.utc)

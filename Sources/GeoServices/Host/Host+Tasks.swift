@@ -48,8 +48,7 @@ extension Host {
     }
     if "\(name)" == "document/open" || "\(name)" == "document/revert" {
       // Of documents on their way the newest counts.
-      return Place(
-        scope: nil, key: DocumentService.openKey, params: "\(name) \((try? call.params["path"].string()) ?? "")")
+      return Place(scope: nil, key: DocumentService.openKey)
     }
     var scope: ObjectReference?
     if let id = options?.scope {
@@ -88,7 +87,7 @@ extension Host {
     }
     let boundTask = LoopBound(task, on: loop)
     let document = call.document
-    let readsFile = place.isLoad || call.method == "source/open"
+    let readsFile = place.isLoad || call.method == "source/open" || call.method == "document/open"
     loop.offload(to: .work) { [loop] in
       let outcome = Result {
         try worker.checkCancelled()

@@ -9,9 +9,9 @@ from typing import Any, Callable, Coroutine, Generator, Iterable, Mapping, Seque
 
 from . import _wire
 from ._connection import Connection
-from ._domains import AsyncDomains
 from ._find import find_server
 from ._framing import Framing
+from ._generated.methods_async import Domains
 from ._options import CallOptions
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
@@ -21,7 +21,7 @@ PROTOCOL_VERSIONS = ("0.1",)
 CLIENT_VERSION = "0.1.0"
 
 
-class Client(AsyncDomains):
+class Client(Domains):
     """Calls to one server. `options` makes another one of these whose calls carry more."""
 
     def __init__(self, connection: Connection, options: CallOptions) -> None:

@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequence, TypeVar
 
 from ._client import Client, Server, launch
-from ._domains import SyncDomains
 from ._framing import Framing
+from ._generated.methods_sync import Domains
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
 from .errors import ClosedError
@@ -146,7 +146,7 @@ class SyncStateSubscription(SyncSubscription):
         return change
 
 
-class SyncClient(SyncDomains):
+class SyncClient(Domains):
     """Calls that block; see `Client`."""
 
     def __init__(self, portal: _Portal, client: Client) -> None:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Mapping, Sequence
 
-from .._base import AsyncCaller, SupportsGeoInterface
+from .._base import AsyncCaller, AsyncCalling, SupportsGeoInterface
 from . import types as t
 
 
@@ -235,12 +236,13 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.new()
         """
-        return await self._call("document/new", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/new", _given({"meta": meta}))
+        return result
 
     async def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
@@ -249,7 +251,7 @@ class DocumentMethods(AsyncCaller):
         `document/revert` supersedes one under way.
 
         Args:
-            path: The file, at most 1 GiB. (1 to 4096 characters)
+            path: The file, at most 1 GiB.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -268,7 +270,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.open(path="world.json")
         """
-        return await self._call("document/open", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = await self._call("document/open", _given({"path": path, "meta": meta}))
+        return result
 
     async def save(
         self,
@@ -293,18 +296,19 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.save()
         """
-        return await self._call("document/save", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/save", _given({"meta": meta}))
+        return result
 
     async def save_as(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Saves the document in a file, which is its file from then on. A file that is there is replaced.
 
         Args:
-            path: The file; its folder has to be there. (1 to 4096 characters)
+            path: The file; its folder has to be there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -317,7 +321,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.save_as(path="copy.json")
         """
-        return await self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = await self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        return result
 
     async def revert(
         self,
@@ -345,7 +350,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.revert()
         """
-        return await self._call("document/revert", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/revert", _given({"meta": meta}))
+        return result
 
     async def get(
         self,
@@ -360,7 +366,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.get()
         """
-        return await self._call("document/get", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/get", _given({"meta": meta}))
+        return result
 
 
 class EditMethods(AsyncCaller):
@@ -397,7 +404,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.undo()
         """
-        return await self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        result: t.EditUndoResult = await self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        return result
 
     async def redo(
         self,
@@ -423,7 +431,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.redo()
         """
-        return await self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        result: t.EditRedoResult = await self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        return result
 
     async def begin(
         self,
@@ -448,7 +457,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.begin(name="Move city")
         """
-        return await self._call("edit/begin", _given({"name": name, "meta": meta}))
+        result: t.EditBeginResult = await self._call("edit/begin", _given({"name": name, "meta": meta}))
+        return result
 
     async def end(
         self,
@@ -470,7 +480,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.end()
         """
-        return await self._call("edit/end", _given({"meta": meta}))
+        result: t.EditEndResult = await self._call("edit/end", _given({"meta": meta}))
+        return result
 
     async def cancel(
         self,
@@ -494,7 +505,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.cancel()
         """
-        return await self._call("edit/cancel", _given({"meta": meta}))
+        result: t.EditCancelResult = await self._call("edit/cancel", _given({"meta": meta}))
+        return result
 
     async def history(
         self,
@@ -509,7 +521,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.history()
         """
-        return await self._call("edit/history", _given({"meta": meta}))
+        result: t.EditHistory = await self._call("edit/history", _given({"meta": meta}))
+        return result
 
 
 class FeatureMethods(AsyncCaller):
@@ -1786,7 +1799,17 @@ class ModelMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call("model/apply", _given({"commands": commands, "name": name, "meta": meta}))
+        result: t.ModelApplyResult = await self._call(
+            "model/apply",
+            _given(
+                {
+                    "commands": commands,
+                    "name": name,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class OverlayMethods(AsyncCaller):
@@ -2169,7 +2192,7 @@ class OverlayMethods(AsyncCaller):
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
         """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
@@ -2205,7 +2228,7 @@ class OverlayMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call(
+        result: t.OverlayReplaceGraphicsResult = await self._call(
             "overlay/replaceGraphics",
             _given(
                 {
@@ -2215,6 +2238,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def update_columns(
         self,
@@ -3567,3 +3591,67 @@ class ViewMethods(AsyncCaller):
             ),
         )
         return result
+
+
+class Domains(AsyncCalling):
+    """`await server.map.create(...)`: a domain an attribute, a method a coroutine."""
+
+    @cached_property
+    def session(self) -> SessionMethods:
+        return SessionMethods(self)
+
+    @cached_property
+    def clock(self) -> ClockMethods:
+        return ClockMethods(self)
+
+    @cached_property
+    def document(self) -> DocumentMethods:
+        return DocumentMethods(self)
+
+    @cached_property
+    def edit(self) -> EditMethods:
+        return EditMethods(self)
+
+    @cached_property
+    def feature(self) -> FeatureMethods:
+        return FeatureMethods(self)
+
+    @cached_property
+    def layer(self) -> LayerMethods:
+        return LayerMethods(self)
+
+    @cached_property
+    def location(self) -> LocationMethods:
+        return LocationMethods(self)
+
+    @cached_property
+    def map(self) -> MapMethods:
+        return MapMethods(self)
+
+    @cached_property
+    def model(self) -> ModelMethods:
+        return ModelMethods(self)
+
+    @cached_property
+    def overlay(self) -> OverlayMethods:
+        return OverlayMethods(self)
+
+    @cached_property
+    def scene(self) -> SceneMethods:
+        return SceneMethods(self)
+
+    @cached_property
+    def source(self) -> SourceMethods:
+        return SourceMethods(self)
+
+    @cached_property
+    def state(self) -> StateMethods:
+        return StateMethods(self)
+
+    @cached_property
+    def task(self) -> TaskMethods:
+        return TaskMethods(self)
+
+    @cached_property
+    def view(self) -> ViewMethods:
+        return ViewMethods(self)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Mapping, Sequence
 
-from .._base import SyncCaller, SupportsGeoInterface
+from .._base import SyncCaller, SyncCalling, SupportsGeoInterface
 from . import types as t
 
 
@@ -227,12 +228,13 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.new()
         """
-        return self._call("document/new", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/new", _given({"meta": meta}))
+        return result
 
     def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
@@ -241,7 +243,7 @@ class DocumentMethods(SyncCaller):
         `document/revert` supersedes one under way.
 
         Args:
-            path: The file, at most 1 GiB. (1 to 4096 characters)
+            path: The file, at most 1 GiB.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -260,7 +262,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.open(path="world.json")
         """
-        return self._call("document/open", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = self._call("document/open", _given({"path": path, "meta": meta}))
+        return result
 
     def save(
         self,
@@ -285,18 +288,19 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.save()
         """
-        return self._call("document/save", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/save", _given({"meta": meta}))
+        return result
 
     def save_as(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Saves the document in a file, which is its file from then on. A file that is there is replaced.
 
         Args:
-            path: The file; its folder has to be there. (1 to 4096 characters)
+            path: The file; its folder has to be there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -309,7 +313,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.save_as(path="copy.json")
         """
-        return self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        return result
 
     def revert(
         self,
@@ -337,7 +342,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.revert()
         """
-        return self._call("document/revert", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/revert", _given({"meta": meta}))
+        return result
 
     def get(
         self,
@@ -352,7 +358,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.get()
         """
-        return self._call("document/get", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/get", _given({"meta": meta}))
+        return result
 
 
 class EditMethods(SyncCaller):
@@ -389,7 +396,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.undo()
         """
-        return self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        result: t.EditUndoResult = self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        return result
 
     def redo(
         self,
@@ -415,7 +423,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.redo()
         """
-        return self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        result: t.EditRedoResult = self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        return result
 
     def begin(
         self,
@@ -440,7 +449,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.begin(name="Move city")
         """
-        return self._call("edit/begin", _given({"name": name, "meta": meta}))
+        result: t.EditBeginResult = self._call("edit/begin", _given({"name": name, "meta": meta}))
+        return result
 
     def end(
         self,
@@ -462,7 +472,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.end()
         """
-        return self._call("edit/end", _given({"meta": meta}))
+        result: t.EditEndResult = self._call("edit/end", _given({"meta": meta}))
+        return result
 
     def cancel(
         self,
@@ -486,7 +497,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.cancel()
         """
-        return self._call("edit/cancel", _given({"meta": meta}))
+        result: t.EditCancelResult = self._call("edit/cancel", _given({"meta": meta}))
+        return result
 
     def history(
         self,
@@ -501,7 +513,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.history()
         """
-        return self._call("edit/history", _given({"meta": meta}))
+        result: t.EditHistory = self._call("edit/history", _given({"meta": meta}))
+        return result
 
 
 class FeatureMethods(SyncCaller):
@@ -1765,7 +1778,17 @@ class ModelMethods(SyncCaller):
                 ],
             )
         """
-        return self._call("model/apply", _given({"commands": commands, "name": name, "meta": meta}))
+        result: t.ModelApplyResult = self._call(
+            "model/apply",
+            _given(
+                {
+                    "commands": commands,
+                    "name": name,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class OverlayMethods(SyncCaller):
@@ -2140,7 +2163,7 @@ class OverlayMethods(SyncCaller):
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
         """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
@@ -2176,7 +2199,7 @@ class OverlayMethods(SyncCaller):
                 ],
             )
         """
-        return self._call(
+        result: t.OverlayReplaceGraphicsResult = self._call(
             "overlay/replaceGraphics",
             _given(
                 {
@@ -2186,6 +2209,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def update_columns(
         self,
@@ -3523,3 +3547,67 @@ class ViewMethods(SyncCaller):
             ),
         )
         return result
+
+
+class Domains(SyncCalling):
+    """`server.map.create(...)`: a domain an attribute, a method a function."""
+
+    @cached_property
+    def session(self) -> SessionMethods:
+        return SessionMethods(self)
+
+    @cached_property
+    def clock(self) -> ClockMethods:
+        return ClockMethods(self)
+
+    @cached_property
+    def document(self) -> DocumentMethods:
+        return DocumentMethods(self)
+
+    @cached_property
+    def edit(self) -> EditMethods:
+        return EditMethods(self)
+
+    @cached_property
+    def feature(self) -> FeatureMethods:
+        return FeatureMethods(self)
+
+    @cached_property
+    def layer(self) -> LayerMethods:
+        return LayerMethods(self)
+
+    @cached_property
+    def location(self) -> LocationMethods:
+        return LocationMethods(self)
+
+    @cached_property
+    def map(self) -> MapMethods:
+        return MapMethods(self)
+
+    @cached_property
+    def model(self) -> ModelMethods:
+        return ModelMethods(self)
+
+    @cached_property
+    def overlay(self) -> OverlayMethods:
+        return OverlayMethods(self)
+
+    @cached_property
+    def scene(self) -> SceneMethods:
+        return SceneMethods(self)
+
+    @cached_property
+    def source(self) -> SourceMethods:
+        return SourceMethods(self)
+
+    @cached_property
+    def state(self) -> StateMethods:
+        return StateMethods(self)
+
+    @cached_property
+    def task(self) -> TaskMethods:
+        return TaskMethods(self)
+
+    @cached_property
+    def view(self) -> ViewMethods:
+        return ViewMethods(self)
