@@ -60,7 +60,7 @@ let package = Package(
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "GeoModel", "JSONRPC", "Projection", logging],
+      dependencies: ["GeoServices", "GeoModel", "Geometry", "JSONRPC", "Projection", logging],
       swiftSettings: strict),
     .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
 

@@ -5,6 +5,9 @@ import Geometry
 
 /// An open source; it lives inside ``with(_:_:_:_:progress:body:)`` alone.
 struct FeatureDataset: ~Copyable {
+  /// What it is opened for: what is in it, or its features.
+  enum Purpose { case description, features }
+
   let gdal: GDAL
   let handle: GDALDatasetH
   let driver: FeatureDriver
@@ -28,7 +31,7 @@ struct FeatureDataset: ~Copyable {
   /// Opens the source, hands it to `body`, and gives everything back; then sees to it that the files stayed the same.
   static func with<T>(
     _ source: FeatureSource, _ options: OpenOptions, _ policy: FilePolicy,
-    _ isCancelled: @escaping @Sendable () -> Bool, progress: @escaping (Double) -> Void,
+    _ isCancelled: @escaping @Sendable () -> Bool, for purpose: Purpose, progress: @escaping (Double) -> Void,
     body: (borrowing FeatureDataset) throws(FormatError) -> T
   ) throws(FormatError) -> T {
     let gdal: GDAL
@@ -57,7 +60,7 @@ struct FeatureDataset: ~Copyable {
       }
       // What drivers said that the file is not for.
       messages.pointee.failures = 0
-      session.readShare = driver.readsAllOnOpening ? 0.5 : 0
+      session.readShare = driver.shareOfOpening(for: purpose)
       guard let handle = open(name, driver, gdal) else {
         guard let reason = complaint(messages, session) else { throw FormatError.unrecognized(path: source.name) }
         throw FormatError.openFailed(driver: driver, path: source.name, reason: reason)
@@ -167,11 +170,12 @@ extension FeatureDriver {
     }
   }
 
-  /// Whether opening is most of the work, so that progress is told by bytes read then.
-  var readsAllOnOpening: Bool {
-    switch self {
-    case .geoJSON, .kml, .csv: true
-    case .geoPackage, .shapefile, .flatGeobuf, .gpx: false
+  /// How much of the work is the reading of bytes, which tells progress; what is above is the features.
+  func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
+    switch (self, purpose) {
+    case (.geoJSON, .features), (.kml, .features), (.csv, .features): 0.5
+    case (.geoJSON, .description), (.kml, .description), (.csv, .description), (.gpx, .description): 1
+    case (.geoPackage, _), (.shapefile, _), (.flatGeobuf, _), (.gpx, .features): 0
     }
   }
 }

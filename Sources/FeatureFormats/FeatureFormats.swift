@@ -108,13 +108,15 @@ public enum FormatError: Error, Hashable, Sendable {
 public enum FeatureFormats {
   /// What is in a source.
   ///
-  /// - Parameter isCancelled: Asked at every read of the file.
+  /// - Parameters:
+  ///   - isCancelled: Asked at every read of the file.
+  ///   - progress: A rising fraction in 0...1, by bytes read of a text format; 1 is told last.
   /// - Complexity: text formats (GeoJSON, KML, GPX, CSV) are parsed as a whole, others by their headers.
   public static func describe(
     _ source: FeatureSource, options: OpenOptions = OpenOptions(), policy: FilePolicy = FilePolicy(),
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    isCancelled: @escaping @Sendable () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws(FormatError) -> SourceDescription {
-    try FeatureDataset.with(source, options, policy, isCancelled, progress: { _ in }) {
+    try FeatureDataset.with(source, options, policy, isCancelled, for: .description, progress: progress) {
       (dataset) throws(FormatError) in
       var layers: [LayerDescription] = []
       for index in 0..<dataset.layerCount { layers.append(try dataset.layer(at: index).description) }
@@ -126,8 +128,8 @@ public enum FeatureFormats {
   ///
   /// - Parameters:
   ///   - layer: Nil is the first.
-  ///   - isCancelled: Asked at every read of the file and every few features. Libkml alone parses a whole file between two
-  ///     reads: a cancel then waits some 40 ms a megabyte.
+  ///   - isCancelled: Asked at every read of the file and every few features. Libkml alone is given the
+  ///     whole text at once and has no way to be stopped: its parse goes on behind a cancel for some 40-80 ms a megabyte.
   ///   - progress: A rising fraction in 0...1; 1 is told last, and only when all was read.
   ///   - begin: Told the layer before its first feature.
   ///   - body: Told each feature.
@@ -141,7 +143,7 @@ public enum FeatureFormats {
     progress: @escaping (Double) -> Void = { _ in }, begin: (LayerDescription) -> Void = { _ in },
     body: (RawFeature) -> Void
   ) throws(FormatError) -> LayerDescription {
-    try FeatureDataset.with(source, options, policy, isCancelled, progress: progress) {
+    try FeatureDataset.with(source, options, policy, isCancelled, for: .features, progress: progress) {
       (dataset) throws(FormatError) in
       let layer = try dataset.layer(named: layer)
       begin(layer.description)

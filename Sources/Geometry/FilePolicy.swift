@@ -42,9 +42,11 @@ extension FilePolicy {
   public func resolve(_ path: String) throws(FileRefusal) -> String {
     if let kind = Self.virtualKind(of: path) { throw .refused(reason: kind) }
     guard let real = realPath(path) else {
-      switch errno {
+      let reason = errno
+      guard allows(missing: path) else { throw .refused(reason: "outside the allowed directories") }
+      switch reason {
       case ENOENT, ENOTDIR: throw .notFound
-      default: throw .notReadable(reason: String(cString: strerror(errno)))
+      default: throw .notReadable(reason: String(cString: strerror(reason)))
       }
     }
     // Refused before anything about the file is told, so that a refusal says nothing of what lies outside.
@@ -66,6 +68,17 @@ extension FilePolicy {
       guard let root = realPath(directory) else { return false }
       return root == "/" || path == root || path.hasPrefix(root + "/")
     }
+  }
+
+  /// Whether a path that leads to nothing stays inside as far as it leads: of what lies outside not even that it is missing is
+  /// told.
+  private func allows(missing path: String) -> Bool {
+    guard allowedDirectories != nil else { return true }
+    var parts = path.split(separator: "/")
+    while parts.popLast() != nil {
+      if let real = realPath("/" + parts.joined(separator: "/")) { return allows(realPath: real) }
+    }
+    return false
   }
 
   /// Why `name` is not the absolute path of a file; nil when it is one.

@@ -239,10 +239,4 @@ extension JSONValue {
     default: return nil
     }
   }
-
-  /// Whether `other` is the same value: the same members whatever their order, the same elements in the same order.
-  public func isEqual(to other: JSONValue) -> Bool {
-    guard let node, let right = other.node else { return node == nil && other.node == nil }
-    return json_equal(node, right) == 1
-  }
 }

@@ -1,5 +1,6 @@
 // The command line, by hand: a parser library would cost as much as the rest of the start.
 
+import Geometry
 import JSONRPC
 import Logging
 
@@ -52,7 +53,7 @@ struct Flags {
       case "--version": leave("geomodel-server \(version)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
-      case "--allow-dir": flags.allowedDirectories.append(value())
+      case "--allow-dir": flags.allowedDirectories.append(directory(value()))
       case "--log-level":
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
@@ -65,6 +66,17 @@ struct Flags {
       }
     }
     return flags
+  }
+
+  /// The real path of a directory. One that is not there is refused now: a server that opens nothing would only puzzle later.
+  private static func directory(_ name: String) -> String {
+    guard let path = realPath(name), let identity = FileIdentity(path: path) else {
+      leave("geomodel-server: --allow-dir \(name): \(String(cString: strerror(errno)))\n", code: 66, on: 2)
+    }
+    guard identity.kind == .directory else {
+      leave("geomodel-server: --allow-dir \(name): it is no directory\n", code: 66, on: 2)
+    }
+    return path
   }
 
   static func refuse(_ reason: String) -> Never {

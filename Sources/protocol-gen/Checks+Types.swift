@@ -20,7 +20,7 @@ extension Checks {
     while let name = waiting.popLast() {
       guard used.insert(name).inserted, let type = types[name] else { continue }
       waiting += type.properties.flatMap(\.type.names)
-      if case .opaque(let schema, _) = type.kind { waiting += Self.references(schema) }
+      if case .opaque(let schema) = type.kind { waiting += Self.references(schema) }
     }
     for type in definition.types where !used.contains(type.name) {
       problems.report(type.about.place, "type \(type.name) is never used")

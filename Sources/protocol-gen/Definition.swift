@@ -108,7 +108,7 @@ struct TypeDefinition {
     case union([Variant])
     case enumeration([EnumValue])
     case scalar(TypeExpression, Constraints)
-    case opaque(schema: Tree, python: String)
+    case opaque(schema: Tree)
   }
   struct Variant {
     var tag: String
@@ -124,6 +124,9 @@ struct TypeDefinition {
   var about: About
   var kind: Kind
   var unit: String?
+  /// What Python calls it, and what it takes where an array of these is a parameter.
+  var python: String?
+  var pythonArray: String?
   var example: Tree?
 
   var properties: [Property] {

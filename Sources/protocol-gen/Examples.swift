@@ -148,7 +148,7 @@ struct Examples {
         return
       }
       check(value, variant.properties, at: place, tag: true)
-    case .opaque(let schema, _): checkOutline(value, schema, at: place)
+    case .opaque(let schema): checkOutline(value, schema, at: place)
     case nil: break
     }
   }

@@ -114,6 +114,8 @@ struct Loader {
     let name = reader.requiredString("name")
     let kind: TypeDefinition.Kind
     var unit: String?
+    var python: String?
+    var pythonArray: String?
     switch reader.requiredString("kind") {
     case "object": kind = .object(properties(reader.list("properties", isRequired: true), since: about.since))
     case "union":
@@ -121,7 +123,9 @@ struct Loader {
     case "enum":
       kind = .enumeration(
         reader.list("values", isRequired: true).compactMap { enumValue($0, at: $1, since: about.since) })
-    case "string": kind = .scalar(.string, constraints(reader))
+    case "string":
+      kind = .scalar(.string, constraints(reader))
+      python = reader.string("python")
     case "integer":
       unit = reader.string("unit")
       kind = .scalar(.integer, constraints(reader))
@@ -129,8 +133,9 @@ struct Loader {
       unit = reader.string("unit")
       kind = .scalar(.number, constraints(reader))
     case "opaque":
-      kind = .opaque(
-        schema: reader.required("schema", "JSON Schema") ?? .object([]), python: reader.string("python") ?? "Any")
+      kind = .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]))
+      pythonArray = reader.string("pythonArray")
+      python = reader.string("python") ?? "Any"
     case let other:
       problems.expected(
         "one of \"object\", \"union\", \"enum\", \"string\", \"integer\", \"number\", \"opaque\"",
@@ -138,7 +143,8 @@ struct Loader {
       return nil
     }
     return TypeDefinition(
-      name: name, domain: domain, about: about, kind: kind, unit: unit, example: reader.optional("example"))
+      name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
+      example: reader.optional("example"))
   }
 
   private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {

@@ -4,6 +4,8 @@ struct PythonMethods {
   enum Flavour {
     case async, sync
     var base: String { self == .async ? "AsyncCaller" : "SyncCaller" }
+    var calling: String { self == .async ? "AsyncCalling" : "SyncCalling" }
+    var noun: String { self == .async ? "coroutine" : "function" }
     var function: String { self == .async ? "async def" : "def" }
     var wait: String { self == .async ? "await " : "" }
   }
@@ -17,10 +19,11 @@ struct PythonMethods {
   func file() -> String {
     var lines = Lines(indent: 4)
     lines.add(PythonTypes.header)
-    lines.add("\"\"\"A class a domain, a \(flavour == .async ? "coroutine" : "function") a method.\"\"\"\n")
+    lines.add("\"\"\"A class a domain, a \(flavour.noun) a method.\"\"\"\n")
     lines.add("from __future__ import annotations\n")
+    lines.add("from functools import cached_property")
     lines.add("from typing import Any, Mapping, Sequence\n")
-    lines.add("from .._base import \(flavour.base)")
+    lines.add("from .._base import \(flavour.base), \(flavour.calling), SupportsGeoInterface")
     lines.add("from . import types as t\n\n")
     lines.block("def _given(params: dict[str, Any]) -> dict[str, Any]:", "") { lines in
       lines.add("return {name: value for name, value in params.items() if value is not None}")
@@ -35,7 +38,23 @@ struct PythonMethods {
         }
       }
     }
+    domains(&lines)
     return types.tidied(lines.lines)
+  }
+
+  /// What a client derives from: a domain an attribute.
+  private func domains(_ lines: inout Lines) {
+    lines.add("\n")
+    lines.block("class Domains(\(flavour.calling)):", "") { lines in
+      PythonTypes.docstring(
+        ["`\(flavour.wait)server.map.create(...)`: a domain an attribute, a method a \(flavour.noun)."], &lines)
+      for domain in types.definition.domains where !Self.methods(domain).isEmpty {
+        let name = "\(Names.upperCamel(domain.name))Methods"
+        lines.add()
+        lines.add("@cached_property")
+        lines.block("def \(Names.snake(domain.name))(self) -> \(name):", "") { $0.add("return \(name)(self)") }
+      }
+    }
   }
 
   private func emit(_ method: Method, _ lines: inout Lines) {
@@ -58,15 +77,18 @@ struct PythonMethods {
     }
     lines.block(") -> \(resultType(method)):", "") { lines in
       PythonTypes.docstring(doc(method, properties), code: example(method), &lines)
+      // Checkers do not like what is Any to be returned as something.
+      let isAny = resultType(method) == "Any"
+      let answer = isAny ? "return" : "result: \(resultType(method)) ="
       switch method.params {
-      case .type: lines.add("return \(flavour.wait)self._call(\"\(method.name)\", params)")
+      case .type: lines.add("\(answer) \(flavour.wait)self._call(\"\(method.name)\", params)")
       case .properties:
         let pairs = properties.map { "\"\($0.name)\": \(Names.snake($0.name))" }
-        let line = "return \(flavour.wait)self._call(\"\(method.name)\", _given({\(pairs.joined(separator: ", "))}))"
+        let line = "\(answer) \(flavour.wait)self._call(\"\(method.name)\", _given({\(pairs.joined(separator: ", "))}))"
         if line.count + lines.indentation <= PythonTypes.width {
           lines.add(line)
         } else {
-          lines.block("return \(flavour.wait)self._call(", ")") { lines in
+          lines.block("\(answer) \(flavour.wait)self._call(", ")") { lines in
             lines.add("\"\(method.name)\",")
             lines.block("_given(", "),") { lines in
               lines.block("{", "}") { lines in for pair in pairs { lines.add(pair + ",") } }
@@ -74,6 +96,7 @@ struct PythonMethods {
           }
         }
       }
+      if !isAny { lines.add("return result") }
     }
   }
 

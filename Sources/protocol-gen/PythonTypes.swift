@@ -23,6 +23,7 @@ struct PythonTypes {
     case .boolean: "bool"
     case .json: "Any"
     case .named(let name): prefix + name
+    case .array(.named(let name), _) where isInput && types[name]?.pythonArray != nil: types[name]?.pythonArray ?? "Any"
     case .array(let element, _):
       (isInput ? "Sequence[" : "list[") + annotation(element, prefix: prefix, isInput: isInput) + "]"
     case .map(let element):
@@ -122,6 +123,7 @@ struct PythonTypes {
     head.add(Self.header)
     head.add("\"\"\"What goes over the wire, as type checkers see it.\"\"\"\n")
     head.add("from __future__ import annotations\n")
+    if body.lines.contains(where: { $0.contains("os.PathLike") && !$0.contains("\"\"\"") }) { head.add("import os") }
     head.add("import sys")
     let used = ["Any", "Literal", "Mapping", "Sequence", "TypedDict", "Union"].filter { name in
       body.lines.contains { line in
@@ -169,10 +171,10 @@ struct PythonTypes {
     case .scalar(let base, let constraints):
       let bounds = constraints.expectation(of: base == .string ? "string" : base == .integer ? "integer" : "number")
       alias(
-        type, annotation(base),
+        type, type.python ?? annotation(base),
         extra: constraints.isEmpty
           ? [] : ["\(base == .integer ? "An" : "A") \(bounds)" + (type.unit.map { " (\($0))." } ?? ".")], &lines)
-    case .opaque(_, let python): alias(type, python, &lines)
+    case .opaque: alias(type, type.python ?? "Any", &lines)
     }
   }
 

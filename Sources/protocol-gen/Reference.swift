@@ -159,7 +159,7 @@ struct Reference {
     case .scalar(let base, let constraints):
       let unit = type.unit.map { ", in \($0)" } ?? ""
       lines.add("\(base == .integer ? "An" : "A") \(constraints.expectation(of: plain(base)).replacingBars)\(unit).\n")
-    case .opaque(let schema, _): lines.add("```json\n\(schema.pretty(width: 100))\n```\n")
+    case .opaque(let schema): lines.add("```json\n\(schema.pretty(width: 100))\n```\n")
     }
     if let example = type.example { lines.add("Example:\n\n```json\n\(example.pretty(width: 100))\n```\n") }
   }

@@ -77,7 +77,7 @@ struct Schemas {
           "x-enum-descriptions": .object(values.map { .init(name: $0.value, value: .string($0.about.doc)) }),
         ])
       case .scalar(let base, let constraints): schema(base, constraints)
-      case .opaque(let schema, _): schema
+      case .opaque(let schema): schema
       }
     let about = type.about
     let head = Tree.object(["title": .string(type.name), "description": .string(about.doc)]).members

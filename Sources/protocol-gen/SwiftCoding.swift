@@ -46,7 +46,7 @@ struct SwiftCoding {
     case .map(let element): "\(value).dictionary\(reading(element))"
     case .named(let name):
       switch types[name]?.kind {
-      case .opaque(let schema, _): "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
+      case .opaque(let schema): "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
       case .scalar: "\(readerName(name))(\(value))"
       default: "\(swiftType(type))(from: \(value))"
       }

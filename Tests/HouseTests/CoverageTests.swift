@@ -5,24 +5,21 @@ import JSON
 import Testing
 
 struct CoverageTests {
-  /// What no client can bring about by messages alone: other tests have it, or nothing can.
-  private static let outOfReach: Set<String> = [
-    "internalError", "serverBusy", "libraryMissing", "failedToStart", "state/resynced", "$/logMessage",
-  ]
   private static let transcripts = SourceFile.all(in: ["Protocol/conformance"], endings: ["jsonl"])
 
-  /// What no sequence of messages can bring about, and what tests it instead.
+  /// What no sequence of messages can bring about, and the tests that do it otherwise: by a client that does not read, a
+  /// handler that fails, a machine without a library.
   private static let beyondMessages = [
-    "state/resynced": "a client that stops reading: StateTests in ConformanceTests, and ServerTests",
-    "$/logMessage": "the same",
-    "serverBusy": "the same, in JSONRPCTests",
-    "internalError": "a handler that fails: JSONRPCTests",
-    "libraryMissing": "a machine without PROJ or GDAL",
+    "state/resynced": "Tests/ServerTests/BackpressureTests.swift",
+    "$/logMessage": "Tests/JSONRPCTests/LifecycleTests.swift",
+    "serverBusy": "Tests/ServerTests/BackpressureTests.swift",
+    "internalError": "Tests/JSONRPCTests/MessageTests.swift",
+    "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
   ]
 
   /// What a case says it covers besides what can be seen in it.
   private static func declared(_ member: StaticString) throws -> Set<String> {
-    var names = outOfReach
+    var names = Set(beyondMessages.keys)
     for file in transcripts {
       let head = try JSONDocument(String(file.lines.first ?? ""))
       try head.read { head in
@@ -47,7 +44,7 @@ struct CoverageTests {
       try definition.read { domain in
         for list in [domain["methods"], domain["notifications"]] where list.isPresent {
           for name in try list.array({ entry throws(JSONError) in try entry["name"].string() })
-          where !declared.contains(name) && !Self.says("method", name) && Self.beyondMessages[name] == nil {
+          where !declared.contains(name) && !Self.says("method", name) {
             Issue.record("no case has \(name) (\(file.path))")
           }
         }
@@ -61,9 +58,16 @@ struct CoverageTests {
     let text = try String(contentsOf: ProtocolGen.root.appending(path: "Protocol/errors.json"), encoding: .utf8)
     try JSONDocument(text).read { errors in
       for kind in try errors["errors"].array({ entry throws(JSONError) in try entry["kind"].string() })
-      where !declared.contains(kind) && !Self.says("kind", kind) && Self.beyondMessages[kind] == nil {
+      where !declared.contains(kind) && !Self.says("kind", kind) {
         Issue.record("no case has an error of kind \(kind)")
       }
+    }
+  }
+
+  @Test func `what messages cannot bring about is tested where it is said to be`() {
+    let tests = SourceFile.all(in: ["Tests"], endings: ["swift"])
+    for (name, path) in Self.beyondMessages {
+      #expect(tests.first { $0.path == path }?.text.contains(name) == true, "\(path) does not test \(name)")
     }
   }
 }

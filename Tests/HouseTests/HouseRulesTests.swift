@@ -21,7 +21,7 @@ struct HouseRulesTests {
       "JSON", "JSONRPC", "Geometry", "GeometryEngine", "Projection", "FeatureFormats", "Elevation", "Query", "GeoModel",
       "GeoProtocol",
     ],
-    "geomodel-server": ["GeoServices", "GeoModel", "JSONRPC", "Projection"],
+    "geomodel-server": ["GeoServices", "GeoModel", "Geometry", "JSONRPC", "Projection"],
     "protocol-gen": ["JSON"],
   ]
 

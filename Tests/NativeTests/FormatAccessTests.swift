@@ -158,6 +158,17 @@ import Testing
     #expect(told.count > 5)
   }
 
+  @Test func `progress of looking at a text file rises with what is read`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(pointsGeoJSON(60_000), to: "large.geojson")
+    var told: [Double] = []
+    let description = try FeatureFormats.describe(.file(path), progress: { told.append($0) })
+    #expect(description.layers.map(\.featureCount) == [60_000])
+    #expect(told.last == 1)
+    #expect(zip(told, told.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(told.count > 50, "told in small steps: \(told.count)")
+  }
+
   @Test(arguments: ["appended", "replaced", "touched"])
   func `a file that changes while it is read is noticed`(how: String) throws {
     let directory = try TemporaryDirectory()

@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [
     request("1", "map/removeLayer", #"{"map":"m1","layer":"l1"}"#), request("1", "map/close", #"{"map":"m1"}"#),
-    request("1", "layer/cancelLoad", #"{"layer":"l1"}"#), request("1", "task/cancel", #"{"task":"load"}"#),
+    request("1", "layer/cancelLoad", #"{"layer":"l1"}"#), request("1", "task/cancel", ##"{"task":"#\"load\""}"##),
     request("1", "shutdown"),
   ])
   func `what ends a load is answered after it`(message: String) throws {
@@ -42,6 +42,50 @@ import Testing
     #expect(kinds.dropLast().allSatisfy { $0 == "report" })
     try server.send(request("1", "session/echo") + "\n")
     #expect(try server.line() == echoed("1"))
+  }
+
+  @Test func `progress is told while a text file is opened, too`() throws {
+    let server = try ServerProcess.started()
+    let params = #"{"id":"big","path":"\#(LargeFile.path)","meta":{"progressToken":"t"}}"#
+    try server.send(request("1", "source/open", params) + "\n")
+    var parts: [Double] = []
+    var message = try server.line(seconds: 60)
+    while isProgress(message) {
+      let percentage = try JSONDocument(message).read { root in
+        let value = root["params"]["value"]["percentage"]
+        return value.isPresent ? try value.double() : nil
+      }
+      if let percentage { parts.append(percentage) }
+      message = try server.line(seconds: 60)
+    }
+    #expect(message.hasPrefix(#"{"jsonrpc":"2.0","id":1,"result":"#))
+    #expect(parts.contains { $0 > 0 && $0 < 100 }, "\(parts)")
+  }
+
+  @Test func `what a parser built before it was cancelled is given back`() throws {
+    let server = try ServerProcess.started()
+    let small = makeTemporaryFile(kml(1))
+    let large = makeTemporaryFile(kml(60_000))
+    defer {
+      unlink(small)
+      unlink(large)
+    }
+    try server.send(request("1", "source/open", #"{"path":"\#(small)","driver":"KML"}"#) + "\n")
+    #expect(try server.line().contains(#""featureCount":1"#))
+    let before = server.kibibytes("VmRSS")
+    // Libkml reads all of it first; then it parses, and cannot be stopped. It is parsing when memory grows.
+    try server.send(request("2", "source/open", #"{"path":"\#(large)","driver":"KML"}"#) + "\n")
+    while server.kibibytes("VmRSS") < before + 16_384, !server.hasOutput(milliseconds: 2) {}
+    try server.send(cancel("2"))
+    #expect(failure(try server.reply()) == "2 -32800 cancelled")
+    try server.untilNothingWorks()
+    let peak = server.kibibytes("VmHWM")
+    var after = server.kibibytes("VmRSS")
+    for _ in 0..<50 where after > before + 8_192 {
+      _ = server.hasOutput(milliseconds: 50)
+      after = server.kibibytes("VmRSS")
+    }
+    #expect(after <= before + 8_192, "\(before) KiB before, \(peak) at most, \(after) after")
   }
 
   @Test func `one who joined a load leaves it alone when cancelled`() throws {
@@ -105,6 +149,15 @@ private enum LargeFile {
     atexit { unlink(LargeFile.path) }
     return path
   }()
+}
+
+private func kml(_ count: Int) -> String {
+  let places = (0..<count).map { index in
+    "<Placemark><name>place \(index)</name><Point><coordinates>\(index % 360 - 180),1</coordinates></Point></Placemark>"
+  }
+  return #"<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>"#
+    + places.joined(separator: "\n")
+    + "</Document></kml>"
 }
 
 private let load = request("\"load\"", "layer/load", #"{"layer":"l1","meta":{"progressToken":"t"}}"#)

@@ -3,6 +3,11 @@
 import JSON
 import TestSupport
 
+/// The checkout, by this file's place in it.
+enum ProjectRoot {
+  static let path = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
+}
+
 let initialize = request("0", "initialize")
 let exitMessage = #"{"jsonrpc":"2.0","method":"exit"}"#
 

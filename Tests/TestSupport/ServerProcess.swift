@@ -169,11 +169,14 @@ public final class ServerProcess {
 
   /// The next line, without its end.
   public func line(seconds: Int32 = 10) throws -> String {
+    // A long line comes in many pieces: each is looked through once.
+    var searched = 0
     while true {
-      if let end = received.firstIndex(of: 0x0A) {
+      if let end = received[searched...].firstIndex(of: 0x0A) {
         defer { received.removeFirst(end + 1) }
         return String(decoding: received[..<end], as: UTF8.self)
       }
+      searched = received.count
       guard try readMore(seconds) else { throw Failure(description: "the output ended") }
     }
   }

@@ -10,67 +10,26 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Awaitable, Callable, TypeVar
+from typing import Any
 
 import geomodel
 from geomodel.errors import SupersededError
+
+from demo_support import (
+    Transcript, box, driving, failing, flag, kind, metres, near, place, point, position, revision, shorten, where, within,
+    scale, write_geojson,
+)
 
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"  # Their provenance is in README.md there.
 BIG_FILE_BYTES = 100_000_000
 CANCEL_BOUND = 0.050  # What the protocol promises, in seconds, from a cancel to its answer.
 NAIROBI, REYKJAVIK = (36.82, -1.29), (-21.94, 64.15)
-EUROPE = {"xMin": -10, "yMin": 36, "xMax": 20, "yMax": 60}
+EUROPE: geomodel.types.Envelope = {"xMin": -10, "yMin": 36, "xMax": 20, "yMax": 60}
 JACKSBORO = (-84.25, 36.6)
-
-T = TypeVar("T")
-
-
-# --- the transcript -------------------------------------------------------------------------------------------------
-
-
-class Transcript:
-    """Prints the steps as they are answered, and keeps the claims for the end."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._bold = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        self._claims: list[tuple[bool, str]] = []
-
-    def title(self, text: str) -> None:
-        print(f"\n\033[1m{text}\033[0m" if self._bold else f"\n{text}", flush=True)
-
-    def line(self, sent: str, came: str, took: float | None = None) -> None:
-        at = time.perf_counter() - self._start
-        span = "" if took is None else f"{took * 1000:,.1f} ms"
-        method, _, what = sent.partition("  ")
-        print(f"{at:7.3f} s {span:>12}  {method:<25} {what.strip():<30}  {came}", flush=True)
-
-    async def step(self, sent: str, call: Awaitable[T], came: Callable[[T], str]) -> T:
-        """Awaits a call, then prints it; `sent` is the method and, after two spaces, with what; `came` words the result."""
-        began = time.perf_counter()
-        result = await call
-        self.line(sent, came(result), time.perf_counter() - began)
-        return result
-
-    def claim(self, holds: bool, text: str) -> None:
-        self._claims.append((bool(holds), text))
-
-    def verdict(self) -> bool:
-        self.title("What was claimed")
-        for holds, text in self._claims:
-            print(f"  {'yes' if holds else 'NO ':<4} {text}")
-        wrong = sum(not holds for holds, _ in self._claims)
-        seconds = time.perf_counter() - self._start
-        print(f"\n{len(self._claims)} claims, {wrong} of them false; {seconds:.1f} s.", flush=True)
-        return wrong == 0
-
-
-# --- the steps ------------------------------------------------------------------------------------------------------
 
 
 async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
@@ -97,7 +56,7 @@ async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
     await say.step(
         "view/create  1024 x 768 over the map",
         server.view.create(id="view", map="map", width=1024, height=768),
-        lambda view: f"1 : {view['viewpoint']['targetScale']:,.0f}",
+        scale,
     )
 
 
@@ -106,7 +65,7 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
     await say.step(
         "view/setViewpoint  0, 20",
         server.view.set_viewpoint(view="view", viewpoint=place((0, 20), 100e6)),
-        lambda result: f"1 : {result['viewpoint']['targetScale']:,.0f}",
+        scale,
     )
 
     async with server.observe_viewpoint("view") as seen:
@@ -137,7 +96,8 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
     )
     say.claim(interrupted["arrived"] is False, "the first flight says that it did not arrive")
     say.claim(second["arrived"] is True, "the second says that it did")
-    say.claim(1e6 < midway["viewpoint"]["targetScale"] < 100e6, "in between the view was on its way")
+    halfway: Any = midway["viewpoint"]
+    say.claim(1e6 < halfway["targetScale"] < 100e6, "in between the view was on its way")
     say.claim(len(told) > 30, "whoever watched was told of it on the way")
     say.claim(near(end["locations"][0]["coordinates"], REYKJAVIK), "Reykjavik is in the middle of the screen")
 
@@ -217,6 +177,7 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
         lambda scene: box(scene["elevationSources"][0]["extent"]),
     )
     asking = server.options(scope="scene", key="height")
+    newer = asking.options(task="newer")
     grid = [point((-84.4 + (n % 400) * 0.0007, 36.5 + (n // 400) * 0.0008)) for n in range(100_000)]
     began = time.perf_counter()
     # Both are written before either is answered, in this order.
@@ -224,18 +185,18 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     await asyncio.sleep(0)
     one = await say.step(
         "scene/elevation  1 point, same scope and key",
-        asking.scene.elevation(scene="scene", points=[point(JACKSBORO)], interpolation="nearest"),
+        newer.scene.elevation(scene="scene", points=[point(JACKSBORO)], interpolation="nearest"),
         lambda result: "{elevation:g} m".format(**result["elevations"][0]),
     )
     error, ended = await many
     by = error.data.get("by") if isinstance(error, SupersededError) else None
-    say.line("scene/elevation  100,000 points, asked before", f"{kind(error)} by request {by}", ended - began)
+    say.line("scene/elevation  100,000 points, asked before", f"{kind(error)} by task {by}", ended - began)
     other = await say.step(
         "scene/elevation  1 point in the Atlantic",
         server.scene.elevation(scene="scene", points=[point((-40, 30))]),
         lambda result: result["elevations"][0]["type"],
     )
-    say.claim(isinstance(error, SupersededError) and by is not None, "the older question was superseded by the newer")
+    say.claim(by == "newer", "the older question was superseded by the newer")
     say.claim(one["elevations"][0].get("elevation") == 513, "the height at -84.25, 36.6 is 513 m")
     say.claim(other["elevations"] == [{"type": "outside"}], "no height is made up where there is none")
 
@@ -323,87 +284,6 @@ async def main() -> int:
     say.line("shutdown, exit", f"status {server.exit_status}", time.perf_counter() - began)
     say.claim(server.exit_status == 0, "the server ended as it was asked to")
     return 0 if say.verdict() else 1
-
-
-# --- small things ---------------------------------------------------------------------------------------------------
-
-
-async def failing(call: Awaitable[Any]) -> tuple[Any, float]:
-    """The error that a call ends with (its result, should it have one) and when that was."""
-    try:
-        outcome = await call
-    except geomodel.GeoModelError as error:
-        outcome = error
-    return outcome, time.perf_counter()
-
-
-def write_geojson(path: Path, size: int) -> None:
-    """Points all over the world, the same 20,000 again and again, until the file has the size."""
-    places = ",\n".join(
-        f'{{"type":"Feature","geometry":{{"type":"Point","coordinates":[{n * 7919 % 36000 / 100 - 180:.2f},'
-        f'{n * 4729 % 18000 / 100 - 90:.2f}]}},"properties":{{"name":"place {n}","kind":"k{n % 8}","value":{n}}}}}'
-        for n in range(20_000)
-    )
-    with path.open("w", encoding="ascii") as file:
-        file.write(f'{{"type":"FeatureCollection","features":[\n{places}')
-        while file.tell() < size:
-            file.write(f",\n{places}")
-        file.write("\n]}\n")
-
-
-def point(at: Any) -> dict[str, Any]:
-    return {"type": "Point", "coordinates": list(at)}
-
-
-def place(at: tuple[float, float], scale: float) -> Any:
-    return {"type": "centerAndScale", "center": point(at), "targetScale": scale}
-
-
-def near(a: Any, b: Any) -> bool:
-    return math.dist(a[:2], b[:2]) < 1e-6
-
-
-def within(at: list[float], area: Any) -> bool:
-    return area["xMin"] <= at[0] <= area["xMax"] and area["yMin"] <= at[1] <= area["yMax"]
-
-
-def metres(a: list[float], b: list[float]) -> float:
-    """Great-circle distance, on a sphere: good to half a percent."""
-    (x1, y1), (x2, y2) = (map(math.radians, at[:2]) for at in (a, b))
-    half = math.sin((y2 - y1) / 2) ** 2 + math.cos(y1) * math.cos(y2) * math.sin((x2 - x1) / 2) ** 2
-    return 2 * 6_371_008.8 * math.asin(math.sqrt(half))
-
-
-def position(at: list[float]) -> str:
-    return f"{at[0]:.4f}, {at[1]:.4f}"
-
-
-def where(viewpoint: dict[str, Any]) -> str:
-    return f"on the way: {position(viewpoint['center']['coordinates'])}, 1 : {viewpoint['targetScale']:,.0f}"
-
-
-def driving(location: dict[str, Any]) -> str:
-    return f"{position(location['position']['coordinates'])}, {location['speed']:g} m/s, course {location['course']:.0f}"
-
-
-def box(area: Any) -> str:
-    return "{xMin:.4g} {yMin:.4g} ... {xMax:.4g} {yMax:.4g}".format(**area)
-
-
-def shorten(names: list[str], at_most: int = 4) -> str:
-    return ", ".join(names[:at_most]) + (" ..." if len(names) > at_most else "")
-
-
-def revision(result: Any) -> str:
-    return f"revision {result['revision']}"
-
-
-def flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def kind(outcome: Any) -> str:
-    return outcome.kind if isinstance(outcome, geomodel.GeoModelError) else "an answer"
 
 
 if __name__ == "__main__":

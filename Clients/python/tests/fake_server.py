@@ -84,6 +84,7 @@ def slow(request: Any) -> None:
         write(reply(request, {"subscription": "late", "revision": 0, "snapshot": []}))
     else:
         write(reply(request, {"slept": True}) if done else fail(request, -32800, "cancelled"))
+    log.append({"method": "(slow answered)"})
 
 
 def observe(request: Any) -> None:

@@ -12,6 +12,12 @@ from support import FAKE
 import geomodel
 
 
+async def arrived(server: geomodel.Client, method: str) -> None:
+    """Until the fake server has seen a message of that method."""
+    while method not in [message.get("method") for message in (await server.call("test/log"))["log"]]:
+        await asyncio.sleep(0)
+
+
 class ClientTests(unittest.IsolatedAsyncioTestCase):
     async def test_calls_in_both_framings(self) -> None:
         for framing in ("headers", "lines"):
@@ -72,7 +78,7 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
     async def test_cancelling_the_task_cancels_the_request(self) -> None:
         async with geomodel.launch(FAKE) as server:
             task = asyncio.create_task(server.call("test/slow"))
-            await asyncio.sleep(0.05)
+            await arrived(server, "test/slow")
             task.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await task
@@ -85,16 +91,16 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
         async with geomodel.launch(FAKE) as server:
             with self.assertRaises(geomodel.CallTimeoutError):
                 await server.options(timeout=0.05).call("test/slow", {"answersAnyway": True})
-            await asyncio.sleep(0.15)
+            await arrived(server, "(slow answered)")
             self.assertEqual(await server.session.echo(value=1), {"value": 1})
 
     async def test_a_subscription_that_came_too_late_is_given_back(self) -> None:
         async with geomodel.launch(FAKE) as server:
             params = {"answersAnyway": True, "makes": True}
             late = asyncio.ensure_future(server._request("test/slow", params, on_orphan=server._give_back_subscription))
-            await asyncio.sleep(0.05)
+            await arrived(server, "test/slow")
             late.cancel()
-            await asyncio.sleep(0.25)
+            await arrived(server, "state/unobserve")
             log = (await server.call("test/log"))["log"]
         self.assertIn("late", [m["params"]["subscription"] for m in log if m["method"] == "state/unobserve"])
 
@@ -125,7 +131,7 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
         async with geomodel.launch(FAKE) as server:
             await server.options(progress=seen.append).call("test/slow", {"seconds": 0.1})
             before = len(seen)
-            await asyncio.sleep(0.05)
+            await server.session.echo(value=1)
         self.assertEqual([report["percentage"] for report in seen], [0, 50, 100])
         self.assertEqual(len(seen), before)
 
@@ -143,6 +149,22 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
         async with geomodel.launch(FAKE) as server:
             with self.assertRaises(geomodel.EncodeError):
                 await server.session.echo(value=float("nan"))
+            self.assertEqual(await server.session.echo(value=1), {"value": 1})
+
+    async def test_wrong_types_are_encode_errors_wherever_they_are_given(self) -> None:
+        async with geomodel.launch(FAKE) as server:
+            wrong: list[Any] = [
+                server.overlay.add_graphics(overlay="o", graphics=5),  # type: ignore[arg-type]
+                server.overlay.add_columns(overlay="o", x=1.5, y=[1]), server.call("session/echo", 7),  # type: ignore[arg-type]
+                server.options(timeout="soon").session.echo(value=1), server.session.echo(value={1, "a", object}),  # type: ignore[arg-type]
+                server.observe(object()), server.notify("$/setTrace", {"value": object()}),  # type: ignore[arg-type]
+            ]
+            for call in wrong:
+                with self.assertRaises(geomodel.EncodeError):
+                    await call
+            for given in ({"allow_dir": 5}, {"args": [5]}, {"root_path": 5}, {"framing": "tcp"}, {"env": {"A": 5}}, {"cwd": {}}):
+                with self.subTest(given), self.assertRaises(geomodel.EncodeError):
+                    await geomodel.launch(FAKE, **given)  # type: ignore[arg-type]
             self.assertEqual(await server.session.echo(value=1), {"value": 1})
 
     async def test_requests_of_the_server_are_refused(self) -> None:
@@ -187,11 +209,11 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(geomodel.CallTimeoutError):
                 await stream.get(timeout=0.05)
             waiter = asyncio.create_task(_collect(stream))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             stream.close()
             self.assertEqual(await waiter, [])
             rest = asyncio.create_task(_collect(server.notifications("test/told")))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
         self.assertEqual(await rest, [])
 
     async def test_a_forgotten_stream_is_not_fed(self) -> None:
@@ -310,7 +332,7 @@ class EndTests(unittest.IsolatedAsyncioTestCase):
     async def test_closing_while_calls_wait(self) -> None:
         server = await geomodel.launch(FAKE)
         waiter = asyncio.create_task(server.call("test/slow"))
-        await asyncio.sleep(0.05)
+        await arrived(server, "test/slow")
         await server.close()
         with self.assertRaises(geomodel.ClosedError):
             await waiter
@@ -325,7 +347,7 @@ class EndTests(unittest.IsolatedAsyncioTestCase):
 
         task = asyncio.create_task(run())
         while not started:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await task

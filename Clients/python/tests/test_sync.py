@@ -86,9 +86,12 @@ class SyncTests(unittest.TestCase):
     @unittest.skipUnless(os.name == "posix", "signals")
     def test_control_c_cancels_the_request_and_the_session_goes_on(self) -> None:
         code = (
-            "import support, geomodel\n"
+            "import support, geomodel, threading\n"
             "with geomodel.launch_sync(support.FAKE) as server:\n"
-            "    print('ready', flush=True)\n"
+            "    def watch():\n"
+            "        while not any(m['method'] == 'test/slow' for m in server.call('test/log')['log']): pass\n"
+            "        print('ready', flush=True)\n"
+            "    threading.Thread(target=watch).start()\n"
             "    try:\n        server.call('test/slow', {'seconds': 30})\n"
             "    except KeyboardInterrupt:\n"
             "        log = server.call('test/log')['log']\n"
@@ -99,7 +102,6 @@ class SyncTests(unittest.TestCase):
         )
         assert child.stdout is not None
         self.assertEqual(child.stdout.readline(), b"ready\n")
-        time.sleep(0.3)
         os.killpg(child.pid, signal.SIGINT)  # As a terminal does it: to the whole group.
         self.assertEqual(child.communicate(timeout=10)[0], b"True\n")
         self.assertEqual(child.returncode, 0)

@@ -4,14 +4,17 @@ import array
 import base64
 import datetime
 import json
+import re
 import struct
 import unittest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import support
+import geomodel
 from geomodel import EncodeError
-from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, prepare
+from geomodel._options import CallOptions
+from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, encoding, prepare
 
 try:
     import numpy
@@ -53,6 +56,13 @@ class WireTests(unittest.TestCase):
         self.assertEqual({k: set(v) for k, v in COLUMNS.items()}, columns)
         self.assertEqual({k: set(v) for k, v in COLUMN_MAPS.items()}, maps)
 
+    def test_every_domain_with_methods_is_an_attribute(self) -> None:
+        for path in (support.ROOT / "Protocol" / "domains").glob("*.json"):
+            definition = json.loads(path.read_text())
+            name = re.sub("([A-Z])", r"_\1", definition["domain"]).lower()
+            if any(method["shape"] != "lifecycle" for method in definition["methods"]):
+                self.assertTrue(hasattr(geomodel.Client, name) and hasattr(geomodel.SyncClient, name), name)
+
     def test_paths_geometries_and_times(self) -> None:
         utc = datetime.datetime(2000, 1, 1, 12, tzinfo=datetime.timezone.utc)
         self.assertEqual(
@@ -69,6 +79,22 @@ class WireTests(unittest.TestCase):
         for value in (float("nan"), float("inf"), object(), "\ud800", loop, {(1, 2): 3}):
             with self.assertRaises(EncodeError):
                 dumps({"value": value})
+
+    def test_types_that_do_not_fit_are_encode_errors(self) -> None:
+        class Odd:
+            @property
+            def __geo_interface__(self) -> Any:
+                raise LookupError("no geometry here")
+
+        for method, params in (
+            ("overlay/addGraphics", {"graphics": 5}), ("overlay/addGraphics", {"graphics": {"type": "FeatureCollection"}}),
+            ("overlay/addColumns", {"x": 5}), ("overlay/addColumns", {"attributes": 5}),
+            ("overlay/addColumns", {"x": array.array("Q", [2**63])}), ("map/create", [1, 2]), ("map/create", "m1"),
+            ("map/create", {"meta": "m"}), ("map/create", {"id": object()}), ("map/create", {"id": Odd()}),
+        ):
+            with self.subTest(method=method, params=params), self.assertRaises(EncodeError):
+                with encoding(method):
+                    dumps(prepare(method, CallOptions(origin="me").with_meta(params, None)))  # type: ignore[arg-type]
 
     def test_graphics_of_features_and_geometries(self) -> None:
         point = {"type": "Point", "coordinates": [1, 2]}

@@ -803,8 +803,7 @@ public enum DocumentProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.path =
-          try json["path"].string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+        self.path = try SessionProtocol.readFilePath(json["path"])
       }
     }
 
@@ -842,8 +841,7 @@ public enum DocumentProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.path =
-          try json["path"].string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+        self.path = try SessionProtocol.readFilePath(json["path"])
       }
     }
 

@@ -58,7 +58,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidScaleRange
   /// Items of a bulk request are bad; nothing was changed.
   case invalidItems
-  /// Columns of one request differ in length, or base64 data does not make whole numbers.
+  /// Columns of one request differ in length.
   case columnLengths
   /// A command of a transaction failed; nothing was changed. `path` is the command's.
   case transactionFailed

@@ -216,7 +216,8 @@ public enum SourceProtocol {
     }
   }
 
-  /// Opens a file and reads its schema. The source belongs to the session until it is closed.
+  /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
+  /// The source belongs to the session until it is closed.
   public enum Open {
     public static let name: StaticString = "source/open"
 
@@ -279,7 +280,8 @@ public enum SourceProtocol {
     public typealias Result = SourceProtocol.Source
   }
 
-  /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
+  /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer is called
+  /// `inline`, or what the collection's `name` says.
   public enum OpenInline {
     public static let name: StaticString = "source/openInline"
 

@@ -7,7 +7,7 @@ import JSON
 public protocol SourceHandlers {
   associatedtype Host: MethodHost
 
-  /// Opens a file and reads its schema.
+  /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
   static func `open`(
     _ params: SourceProtocol.Open.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, SourceProtocol.Open.Result>

@@ -99,7 +99,12 @@ extension Host {
   /// After bulk edits, gives back what they left over, once nothing else is to do.
   private func trimLater(_ count: Int) {
     untrimmed += count
-    guard untrimmed >= Self.bulk, trimming == nil else { return }
+    if untrimmed >= Self.bulk { trimSoon() }
+  }
+
+  /// Gives memory back that nobody uses any more.
+  func trimSoon() {
+    guard trimming == nil else { return }
     let bound = LoopBound(self, on: loop)
     trimming = loop.schedule(after: 100_000_000) {
       let host = bound.value

@@ -15,7 +15,7 @@ extension Host {
         let options = try RequestMeta(call.params).task
         let place = try place(of: name, call, options)
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
-        if let older, older.params == place.params, older.method == "\(name)" || place.isLoad {
+        if let older, place.isLoad || older.method == "\(name)" && older.question.isSame(as: TaskQuestion(call)) {
           join(older, call.deferReply())
           return .later
         }
@@ -24,9 +24,10 @@ extension Host {
         }
         let plan = try change(call, name) { try body(params, &$0) }
         // Only now: a question that is refused takes no one's place.
-        if let older { supersede(older, by: call.id) }
+        let handle = options?.id ?? tasks.handle(for: call.id)
+        if let older { supersede(older, by: handle) }
         publish()
-        run(plan, call, options, place)
+        run(plan, call, as: handle, timeout: options?.timeout, place)
         return .later
       }
     }
@@ -35,7 +36,6 @@ extension Host {
   private struct Place {
     var scope: ObjectReference?
     var key: String?
-    var params: String
     /// Loads of one layer are one attempt, by whichever method.
     var isLoad = false
   }
@@ -44,12 +44,11 @@ extension Host {
     of name: StaticString, _ call: Call, _ options: SessionProtocol.TaskOptions?
   ) throws -> Place {
     if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string() {
-      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, params: "", isLoad: true)
+      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, isLoad: true)
     }
     if "\(name)" == "document/open" || "\(name)" == "document/revert" {
       // Of documents on their way the newest counts.
-      return Place(
-        scope: nil, key: DocumentService.openKey, params: "\(name) \((try? call.params["path"].string()) ?? "")")
+      return Place(scope: nil, key: DocumentService.openKey)
     }
     var scope: ObjectReference?
     if let id = options?.scope {
@@ -58,34 +57,27 @@ extension Host {
       }
       scope = object
     }
-    guard let key = options?.key else { return Place(scope: scope, key: nil, params: "") }
-    var text = JSONWriter(capacity: 256)
-    call.params.forEachMember { member, value in
-      guard !member.elementsEqual("meta".utf8) else { return }
-      text.key(utf8: member)
-      value.encode(to: &text)
-    }
-    return Place(scope: scope, key: key, params: text.string)
+    return Place(scope: scope, key: options?.key)
   }
 
   private func run<R: JSONEncodable & Sendable>(
-    _ plan: TaskPlan<Host, R>, _ call: Call, _ options: SessionProtocol.TaskOptions?, _ place: Place
+    _ plan: TaskPlan<Host, R>, _ call: Call, as handle: String, timeout: Double?, _ place: Place
   ) {
     let pending = call.deferReply()
     let bound = LoopBound(self, on: loop)
-    let handle = options?.id ?? Self.text(of: call.id)
     let progress = ProgressGate()
     let worker = Worker(files: files) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }
     let task = RunningTask(
-      handle: handle, method: call.method, scope: place.scope, key: place.key, params: place.params, worker: worker,
+      handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call),
+      worker: worker,
       abandon: plan.abandon.map { abandon in { abandon(&$0) } })
     tasks.running.append(task)
     tasks.started += 1
     tasks.working += 1
     join(task, pending)
-    if let timeout = options?.timeout {
+    if let timeout {
       let boundTask = LoopBound(task, on: loop)
       task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
         let task = boundTask.value
@@ -95,6 +87,7 @@ extension Host {
     }
     let boundTask = LoopBound(task, on: loop)
     let document = call.document
+    let readsFile = place.isLoad || call.method == "source/open" || call.method == "document/open"
     loop.offload(to: .work) { [loop] in
       let outcome = Result {
         try worker.checkCancelled()
@@ -107,6 +100,8 @@ extension Host {
         let task = boundTask.value
         host.tasks.working -= 1
         host.session?.turn { host.finish(task, outcome) }
+        // What parsers built would stay with the allocator: ten times the file, with KML.
+        if readsFile { host.trimSoon() }
       }
     }
   }
@@ -166,9 +161,8 @@ extension Host {
     for waiter in waiters { waiter.fail(error) }
   }
 
-  private func supersede(_ task: RunningTask, by id: RequestID?) {
-    let error = RPCError(.superseded, "A newer task took its place.")
-    end(task, with: id.map { error.with("by", $0) } ?? error)
+  private func supersede(_ task: RunningTask, by handle: String) {
+    end(task, with: RPCError(.superseded, "A newer task took its place.").with("by", handle))
   }
 
   /// Ends the tasks that belong to an object that is gone.
@@ -180,14 +174,6 @@ extension Host {
     guard let task = tasks.with(handle: handle) else { return }
     session?.turn {
       for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
-    }
-  }
-
-  private static func text(of id: RequestID?) -> String {
-    switch id {
-    case .integer(let number): "\(number)"
-    case .string(let text): text
-    case nil: ""
     }
   }
 }

@@ -10,8 +10,8 @@ final class RunningTask {
   let method: String
   let scope: ObjectReference?
   let key: String?
-  /// The params it was begun with, without `meta`, as text: equal params join.
-  let params: String
+  /// What it was begun with: the same question joins.
+  let question: TaskQuestion
   let worker: Worker
   /// Puts the world back when the work does not come to its end.
   let abandon: ((inout World) -> Void)?
@@ -19,16 +19,40 @@ final class RunningTask {
   var timer: LoopTimer?
 
   init(
-    handle: String, method: String, scope: ObjectReference?, key: String?, params: String, worker: Worker,
+    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskQuestion, worker: Worker,
     abandon: ((inout World) -> Void)?
   ) {
     self.handle = handle
     self.method = method
     self.scope = scope
     self.key = key
-    self.params = params
+    self.question = question
     self.worker = worker
     self.abandon = abandon
+  }
+}
+
+/// What a task was asked, kept to tell whether another request asks the same.
+struct TaskQuestion {
+  let params: JSONValue
+  /// Keeps `params` alive.
+  private let document: JSONDocument
+
+  init(_ call: Call) {
+    params = call.params
+    document = call.document
+  }
+
+  /// Whether the params are the same; `meta` apart, null being absent, members in any order.
+  func isSame(as other: TaskQuestion) -> Bool { covers(other) && other.covers(self) }
+
+  private func covers(_ other: TaskQuestion) -> Bool {
+    var same = true
+    other.params.forEachMember { name, value in
+      guard same, value.isPresent, !name.elementsEqual("meta".utf8) else { return }
+      same = value.isEqual(to: params.member(String(decoding: name, as: UTF8.self)))
+    }
+    return same
   }
 }
 
@@ -44,6 +68,20 @@ struct Tasks {
   }
 
   func with(handle: String) -> RunningTask? { running.first { $0.handle == handle } }
+
+  /// The handle of a task that was given none: `#` and the request's id as JSON, so that 5 and "5" differ, and no id that a
+  /// client may give is in the way.
+  func handle(for id: RequestID?) -> String {
+    let plain = "#" + (id?.description ?? "")
+    var handle = plain
+    // Who joined may outlive the request that began the task, whose id is free again then.
+    var count = 1
+    while with(handle: handle) != nil {
+      count += 1
+      handle = "\(plain).\(count)"
+    }
+    return handle
+  }
 
   mutating func remove(_ task: RunningTask) {
     task.timer?.cancel()

@@ -60,15 +60,17 @@ enum SourceService: SourceHandlers {
   ) -> TaskPlan<Host, SourceProtocol.Source> {
     TaskPlan { worker in
       let origin = try origin(worker.files)
-      let (driver, layers) = try schema(of: origin, worker)
+      let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
         Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
       }
     }
   }
 
-  /// Reads what is in a source; runs on a worker.
-  static func schema(of origin: SourceOrigin, _ worker: Worker) throws -> (driver: String, layers: [SourceLayer]) {
+  /// Reads what is in a source; runs on a worker. `progress` is told how far it is.
+  static func schema(
+    of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> (driver: String, layers: [SourceLayer]) {
     let (source, options) = FeatureLoading.source(origin)
     let description: SourceDescription
     var isInline = false
@@ -79,7 +81,8 @@ enum SourceService: SourceHandlers {
     }
     do {
       description = try FeatureFormats.describe(
-        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled })
+        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
+        progress: progress)
     } catch {
       guard isInline, case .unrecognized(let path) = error else { throw error }
       // Only one format can stand in a request.

@@ -84,10 +84,10 @@ enum ColumnReader {
     }
     guard value["data"].kind == .string else { throw value["data"].typeError(expected: "base64") }
     guard let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
-      throw WireFault(.columnLengths, value["data"].typeError(expected: "base64"))
+      throw value["data"].typeError(expected: "base64")
     }
     guard bytes.count.isMultiple(of: 8) else {
-      throw WireFault(.columnLengths, value["data"].typeError(expected: "base64 of whole 8-byte numbers"))
+      throw value["data"].typeError(expected: "base64 of whole 8-byte numbers")
     }
     return type == "float64"
       ? .doubles(words(bytes).map { Double(bitPattern: UInt64(littleEndian: $0)) })

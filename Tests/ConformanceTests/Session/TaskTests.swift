@@ -58,7 +58,7 @@ struct TaskTests {
       let error = try #require(try server.answer(to: id)?["error"])
       #expect(error["code"] == -32802)
       #expect(error["data"]?["kind"] == "superseded")
-      #expect(error["data"]?["by"] == "newer")
+      #expect(error["data"]?["by"] == "#\"newer\"")
     }
     server.loop.runOffloaded()
     #expect(try server.answer(to: newer)?["result"] != nil)
@@ -158,19 +158,56 @@ struct TaskTests {
     #expect(try server.takeMessages().isEmpty)
   }
 
-  @Test func `a handle is the request's id, or the one given, and no two tasks have the same`() throws {
+  @Test func `a handle is the one given, or made of the request's id, and no two tasks have the same`() throws {
     let number = elevation(id: 700)
-    let text = elevation(id: "text")
-    let given = elevation(task: ["id": "given"])
-    #expect(try handles() == ["700", "text", "given"])
-    let again = elevation(task: ["id": "given"])
+    let text = elevation(id: "700")
+    let given = elevation(task: ["id": "700"])
+    #expect(try handles() == ["#700", "#\"700\"", "700"])
+    let again = elevation(task: ["id": "700"])
     #expect(try server.failure(of: again) == "idExists")
-    // 1 and "1" are different ids, but handles are texts.
-    let same = elevation(id: "700")
-    server.cancel("700")
-    #expect(try server.failure(of: same) != nil)
+    #expect(try server.call("task/cancel", ["task": "#\"700\""])["cancelled"] == true)
+    #expect(try server.failure(of: text) == "cancelled")
+    #expect(try handles() == ["#700", "700"])
     server.loop.runOffloaded()
-    for id in [number, text, given] { #expect(try server.answer(to: id)?["result"] != nil) }
+    for id in [number, given] { #expect(try server.answer(to: id)?["result"] != nil) }
+  }
+
+  @Test func `a handle of a task that others joined is not given again with its request's id`() throws {
+    let first = elevation(task: ["key": "k"], id: 700)
+    let joined = elevation(task: ["key": "k"], id: 701)
+    server.cancel(first)
+    #expect(try server.failure(of: first) == "cancelled")
+    let second = elevation(id: 700)
+    #expect(try handles() == ["#700", "#700.2"])
+    #expect(try server.call("task/cancel", ["task": "#700"])["cancelled"] == true)
+    #expect(try server.failure(of: joined) == "cancelled")
+    server.loop.runOffloaded()
+    #expect(try server.answer(to: second)?["result"] != nil)
+  }
+
+  @Test func `who supersedes is named by the handle that was given, too`() throws {
+    let first = elevation(task: ["key": "k"])
+    let newer = elevation(at: -84.3, task: ["key": "k", "id": "mine"])
+    #expect(try server.answer(to: first)?["error"]?["data"]?["by"] == "mine")
+    server.loop.runOffloaded()
+    #expect(try server.answer(to: newer)?["result"] != nil)
+  }
+
+  @Test func `the same question joins however it is written`() throws {
+    func ask(_ id: Int, _ params: String) {
+      server.send(
+        text:
+          #"{"jsonrpc": "2.0", "id": \#(id), "method": "scene/elevation", "params": {\#(params), "meta": {"task": {"key": "k"}}}}"#
+      )
+    }
+    ask(701, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6]}]"#)
+    ask(702, #""points": [{"coordinates": [-84.0, 36.60], "type": "Point"}], "scene": "s", "interpolation": null"#)
+    #expect(try server.call("task/list")["tasks"]?.array?.compactMap { $0["waiting"] } == [2])
+    ask(703, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6]}], "interpolation": "nearest""#)
+    #expect(try server.failure(of: 701) == "superseded")
+    #expect(try server.failure(of: 702) == "superseded")
+    ask(704, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6, 1]}], "interpolation": "nearest""#)
+    #expect(try server.failure(of: 703) == "superseded")
   }
 
   @Test func `the cleanup of a cancelled task leaves its successor's handle`() throws {

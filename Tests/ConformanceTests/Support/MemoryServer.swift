@@ -50,7 +50,10 @@ final class MemoryServer {
 
   // MARK: Sending
 
-  func send(_ message: Value) { connection.send(message.text + "\n") }
+  func send(_ message: Value) { send(text: message.text) }
+
+  /// A message as somebody wrote it: members in that order, numbers in that form.
+  func send(text: String) { connection.send(text + "\n") }
 
   func notify(_ method: String, _ params: Value) {
     send(["jsonrpc": "2.0", "method": .string(method), "params": params])

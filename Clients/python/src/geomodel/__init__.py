@@ -9,6 +9,7 @@
 
 from ._client import Client, Launch, Server, launch
 from ._find import find_server
+from ._generated import types
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
 from ._sync import (
@@ -58,4 +59,5 @@ __all__ = [
     "find_server",
     "launch",
     "launch_sync",
+    "types",
 ]

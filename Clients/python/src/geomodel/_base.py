@@ -13,6 +13,13 @@ class SyncCalling(Protocol):
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any: ...
 
 
+class SupportsGeoInterface(Protocol):
+    """Shapely's geometries, GeoPandas' frames, and others that say what they are in GeoJSON's words."""
+
+    @property
+    def __geo_interface__(self) -> Any: ...
+
+
 class AsyncCaller:
     """A domain's methods, on a client that awaits."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from typing import Any, Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 
 from . import _wire
 from ._connection import Connection
-from ._domains import AsyncDomains
 from ._find import find_server
 from ._framing import Framing
+from ._generated.methods_async import Domains
 from ._options import CallOptions
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
@@ -21,7 +21,7 @@ PROTOCOL_VERSIONS = ("0.1",)
 CLIENT_VERSION = "0.1.0"
 
 
-class Client(AsyncDomains):
+class Client(Domains):
     """Calls to one server. `options` makes another one of these whose calls carry more."""
 
     def __init__(self, connection: Connection, options: CallOptions) -> None:
@@ -83,7 +83,7 @@ class Client(AsyncDomains):
     ) -> Opening[StateSubscription]:
         """Follows paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`"""
         params = _present(
-            paths=[paths] if isinstance(paths, str) else list(paths), exceptOrigin=except_origin, maxRate=max_rate
+            paths=[paths] if isinstance(paths, str) else paths, exceptOrigin=except_origin, maxRate=max_rate
         )
         return Opening(self, "state/observe", params, lambda: StateSubscription(self, limit))
 
@@ -116,17 +116,19 @@ class Client(AsyncDomains):
     ) -> Any:
         options, connection = self._options, self._connection
         token = connection.new_token() if options.progress is not None else None
-        wire = _wire.prepare(method, options.with_meta(params or {}, token))
-        token = str(wire["meta"]["progressToken"]) if token is not None else None
+        with _wire.encoding(method):
+            wire = _wire.prepare(method, options.with_meta(params or {}, token))
+            token = str(wire["meta"]["progressToken"]) if token is not None else None
+            timeout = None if options.timeout is None else float(options.timeout)
         request = connection.request(
             method, wire, token=token, on_progress=options.progress, on_result=on_result, on_orphan=on_orphan
         )
-        if options.timeout is None:
+        if timeout is None:
             return await request
         # Not wait_for: that would turn a TimeoutError out of a progress callback into ours.
         task = asyncio.ensure_future(request)
         try:
-            done, _ = await asyncio.wait({task}, timeout=options.timeout)
+            done, _ = await asyncio.wait({task}, timeout=timeout)
         except asyncio.CancelledError:
             task.cancel()
             raise
@@ -136,7 +138,7 @@ class Client(AsyncDomains):
         await asyncio.wait({task})
         if not task.cancelled() and task.exception() is None:
             return task.result()
-        raise CallTimeoutError(f"{method} was not answered within {options.timeout} s")
+        raise CallTimeoutError(f"{method} was not answered within {timeout} s")
 
     def _give_back_subscription(self, result: Any) -> None:
         """Ends a subscription that nobody is there to have."""
@@ -156,16 +158,16 @@ class Server(Client):
     @property
     def server_info(self) -> dict[str, Any]:
         """The server's name and version."""
-        return self.initialized["serverInfo"]
+        return dict(self.initialized["serverInfo"])
 
     @property
     def protocol_version(self) -> str:
-        return self.initialized["protocolVersion"]
+        return str(self.initialized["protocolVersion"])
 
     @property
     def capabilities(self) -> dict[str, Any]:
         """The domains it has and the largest messages it takes."""
-        return self.initialized["capabilities"]
+        return dict(self.initialized["capabilities"])
 
     @property
     def pid(self) -> int:
@@ -189,7 +191,7 @@ class Server(Client):
 class Launch:
     """A server about to be started: `await` it, or `async with` it, which also ends it."""
 
-    def __init__(self, start: Callable[[], Any]) -> None:
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, Server]]) -> None:
         self._start = start
         self._server: Server | None = None
 
@@ -228,19 +230,22 @@ def launch(
     - `framing`: "headers" (as LSP has it) or "lines" (one message a line).
     - `start_timeout`, `grace`: seconds that it is given to start, and to end when asked to.
     """
-    folders = [allow_dir] if isinstance(allow_dir, (str, os.PathLike)) else list(allow_dir)
-    flags = [word for folder in folders for word in ("--allow-dir", os.fspath(folder))]
-    if trace_file is not None:
-        flags += ["--trace-file", os.fspath(trace_file)]
-    params = _present(
-        processId=os.getpid(),
-        clientInfo={"name": client_name, "version": CLIENT_VERSION},
-        protocolVersions=list(PROTOCOL_VERSIONS),
-        rootPath=None if root_path is None else os.path.abspath(root_path),
-    )
+    with _wire.encoding("launch"):
+        folders = [allow_dir] if isinstance(allow_dir, (str, os.PathLike)) else list(allow_dir)
+        flags = [word for folder in folders for word in ("--allow-dir", os.fspath(folder))]
+        if trace_file is not None:
+            flags += ["--trace-file", os.fspath(trace_file)]
+        flags += [os.fspath(word) for word in args]
+        params = _present(
+            processId=os.getpid(),
+            clientInfo={"name": client_name, "version": CLIENT_VERSION},
+            protocolVersions=list(PROTOCOL_VERSIONS),
+            rootPath=None if root_path is None else os.path.abspath(root_path),
+        )
 
     async def start() -> Server:
-        command = [*find_server(server), *flags, *args]
+        with _wire.encoding("launch"):
+            command = [*find_server(server), *flags]
         connection = Connection(command, cwd=cwd, env=env, framing=framing, grace=grace)
         await connection.start()
         try:

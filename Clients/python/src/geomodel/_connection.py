@@ -1,4 +1,4 @@
-"""One server process and the JSON-RPC with it: a reader, ids, waiters, and the end."""
+"""JSON-RPC with one server process: a reader, ids, waiters, and the end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import json
 import logging
 import os
 import weakref
-from collections import deque
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Protocol, Sequence
 
 from . import _wire
 from ._framing import Framing, make_decoder
+from ._process import ServerProcess, server_log
 from ._streams import Stream
 from .errors import ClosedError, Error, ProtocolError, ServerDiedError, error_from_wire
 
 _log = logging.getLogger("geomodel")
-_server_log = logging.getLogger("geomodel.server")
-_READ = 1 << 18
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 
 Progress = Callable[[dict[str, Any]], object]
@@ -58,8 +56,7 @@ class Connection:
         framing: Framing = "headers",
         grace: float = 5.0,
     ) -> None:
-        self._command = list(command)
-        self._cwd, self._env = cwd, env
+        self._process = ServerProcess(command, cwd, env)
         self._decoder = make_decoder(framing)
         self._grace = grace
         self._ids = itertools.count(1)
@@ -70,27 +67,15 @@ class Connection:
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._stream_methods: weakref.WeakKeyDictionary[Stream[Any], frozenset[str]] = weakref.WeakKeyDictionary()
         self._receivers: dict[str, Receiver] = {}
-        self._stderr: deque[str] = deque(maxlen=50)
         self._failure: Error | None = None
         self._closing = False
         self._close_task: asyncio.Task[None] | None = None
-        self._drain_lock = asyncio.Lock()
 
     # Start and end
 
     async def start(self) -> None:
-        env = None if self._env is None else {**os.environ, **self._env}
-        try:
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command, cwd=self._cwd, env=env, limit=_READ,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-                # Control-C in a terminal is for the client, which cancels; the server goes when its client does.
-                start_new_session=os.name == "posix",
-            )
-        except OSError as error:
-            raise ServerDiedError(f"the server could not be started: {' '.join(self._command)}: {error}") from error
+        await self._process.start()
         self._reader_task = asyncio.create_task(self._read(), name="geomodel reader")
-        self._stderr_task = asyncio.create_task(self._read_stderr(), name="geomodel stderr")
         self._watch_task = asyncio.create_task(self._watch(), name="geomodel watch")
 
     @property
@@ -99,11 +84,11 @@ class Connection:
 
     @property
     def exit_status(self) -> int | None:
-        return self._process.returncode
+        return self._process.exit_status
 
     @property
     def stderr_tail(self) -> str:
-        return "\n".join(self._stderr)
+        return self._process.stderr_tail
 
     @property
     def is_closed(self) -> bool:
@@ -123,35 +108,19 @@ class Connection:
             raise
 
     def kill(self) -> None:
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        self._process.kill()
 
     async def _close(self) -> None:
-        if self._failure is None and self._process.returncode is None:
+        if self._failure is None and self._process.exit_status is None:
             with contextlib.suppress(Error, asyncio.TimeoutError, TimeoutError):
                 await asyncio.wait_for(self._request("shutdown", {}), self._grace)
             self._send({"jsonrpc": "2.0", "method": "exit"})
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError, RuntimeError):
-            self._process.stdin.close()
-        for end in (None, self._process.terminate, self._process.kill):
-            if end is not None and self._process.returncode is None:
-                _log.warning("the server did not end within %s s of being asked to", self._grace)
-                with contextlib.suppress(ProcessLookupError):
-                    end()
-            done, _ = await asyncio.wait({self._watch_task}, timeout=self._grace if end is None else 1.0)
-            if done:
-                break
+        await self._process.end(self._watch_task, self._grace)
         self._fail(ClosedError("the client is closed"))
-        for task in (self._reader_task, self._stderr_task, self._watch_task):
+        for task in (self._reader_task, self._watch_task):
             task.cancel()
-        await asyncio.gather(self._reader_task, self._stderr_task, self._watch_task, return_exceptions=True)
-        # The subprocess transport closes its pipes a turn of the loop later; a loop that ends now would complain.
-        transport = getattr(self._process, "_transport", None)
-        if transport is not None:
-            transport.close()
-        await asyncio.sleep(0)
+        await asyncio.gather(self._reader_task, self._watch_task, return_exceptions=True)
+        await self._process.release()
 
     # Requests
 
@@ -190,8 +159,8 @@ class Connection:
         if token is not None and on_progress is not None:
             self._progress[token] = (request_id, on_progress)
         try:
-            self._write(data)
-            await self._drain()
+            self._process.write(data)
+            await self._process.drain()
             return await future
         except asyncio.CancelledError:
             self._abandon(request_id)
@@ -199,8 +168,8 @@ class Connection:
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self._check_open()
-        self._write(self._decoder.encode(_wire.dumps({"jsonrpc": "2.0", "method": method, "params": params})))
-        await self._drain()
+        self._process.write(self._decoder.encode(_wire.dumps({"jsonrpc": "2.0", "method": method, "params": params})))
+        await self._process.drain()
 
     def new_token(self) -> str:
         return f"progress-{next(self._tokens)}"
@@ -222,22 +191,7 @@ class Connection:
             self._send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}})
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        self._write(self._decoder.encode(_wire.dumps(message)))
-
-    def _write(self, data: bytes) -> None:
-        assert self._process.stdin is not None
-        # A dead process's pipe is no news here: the watcher tells everybody what happened.
-        with contextlib.suppress(OSError, RuntimeError):
-            self._process.stdin.write(data)
-
-    async def _drain(self) -> None:
-        assert self._process.stdin is not None
-        if not self._process.stdin.transport.get_write_buffer_size():
-            return
-        # Python before 3.12 allows one waiter in drain().
-        async with self._drain_lock:
-            with contextlib.suppress(OSError, RuntimeError):
-                await self._process.stdin.drain()
+        self._process.write(self._decoder.encode(_wire.dumps(message)))
 
     # Notifications
 
@@ -258,9 +212,8 @@ class Connection:
     # Reading
 
     async def _read(self) -> None:
-        assert self._process.stdout is not None
         try:
-            while data := await self._process.stdout.read(_READ):
+            while data := await self._process.read():
                 for body in self._decoder.feed(data):
                     self._receive(body)
         except ProtocolError as error:
@@ -322,7 +275,7 @@ class Connection:
         if method == "$/progress":
             self._receive_progress(params)
         elif method == "$/logMessage":
-            _server_log.log(_LEVELS.get(str(params.get("level")), logging.INFO), "%s", params.get("message"))
+            server_log.log(_LEVELS.get(str(params.get("level")), logging.INFO), "%s", params.get("message"))
         handle = params.get("subscription")
         receiver = self._receivers.get(handle) if isinstance(handle, str) else None
         if receiver is not None:
@@ -347,40 +300,13 @@ class Connection:
             if not future.done():
                 future.set_exception(error)
 
-    async def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        rest = b""
-        while data := await self._process.stderr.read(_READ):
-            *lines, rest = (rest + data).split(b"\n")
-            rest = rest[-65536:]
-            for line in lines:
-                self._keep_stderr(line)
-        if rest:
-            self._keep_stderr(rest)
-
-    def _keep_stderr(self, line: bytes) -> None:
-        text = line[:2000].decode("utf-8", "replace").rstrip()
-        self._stderr.append(text)
-        _server_log.debug("%s", text)
-
     async def _watch(self) -> None:
         """Tells everybody when the process is gone, or has closed its output and so is as good as gone."""
-        gone = asyncio.ensure_future(self._process.wait())
-        try:
-            await asyncio.wait({gone, self._reader_task}, return_when=asyncio.FIRST_COMPLETED)
-            if not gone.done():
-                await asyncio.wait({gone}, timeout=self._grace if self._closing else 2.0)
-                if not gone.done():
-                    self.kill()
-            await gone
-            # What it wrote last is still in the pipes; a grandchild may hold them open for ever.
-            await asyncio.wait({self._reader_task, self._stderr_task}, timeout=1.0)
-        finally:
-            gone.cancel()
+        await self._process.wait(self._reader_task, lambda: self._grace if self._closing else 2.0)
         if self._closing:
             self._fail(ClosedError("the client is closed"))
         else:
-            status = self._process.returncode
+            status = self.exit_status
             how = f"by signal {-status}" if status is not None and status < 0 else f"with exit status {status}"
             self._fail(ServerDiedError(f"the server ended {how}", status, self.stderr_tail))
 

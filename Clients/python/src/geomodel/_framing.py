@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .errors import ProtocolError
+from .errors import EncodeError, ProtocolError
 
 Framing = Literal["headers", "lines"]
 
@@ -72,7 +72,7 @@ def make_decoder(framing: Framing) -> Decoder:
         return HeaderDecoder()
     if framing == "lines":
         return LineDecoder()
-    raise ValueError(f'framing is "headers" or "lines", not {framing!r}')
+    raise EncodeError(f'framing is "headers" or "lines", not {framing!r}')
 
 
 def _content_length(block: bytes) -> int:

@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequence, TypeVar
 
 from ._client import Client, Server, launch
-from ._domains import SyncDomains
 from ._framing import Framing
+from ._generated.methods_sync import Domains
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
 from .errors import ClosedError
@@ -73,10 +73,10 @@ class SyncStream(Generic[T]):
     def get(self, timeout: float | None = None) -> T:
         """The next item; waits for it, at most `timeout` seconds. Raises `StopIteration` at the end."""
         # A coroutine must not raise StopIteration, and a future does not carry StopAsyncIteration through.
-        found, item = self._portal.run(_next(self._stream, timeout))
+        found = self._portal.run(_next(self._stream, timeout))
         if not found:
             raise StopIteration
-        return item
+        return found[0]
 
     def take_all(self) -> list[T]:
         """All that has arrived and was not read, without waiting."""
@@ -142,10 +142,11 @@ class SyncStateSubscription(SyncSubscription):
         return self._portal.run(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
     def get(self, timeout: float | None = None) -> StateChange:
-        return super().get(timeout)
+        change: StateChange = super().get(timeout)
+        return change
 
 
-class SyncClient(SyncDomains):
+class SyncClient(Domains):
     """Calls that block; see `Client`."""
 
     def __init__(self, portal: _Portal, client: Client) -> None:
@@ -339,8 +340,8 @@ async def _do(action: Callable[[], T]) -> T:
     return action()
 
 
-async def _next(stream: Stream[T], timeout: float | None) -> tuple[bool, Any]:
+async def _next(stream: Stream[T], timeout: float | None) -> list[T]:
     try:
-        return True, await stream.get(timeout)
+        return [await stream.get(timeout)]
     except StopAsyncIteration:
-        return False, None
+        return []

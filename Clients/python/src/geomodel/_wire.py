@@ -9,9 +9,10 @@ import json
 import math
 import os
 import sys
-from typing import Any, Mapping
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
 
-from .errors import EncodeError
+from .errors import EncodeError, Error
 
 # Which params are columns, by method; a test holds it against the definition.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -29,6 +30,9 @@ _GEOMETRY_TYPES = frozenset(
      "Envelope")
 )
 
+# What values raise that were taken for something they are not.
+_ODD = (TypeError, ValueError, LookupError, AttributeError, OverflowError, RecursionError)
+
 
 def dumps(message: Any) -> bytes:
     """A message's body in UTF-8."""
@@ -38,8 +42,19 @@ def dumps(message: Any) -> bytes:
         ).encode("utf-8")
     except EncodeError:
         raise
-    except (ValueError, TypeError, RecursionError) as error:
+    except _ODD as error:
         raise EncodeError(f"cannot be put into a message: {error}") from error
+
+
+@contextmanager
+def encoding(what: str) -> Iterator[None]:
+    """Values of types that do not fit raise `EncodeError`, whatever Python makes of them."""
+    try:
+        yield
+    except Error:
+        raise
+    except _ODD as error:
+        raise EncodeError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:

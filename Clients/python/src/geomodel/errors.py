@@ -39,7 +39,7 @@ class ProtocolError(Error):
 
 
 class EncodeError(Error, ValueError):
-    """A value cannot be put into a message: NaN outside a column, a lone surrogate, an unknown type."""
+    """A value cannot be put into a message: NaN outside a column, a lone surrogate, a type that does not fit there."""
 
 
 class CallTimeoutError(Error, TimeoutError):

@@ -150,7 +150,8 @@ class SupersededError(GeoModelError):
     """A newer task with the same scope and key took its place.
 
     `data` has:
-        by: The newer request's id.
+        by: The newer task's handle: its `meta.task.id`, or one made of its request's id (see
+            TaskOptions).
     """
 
     kind = "superseded"
@@ -246,7 +247,7 @@ class InvalidItemsError(GeoModelError):
 
 
 class ColumnLengthsError(GeoModelError):
-    """Columns of one request differ in length, or base64 data does not make whole numbers."""
+    """Columns of one request differ in length."""
 
     kind = "columnLengths"
     code = -31016

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Mapping, Sequence
 
-from .._base import AsyncCaller
+from .._base import AsyncCaller, AsyncCalling, SupportsGeoInterface
 from . import types as t
 
 
@@ -39,7 +40,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.echo(value=[1, "two", None])
         """
-        return await self._call("session/echo", _given({"value": value, "meta": meta}))
+        result: t.SessionEchoResult = await self._call("session/echo", _given({"value": value, "meta": meta}))
+        return result
 
     async def status(
         self,
@@ -61,7 +63,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.status()
         """
-        return await self._call("session/status", _given({"meta": meta}))
+        result: t.SessionStatusResult = await self._call("session/status", _given({"meta": meta}))
+        return result
 
     async def describe(
         self,
@@ -82,7 +85,8 @@ class SessionMethods(AsyncCaller):
         Example:
             await server.session.describe()
         """
-        return await self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = await self._call("session/describe", _given({"meta": meta}))
+        return result
 
 
 class ClockMethods(AsyncCaller):
@@ -112,7 +116,8 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.get()
         """
-        return await self._call("clock/get", _given({"meta": meta}))
+        result: t.ClockGetResult = await self._call("clock/get", _given({"meta": meta}))
+        return result
 
     async def set(
         self,
@@ -143,7 +148,7 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.set(mode="manual")
         """
-        return await self._call(
+        result: t.ClockSetResult = await self._call(
             "clock/set",
             _given(
                 {
@@ -154,6 +159,7 @@ class ClockMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def advance(
         self,
@@ -181,7 +187,16 @@ class ClockMethods(AsyncCaller):
         Example:
             await server.clock.advance(seconds=0.25)
         """
-        return await self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        result: t.ClockAdvanceResult = await self._call(
+            "clock/advance",
+            _given(
+                {
+                    "seconds": seconds,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class DocumentMethods(AsyncCaller):
@@ -221,12 +236,13 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.new()
         """
-        return await self._call("document/new", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/new", _given({"meta": meta}))
+        return result
 
     async def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
@@ -235,7 +251,7 @@ class DocumentMethods(AsyncCaller):
         `document/revert` supersedes one under way.
 
         Args:
-            path: The file, at most 1 GiB. (1 to 4096 characters)
+            path: The file, at most 1 GiB.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -254,7 +270,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.open(path="world.json")
         """
-        return await self._call("document/open", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = await self._call("document/open", _given({"path": path, "meta": meta}))
+        return result
 
     async def save(
         self,
@@ -279,18 +296,19 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.save()
         """
-        return await self._call("document/save", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/save", _given({"meta": meta}))
+        return result
 
     async def save_as(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Saves the document in a file, which is its file from then on. A file that is there is replaced.
 
         Args:
-            path: The file; its folder has to be there. (1 to 4096 characters)
+            path: The file; its folder has to be there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -303,7 +321,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.save_as(path="copy.json")
         """
-        return await self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = await self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        return result
 
     async def revert(
         self,
@@ -331,7 +350,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.revert()
         """
-        return await self._call("document/revert", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/revert", _given({"meta": meta}))
+        return result
 
     async def get(
         self,
@@ -346,7 +366,8 @@ class DocumentMethods(AsyncCaller):
         Example:
             await server.document.get()
         """
-        return await self._call("document/get", _given({"meta": meta}))
+        result: t.DocumentInfo = await self._call("document/get", _given({"meta": meta}))
+        return result
 
 
 class EditMethods(AsyncCaller):
@@ -383,7 +404,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.undo()
         """
-        return await self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        result: t.EditUndoResult = await self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        return result
 
     async def redo(
         self,
@@ -409,7 +431,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.redo()
         """
-        return await self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        result: t.EditRedoResult = await self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        return result
 
     async def begin(
         self,
@@ -434,7 +457,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.begin(name="Move city")
         """
-        return await self._call("edit/begin", _given({"name": name, "meta": meta}))
+        result: t.EditBeginResult = await self._call("edit/begin", _given({"name": name, "meta": meta}))
+        return result
 
     async def end(
         self,
@@ -456,7 +480,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.end()
         """
-        return await self._call("edit/end", _given({"meta": meta}))
+        result: t.EditEndResult = await self._call("edit/end", _given({"meta": meta}))
+        return result
 
     async def cancel(
         self,
@@ -480,7 +505,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.cancel()
         """
-        return await self._call("edit/cancel", _given({"meta": meta}))
+        result: t.EditCancelResult = await self._call("edit/cancel", _given({"meta": meta}))
+        return result
 
     async def history(
         self,
@@ -495,7 +521,8 @@ class EditMethods(AsyncCaller):
         Example:
             await server.edit.history()
         """
-        return await self._call("edit/history", _given({"meta": meta}))
+        result: t.EditHistory = await self._call("edit/history", _given({"meta": meta}))
+        return result
 
 
 class FeatureMethods(AsyncCaller):
@@ -557,7 +584,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
         """
-        return await self._call(
+        result: t.FeatureQueryResult = await self._call(
             "feature/query",
             _given(
                 {
@@ -575,6 +602,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_ids(
         self,
@@ -616,7 +644,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_ids(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryIdsResult = await self._call(
             "feature/queryIds",
             _given(
                 {
@@ -631,6 +659,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_count(
         self,
@@ -667,7 +696,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_count(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryCountResult = await self._call(
             "feature/queryCount",
             _given(
                 {
@@ -680,6 +709,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def query_extent(
         self,
@@ -720,7 +750,7 @@ class FeatureMethods(AsyncCaller):
         Example:
             await server.feature.query_extent(overlay="o1")
         """
-        return await self._call(
+        result: t.FeatureQueryExtentResult = await self._call(
             "feature/queryExtent",
             _given(
                 {
@@ -734,6 +764,7 @@ class FeatureMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LayerMethods(AsyncCaller):
@@ -762,7 +793,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.get(layer="cities")
         """
-        return await self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        result: t.Layer = await self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -786,7 +818,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.list(map="m1")
         """
-        return await self._call("layer/list", _given({"map": map, "meta": meta}))
+        result: t.LayerListResult = await self._call("layer/list", _given({"map": map, "meta": meta}))
+        return result
 
     async def update(
         self,
@@ -842,7 +875,7 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.update(layer="cities", opacity=0.5)
         """
-        return await self._call(
+        result: t.Layer = await self._call(
             "layer/update",
             _given(
                 {
@@ -862,6 +895,7 @@ class LayerMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def load(
         self,
@@ -898,7 +932,8 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.load(layer="cities")
         """
-        return await self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        result: t.LayerLoadResult = await self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        return result
 
     async def cancel_load(
         self,
@@ -921,7 +956,16 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.cancel_load(layer="cities")
         """
-        return await self._call("layer/cancelLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerCancelLoadResult = await self._call(
+            "layer/cancelLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def retry_load(
         self,
@@ -957,7 +1001,16 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.retry_load(layer="cities")
         """
-        return await self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerRetryLoadResult = await self._call(
+            "layer/retryLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def symbol_for(
         self,
@@ -1216,7 +1269,7 @@ class LocationMethods(AsyncCaller):
                 line={"type": "LineString", "coordinates": [[2.35, 48.86], [2.45, 48.86]]},
             )
         """
-        return await self._call(
+        result: t.LocationSource = await self._call(
             "location/createSimulated",
             _given(
                 {
@@ -1232,6 +1285,7 @@ class LocationMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1251,7 +1305,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.get(location_source="drive")
         """
-        return await self._call("location/get", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationSource = await self._call(
+            "location/get",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def list(
         self,
@@ -1270,7 +1333,8 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.list()
         """
-        return await self._call("location/list", _given({"meta": meta}))
+        result: t.LocationListResult = await self._call("location/list", _given({"meta": meta}))
+        return result
 
     async def start(
         self,
@@ -1296,7 +1360,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.start(location_source="drive")
         """
-        return await self._call("location/start", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStartResult = await self._call(
+            "location/start",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def stop(
         self,
@@ -1321,7 +1394,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.stop(location_source="drive")
         """
-        return await self._call("location/stop", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStopResult = await self._call(
+            "location/stop",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def close(
         self,
@@ -1345,7 +1427,16 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.close(location_source="drive")
         """
-        return await self._call("location/close", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationCloseResult = await self._call(
+            "location/close",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def observe(
         self,
@@ -1374,7 +1465,7 @@ class LocationMethods(AsyncCaller):
         Example:
             await server.location.observe(location_source="drive")
         """
-        return await self._call(
+        result: t.LocationObserveResult = await self._call(
             "location/observe",
             _given(
                 {
@@ -1384,6 +1475,7 @@ class LocationMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class MapMethods(AsyncCaller):
@@ -1415,7 +1507,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.create(id="m1", title="World")
         """
-        return await self._call(
+        result: t.Map = await self._call(
             "map/create",
             _given(
                 {
@@ -1427,6 +1519,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1446,7 +1539,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.get(map="m1")
         """
-        return await self._call("map/get", _given({"map": map, "meta": meta}))
+        result: t.Map = await self._call("map/get", _given({"map": map, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -1465,7 +1559,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.list()
         """
-        return await self._call("map/list", _given({"meta": meta}))
+        result: t.MapListResult = await self._call("map/list", _given({"meta": meta}))
+        return result
 
     async def update(
         self,
@@ -1491,7 +1586,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.update(map="m1", title="The World")
         """
-        return await self._call(
+        result: t.Map = await self._call(
             "map/update",
             _given(
                 {
@@ -1502,6 +1597,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def close(
         self,
@@ -1525,7 +1621,8 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.close(map="m1")
         """
-        return await self._call("map/close", _given({"map": map, "meta": meta}))
+        result: t.MapCloseResult = await self._call("map/close", _given({"map": map, "meta": meta}))
+        return result
 
     async def add_layer(
         self,
@@ -1567,7 +1664,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
         """
-        return await self._call(
+        result: t.MapAddLayerResult = await self._call(
             "map/addLayer",
             _given(
                 {
@@ -1582,6 +1679,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def remove_layer(
         self,
@@ -1607,7 +1705,17 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.remove_layer(map="m1", layer="cities")
         """
-        return await self._call("map/removeLayer", _given({"map": map, "layer": layer, "meta": meta}))
+        result: t.MapRemoveLayerResult = await self._call(
+            "map/removeLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def move_layer(
         self,
@@ -1637,7 +1745,7 @@ class MapMethods(AsyncCaller):
         Example:
             await server.map.move_layer(map="m1", layer="cities", index=0)
         """
-        return await self._call(
+        result: t.MapMoveLayerResult = await self._call(
             "map/moveLayer",
             _given(
                 {
@@ -1648,6 +1756,7 @@ class MapMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class ModelMethods(AsyncCaller):
@@ -1690,7 +1799,17 @@ class ModelMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call("model/apply", _given({"commands": commands, "name": name, "meta": meta}))
+        result: t.ModelApplyResult = await self._call(
+            "model/apply",
+            _given(
+                {
+                    "commands": commands,
+                    "name": name,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class OverlayMethods(AsyncCaller):
@@ -1752,7 +1871,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.create(view="v1", id="o1")
         """
-        return await self._call(
+        result: t.Overlay = await self._call(
             "overlay/create",
             _given(
                 {
@@ -1770,6 +1889,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -1789,7 +1909,8 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.get(overlay="o1")
         """
-        return await self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        result: t.Overlay = await self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -1813,7 +1934,8 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.list(view="v1")
         """
-        return await self._call("overlay/list", _given({"view": view, "meta": meta}))
+        result: t.OverlayListResult = await self._call("overlay/list", _given({"view": view, "meta": meta}))
+        return result
 
     async def update(
         self,
@@ -1869,7 +1991,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.update(overlay="o1", opacity=0.5)
         """
-        return await self._call(
+        result: t.Overlay = await self._call(
             "overlay/update",
             _given(
                 {
@@ -1889,6 +2011,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def close(
         self,
@@ -1912,13 +2035,22 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.close(overlay="o1")
         """
-        return await self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        result: t.OverlayCloseResult = await self._call(
+            "overlay/close",
+            _given(
+                {
+                    "overlay": overlay,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def add_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddGraphicsResult:
         """Adds graphics on top. Those without an id get ids in one run, in order.
@@ -1949,7 +2081,7 @@ class OverlayMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call(
+        result: t.OverlayAddGraphicsResult = await self._call(
             "overlay/addGraphics",
             _given(
                 {
@@ -1959,6 +2091,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def add_columns(
         self,
@@ -1991,8 +2124,7 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             await server.overlay.add_columns(
@@ -2002,7 +2134,7 @@ class OverlayMethods(AsyncCaller):
                 attributes={"name": ["Paris", "Berlin"]},
             )
         """
-        return await self._call(
+        result: t.OverlayAddColumnsResult = await self._call(
             "overlay/addColumns",
             _given(
                 {
@@ -2016,6 +2148,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def update_graphics(
         self,
@@ -2043,7 +2176,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
         """
-        return await self._call(
+        result: t.OverlayUpdateGraphicsResult = await self._call(
             "overlay/updateGraphics",
             _given(
                 {
@@ -2053,12 +2186,13 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def replace_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
         """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
@@ -2094,7 +2228,7 @@ class OverlayMethods(AsyncCaller):
                 ],
             )
         """
-        return await self._call(
+        result: t.OverlayReplaceGraphicsResult = await self._call(
             "overlay/replaceGraphics",
             _given(
                 {
@@ -2104,6 +2238,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def update_columns(
         self,
@@ -2135,13 +2270,12 @@ class OverlayMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             await server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
         """
-        return await self._call(
+        result: t.OverlayUpdateColumnsResult = await self._call(
             "overlay/updateColumns",
             _given(
                 {
@@ -2155,6 +2289,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def remove_graphics(
         self,
@@ -2185,7 +2320,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.remove_graphics(overlay="o1", ids=[2])
         """
-        return await self._call(
+        result: t.OverlayRemoveGraphicsResult = await self._call(
             "overlay/removeGraphics",
             _given(
                 {
@@ -2196,6 +2331,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def select(
         self,
@@ -2225,7 +2361,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.select(overlay="o1", ids=[1])
         """
-        return await self._call(
+        result: t.OverlaySelectResult = await self._call(
             "overlay/select",
             _given(
                 {
@@ -2236,6 +2372,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def symbol_for(
         self,
@@ -2383,7 +2520,7 @@ class SceneMethods(AsyncCaller):
         *,
         id: t.ObjectId | None = None,
         title: str | None = None,
-        elevation_sources: Sequence[str] | None = None,
+        elevation_sources: Sequence[t.FilePath] | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
@@ -2409,7 +2546,7 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
         """
-        return await self._call(
+        result: t.Scene = await self._call(
             "scene/create",
             _given(
                 {
@@ -2421,6 +2558,7 @@ class SceneMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2440,7 +2578,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.get(scene="s1")
         """
-        return await self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        result: t.Scene = await self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2459,7 +2598,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.list()
         """
-        return await self._call("scene/list", _given({"meta": meta}))
+        result: t.SceneListResult = await self._call("scene/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2483,7 +2623,8 @@ class SceneMethods(AsyncCaller):
         Example:
             await server.scene.close(scene="s1")
         """
-        return await self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        result: t.SceneCloseResult = await self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        return result
 
     async def elevation(
         self,
@@ -2526,7 +2667,7 @@ class SceneMethods(AsyncCaller):
                 interpolation="nearest",
             )
         """
-        return await self._call(
+        result: t.SceneElevationResult = await self._call(
             "scene/elevation",
             _given(
                 {
@@ -2538,6 +2679,7 @@ class SceneMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SourceMethods(AsyncCaller):
@@ -2551,7 +2693,7 @@ class SourceMethods(AsyncCaller):
     async def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         id: t.ObjectId | None = None,
         driver: str | None = None,
         x_field: str | None = None,
@@ -2560,10 +2702,11 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens a file and reads its schema. The source belongs to the session until it is closed.
+        """Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it,
+        with progress. The source belongs to the session until it is closed.
 
         Args:
-            path: The file. (1 to 4096 characters)
+            path: The file.
             id: The new object's id; minted when absent.
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
@@ -2587,7 +2730,7 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.open(path="naturalearth_110m.gpkg", id="world")
         """
-        return await self._call(
+        result: t.Source = await self._call(
             "source/open",
             _given(
                 {
@@ -2602,6 +2745,7 @@ class SourceMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def open_inline(
         self,
@@ -2612,7 +2756,8 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
+        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer
+        is called `inline`, or what the collection's `name` says.
 
         Args:
             data: The GeoJSON object.
@@ -2631,7 +2776,7 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
         """
-        return await self._call(
+        result: t.Source = await self._call(
             "source/openInline",
             _given(
                 {
@@ -2643,6 +2788,7 @@ class SourceMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2662,7 +2808,8 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.get(source="world")
         """
-        return await self._call("source/get", _given({"source": source, "meta": meta}))
+        result: t.Source = await self._call("source/get", _given({"source": source, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2681,7 +2828,8 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.list()
         """
-        return await self._call("source/list", _given({"meta": meta}))
+        result: t.SourceListResult = await self._call("source/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2705,7 +2853,16 @@ class SourceMethods(AsyncCaller):
         Example:
             await server.source.close(source="world")
         """
-        return await self._call("source/close", _given({"source": source, "meta": meta}))
+        result: t.SourceCloseResult = await self._call(
+            "source/close",
+            _given(
+                {
+                    "source": source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class StateMethods(AsyncCaller):
@@ -2748,7 +2905,8 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.get(path="/views/*/isNavigating")
         """
-        return await self._call("state/get", _given({"path": path, "meta": meta}))
+        result: t.StateGetResult = await self._call("state/get", _given({"path": path, "meta": meta}))
+        return result
 
     async def observe(
         self,
@@ -2783,7 +2941,7 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.observe(paths=["/views/v1/viewpoint"])
         """
-        return await self._call(
+        result: t.StateObserveResult = await self._call(
             "state/observe",
             _given(
                 {
@@ -2795,6 +2953,7 @@ class StateMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def unobserve(
         self,
@@ -2814,7 +2973,16 @@ class StateMethods(AsyncCaller):
         Example:
             await server.state.unobserve(subscription="sub1")
         """
-        return await self._call("state/unobserve", _given({"subscription": subscription, "meta": meta}))
+        result: t.StateUnobserveResult = await self._call(
+            "state/unobserve",
+            _given(
+                {
+                    "subscription": subscription,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class TaskMethods(AsyncCaller):
@@ -2843,7 +3011,8 @@ class TaskMethods(AsyncCaller):
         Example:
             await server.task.list()
         """
-        return await self._call("task/list", _given({"scope": scope, "meta": meta}))
+        result: t.TaskListResult = await self._call("task/list", _given({"scope": scope, "meta": meta}))
+        return result
 
     async def cancel(
         self,
@@ -2855,16 +3024,17 @@ class TaskMethods(AsyncCaller):
         is harmless.
 
         Args:
-            task: The handle. (at most 64 characters)
+            task: The handle.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             cancelled: Whether there was one.
 
         Example:
-            await server.task.cancel(task="7")
+            await server.task.cancel(task="#7")
         """
-        return await self._call("task/cancel", _given({"task": task, "meta": meta}))
+        result: t.TaskCancelResult = await self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
 
 
 class ViewMethods(AsyncCaller):
@@ -2917,7 +3087,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.create(map="m1", id="v1")
         """
-        return await self._call(
+        result: t.View = await self._call(
             "view/create",
             _given(
                 {
@@ -2933,6 +3103,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get(
         self,
@@ -2952,7 +3123,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get(view="v1")
         """
-        return await self._call("view/get", _given({"view": view, "meta": meta}))
+        result: t.View = await self._call("view/get", _given({"view": view, "meta": meta}))
+        return result
 
     async def list(
         self,
@@ -2971,7 +3143,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.list()
         """
-        return await self._call("view/list", _given({"meta": meta}))
+        result: t.ViewListResult = await self._call("view/list", _given({"meta": meta}))
+        return result
 
     async def close(
         self,
@@ -2995,7 +3168,8 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.close(view="v1")
         """
-        return await self._call("view/close", _given({"view": view, "meta": meta}))
+        result: t.ViewCloseResult = await self._call("view/close", _given({"view": view, "meta": meta}))
+        return result
 
     async def resize(
         self,
@@ -3022,7 +3196,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.resize(view="v1", width=400)
         """
-        return await self._call(
+        result: t.View = await self._call(
             "view/resize",
             _given(
                 {
@@ -3034,6 +3208,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get_viewpoint(
         self,
@@ -3065,7 +3240,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get_viewpoint(view="v1")
         """
-        return await self._call(
+        result: t.ViewGetViewpointResult = await self._call(
             "view/getViewpoint",
             _given(
                 {
@@ -3076,6 +3251,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def set_viewpoint(
         self,
@@ -3118,7 +3294,7 @@ class ViewMethods(AsyncCaller):
                 },
             )
         """
-        return await self._call(
+        result: t.ViewSetViewpointResult = await self._call(
             "view/setViewpoint",
             _given(
                 {
@@ -3128,6 +3304,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def animate_viewpoint(
         self,
@@ -3166,7 +3343,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
         """
-        return await self._call(
+        result: t.ViewAnimateViewpointResult = await self._call(
             "view/animateViewpoint",
             _given(
                 {
@@ -3178,6 +3355,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def to_location(
         self,
@@ -3214,7 +3392,7 @@ class ViewMethods(AsyncCaller):
                 spatial_reference="EPSG:4326",
             )
         """
-        return await self._call(
+        result: t.ViewToLocationResult = await self._call(
             "view/toLocation",
             _given(
                 {
@@ -3225,6 +3403,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def to_screen(
         self,
@@ -3261,7 +3440,7 @@ class ViewMethods(AsyncCaller):
                 locations=[{"type": "Point", "coordinates": [2.35, 48.86]}],
             )
         """
-        return await self._call(
+        result: t.ViewToScreenResult = await self._call(
             "view/toScreen",
             _given(
                 {
@@ -3272,6 +3451,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def get_visible_area(
         self,
@@ -3303,7 +3483,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.get_visible_area(view="v1")
         """
-        return await self._call(
+        result: t.ViewGetVisibleAreaResult = await self._call(
             "view/getVisibleArea",
             _given(
                 {
@@ -3313,6 +3493,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def set_location_display(
         self,
@@ -3349,7 +3530,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
         """
-        return await self._call(
+        result: t.ViewSetLocationDisplayResult = await self._call(
             "view/setLocationDisplay",
             _given(
                 {
@@ -3363,6 +3544,7 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def observe_viewpoint(
         self,
@@ -3396,7 +3578,7 @@ class ViewMethods(AsyncCaller):
         Example:
             await server.view.observe_viewpoint(view="v1")
         """
-        return await self._call(
+        result: t.ViewObserveViewpointResult = await self._call(
             "view/observeViewpoint",
             _given(
                 {
@@ -3408,3 +3590,68 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
+
+
+class Domains(AsyncCalling):
+    """`await server.map.create(...)`: a domain an attribute, a method a coroutine."""
+
+    @cached_property
+    def session(self) -> SessionMethods:
+        return SessionMethods(self)
+
+    @cached_property
+    def clock(self) -> ClockMethods:
+        return ClockMethods(self)
+
+    @cached_property
+    def document(self) -> DocumentMethods:
+        return DocumentMethods(self)
+
+    @cached_property
+    def edit(self) -> EditMethods:
+        return EditMethods(self)
+
+    @cached_property
+    def feature(self) -> FeatureMethods:
+        return FeatureMethods(self)
+
+    @cached_property
+    def layer(self) -> LayerMethods:
+        return LayerMethods(self)
+
+    @cached_property
+    def location(self) -> LocationMethods:
+        return LocationMethods(self)
+
+    @cached_property
+    def map(self) -> MapMethods:
+        return MapMethods(self)
+
+    @cached_property
+    def model(self) -> ModelMethods:
+        return ModelMethods(self)
+
+    @cached_property
+    def overlay(self) -> OverlayMethods:
+        return OverlayMethods(self)
+
+    @cached_property
+    def scene(self) -> SceneMethods:
+        return SceneMethods(self)
+
+    @cached_property
+    def source(self) -> SourceMethods:
+        return SourceMethods(self)
+
+    @cached_property
+    def state(self) -> StateMethods:
+        return StateMethods(self)
+
+    @cached_property
+    def task(self) -> TaskMethods:
+        return TaskMethods(self)
+
+    @cached_property
+    def view(self) -> ViewMethods:
+        return ViewMethods(self)

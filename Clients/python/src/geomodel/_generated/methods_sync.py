@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Mapping, Sequence
 
-from .._base import SyncCaller
+from .._base import SyncCaller, SyncCalling, SupportsGeoInterface
 from . import types as t
 
 
@@ -39,7 +40,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.echo(value=[1, "two", None])
         """
-        return self._call("session/echo", _given({"value": value, "meta": meta}))
+        result: t.SessionEchoResult = self._call("session/echo", _given({"value": value, "meta": meta}))
+        return result
 
     def status(
         self,
@@ -61,7 +63,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.status()
         """
-        return self._call("session/status", _given({"meta": meta}))
+        result: t.SessionStatusResult = self._call("session/status", _given({"meta": meta}))
+        return result
 
     def describe(
         self,
@@ -82,7 +85,8 @@ class SessionMethods(SyncCaller):
         Example:
             server.session.describe()
         """
-        return self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = self._call("session/describe", _given({"meta": meta}))
+        return result
 
 
 class ClockMethods(SyncCaller):
@@ -112,7 +116,8 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.get()
         """
-        return self._call("clock/get", _given({"meta": meta}))
+        result: t.ClockGetResult = self._call("clock/get", _given({"meta": meta}))
+        return result
 
     def set(
         self,
@@ -143,7 +148,7 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.set(mode="manual")
         """
-        return self._call(
+        result: t.ClockSetResult = self._call(
             "clock/set",
             _given(
                 {
@@ -154,6 +159,7 @@ class ClockMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def advance(
         self,
@@ -181,7 +187,8 @@ class ClockMethods(SyncCaller):
         Example:
             server.clock.advance(seconds=0.25)
         """
-        return self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        result: t.ClockAdvanceResult = self._call("clock/advance", _given({"seconds": seconds, "meta": meta}))
+        return result
 
 
 class DocumentMethods(SyncCaller):
@@ -221,12 +228,13 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.new()
         """
-        return self._call("document/new", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/new", _given({"meta": meta}))
+        return result
 
     def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
@@ -235,7 +243,7 @@ class DocumentMethods(SyncCaller):
         `document/revert` supersedes one under way.
 
         Args:
-            path: The file, at most 1 GiB. (1 to 4096 characters)
+            path: The file, at most 1 GiB.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -254,7 +262,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.open(path="world.json")
         """
-        return self._call("document/open", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = self._call("document/open", _given({"path": path, "meta": meta}))
+        return result
 
     def save(
         self,
@@ -279,18 +288,19 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.save()
         """
-        return self._call("document/save", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/save", _given({"meta": meta}))
+        return result
 
     def save_as(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Saves the document in a file, which is its file from then on. A file that is there is replaced.
 
         Args:
-            path: The file; its folder has to be there. (1 to 4096 characters)
+            path: The file; its folder has to be there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -303,7 +313,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.save_as(path="copy.json")
         """
-        return self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        result: t.DocumentInfo = self._call("document/saveAs", _given({"path": path, "meta": meta}))
+        return result
 
     def revert(
         self,
@@ -331,7 +342,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.revert()
         """
-        return self._call("document/revert", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/revert", _given({"meta": meta}))
+        return result
 
     def get(
         self,
@@ -346,7 +358,8 @@ class DocumentMethods(SyncCaller):
         Example:
             server.document.get()
         """
-        return self._call("document/get", _given({"meta": meta}))
+        result: t.DocumentInfo = self._call("document/get", _given({"meta": meta}))
+        return result
 
 
 class EditMethods(SyncCaller):
@@ -383,7 +396,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.undo()
         """
-        return self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        result: t.EditUndoResult = self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        return result
 
     def redo(
         self,
@@ -409,7 +423,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.redo()
         """
-        return self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        result: t.EditRedoResult = self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        return result
 
     def begin(
         self,
@@ -434,7 +449,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.begin(name="Move city")
         """
-        return self._call("edit/begin", _given({"name": name, "meta": meta}))
+        result: t.EditBeginResult = self._call("edit/begin", _given({"name": name, "meta": meta}))
+        return result
 
     def end(
         self,
@@ -456,7 +472,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.end()
         """
-        return self._call("edit/end", _given({"meta": meta}))
+        result: t.EditEndResult = self._call("edit/end", _given({"meta": meta}))
+        return result
 
     def cancel(
         self,
@@ -480,7 +497,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.cancel()
         """
-        return self._call("edit/cancel", _given({"meta": meta}))
+        result: t.EditCancelResult = self._call("edit/cancel", _given({"meta": meta}))
+        return result
 
     def history(
         self,
@@ -495,7 +513,8 @@ class EditMethods(SyncCaller):
         Example:
             server.edit.history()
         """
-        return self._call("edit/history", _given({"meta": meta}))
+        result: t.EditHistory = self._call("edit/history", _given({"meta": meta}))
+        return result
 
 
 class FeatureMethods(SyncCaller):
@@ -557,7 +576,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
         """
-        return self._call(
+        result: t.FeatureQueryResult = self._call(
             "feature/query",
             _given(
                 {
@@ -575,6 +594,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_ids(
         self,
@@ -616,7 +636,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_ids(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryIdsResult = self._call(
             "feature/queryIds",
             _given(
                 {
@@ -631,6 +651,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_count(
         self,
@@ -667,7 +688,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_count(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryCountResult = self._call(
             "feature/queryCount",
             _given(
                 {
@@ -680,6 +701,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def query_extent(
         self,
@@ -720,7 +742,7 @@ class FeatureMethods(SyncCaller):
         Example:
             server.feature.query_extent(overlay="o1")
         """
-        return self._call(
+        result: t.FeatureQueryExtentResult = self._call(
             "feature/queryExtent",
             _given(
                 {
@@ -734,6 +756,7 @@ class FeatureMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LayerMethods(SyncCaller):
@@ -762,7 +785,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.get(layer="cities")
         """
-        return self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        result: t.Layer = self._call("layer/get", _given({"layer": layer, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -786,7 +810,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.list(map="m1")
         """
-        return self._call("layer/list", _given({"map": map, "meta": meta}))
+        result: t.LayerListResult = self._call("layer/list", _given({"map": map, "meta": meta}))
+        return result
 
     def update(
         self,
@@ -842,7 +867,7 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.update(layer="cities", opacity=0.5)
         """
-        return self._call(
+        result: t.Layer = self._call(
             "layer/update",
             _given(
                 {
@@ -862,6 +887,7 @@ class LayerMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def load(
         self,
@@ -898,7 +924,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.load(layer="cities")
         """
-        return self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        result: t.LayerLoadResult = self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        return result
 
     def cancel_load(
         self,
@@ -921,7 +948,16 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.cancel_load(layer="cities")
         """
-        return self._call("layer/cancelLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerCancelLoadResult = self._call(
+            "layer/cancelLoad",
+            _given(
+                {
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def retry_load(
         self,
@@ -957,7 +993,8 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.retry_load(layer="cities")
         """
-        return self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        result: t.LayerRetryLoadResult = self._call("layer/retryLoad", _given({"layer": layer, "meta": meta}))
+        return result
 
     def symbol_for(
         self,
@@ -1211,7 +1248,7 @@ class LocationMethods(SyncCaller):
                 line={"type": "LineString", "coordinates": [[2.35, 48.86], [2.45, 48.86]]},
             )
         """
-        return self._call(
+        result: t.LocationSource = self._call(
             "location/createSimulated",
             _given(
                 {
@@ -1227,6 +1264,7 @@ class LocationMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1246,7 +1284,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.get(location_source="drive")
         """
-        return self._call("location/get", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationSource = self._call(
+            "location/get",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def list(
         self,
@@ -1265,7 +1312,8 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.list()
         """
-        return self._call("location/list", _given({"meta": meta}))
+        result: t.LocationListResult = self._call("location/list", _given({"meta": meta}))
+        return result
 
     def start(
         self,
@@ -1291,7 +1339,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.start(location_source="drive")
         """
-        return self._call("location/start", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStartResult = self._call(
+            "location/start",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def stop(
         self,
@@ -1316,7 +1373,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.stop(location_source="drive")
         """
-        return self._call("location/stop", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationStopResult = self._call(
+            "location/stop",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def close(
         self,
@@ -1340,7 +1406,16 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.close(location_source="drive")
         """
-        return self._call("location/close", _given({"locationSource": location_source, "meta": meta}))
+        result: t.LocationCloseResult = self._call(
+            "location/close",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def observe(
         self,
@@ -1369,7 +1444,7 @@ class LocationMethods(SyncCaller):
         Example:
             server.location.observe(location_source="drive")
         """
-        return self._call(
+        result: t.LocationObserveResult = self._call(
             "location/observe",
             _given(
                 {
@@ -1379,6 +1454,7 @@ class LocationMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class MapMethods(SyncCaller):
@@ -1410,7 +1486,7 @@ class MapMethods(SyncCaller):
         Example:
             server.map.create(id="m1", title="World")
         """
-        return self._call(
+        result: t.Map = self._call(
             "map/create",
             _given(
                 {
@@ -1422,6 +1498,7 @@ class MapMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1441,7 +1518,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.get(map="m1")
         """
-        return self._call("map/get", _given({"map": map, "meta": meta}))
+        result: t.Map = self._call("map/get", _given({"map": map, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -1460,7 +1538,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.list()
         """
-        return self._call("map/list", _given({"meta": meta}))
+        result: t.MapListResult = self._call("map/list", _given({"meta": meta}))
+        return result
 
     def update(
         self,
@@ -1486,7 +1565,18 @@ class MapMethods(SyncCaller):
         Example:
             server.map.update(map="m1", title="The World")
         """
-        return self._call("map/update", _given({"map": map, "title": title, "clear": clear, "meta": meta}))
+        result: t.Map = self._call(
+            "map/update",
+            _given(
+                {
+                    "map": map,
+                    "title": title,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def close(
         self,
@@ -1510,7 +1600,8 @@ class MapMethods(SyncCaller):
         Example:
             server.map.close(map="m1")
         """
-        return self._call("map/close", _given({"map": map, "meta": meta}))
+        result: t.MapCloseResult = self._call("map/close", _given({"map": map, "meta": meta}))
+        return result
 
     def add_layer(
         self,
@@ -1552,7 +1643,7 @@ class MapMethods(SyncCaller):
         Example:
             server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
         """
-        return self._call(
+        result: t.MapAddLayerResult = self._call(
             "map/addLayer",
             _given(
                 {
@@ -1567,6 +1658,7 @@ class MapMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def remove_layer(
         self,
@@ -1592,7 +1684,17 @@ class MapMethods(SyncCaller):
         Example:
             server.map.remove_layer(map="m1", layer="cities")
         """
-        return self._call("map/removeLayer", _given({"map": map, "layer": layer, "meta": meta}))
+        result: t.MapRemoveLayerResult = self._call(
+            "map/removeLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def move_layer(
         self,
@@ -1622,7 +1724,18 @@ class MapMethods(SyncCaller):
         Example:
             server.map.move_layer(map="m1", layer="cities", index=0)
         """
-        return self._call("map/moveLayer", _given({"map": map, "layer": layer, "index": index, "meta": meta}))
+        result: t.MapMoveLayerResult = self._call(
+            "map/moveLayer",
+            _given(
+                {
+                    "map": map,
+                    "layer": layer,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class ModelMethods(SyncCaller):
@@ -1665,7 +1778,17 @@ class ModelMethods(SyncCaller):
                 ],
             )
         """
-        return self._call("model/apply", _given({"commands": commands, "name": name, "meta": meta}))
+        result: t.ModelApplyResult = self._call(
+            "model/apply",
+            _given(
+                {
+                    "commands": commands,
+                    "name": name,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class OverlayMethods(SyncCaller):
@@ -1727,7 +1850,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.create(view="v1", id="o1")
         """
-        return self._call(
+        result: t.Overlay = self._call(
             "overlay/create",
             _given(
                 {
@@ -1745,6 +1868,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -1764,7 +1888,8 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.get(overlay="o1")
         """
-        return self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        result: t.Overlay = self._call("overlay/get", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -1788,7 +1913,8 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.list(view="v1")
         """
-        return self._call("overlay/list", _given({"view": view, "meta": meta}))
+        result: t.OverlayListResult = self._call("overlay/list", _given({"view": view, "meta": meta}))
+        return result
 
     def update(
         self,
@@ -1844,7 +1970,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.update(overlay="o1", opacity=0.5)
         """
-        return self._call(
+        result: t.Overlay = self._call(
             "overlay/update",
             _given(
                 {
@@ -1864,6 +1990,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def close(
         self,
@@ -1887,13 +2014,14 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.close(overlay="o1")
         """
-        return self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        result: t.OverlayCloseResult = self._call("overlay/close", _given({"overlay": overlay, "meta": meta}))
+        return result
 
     def add_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddGraphicsResult:
         """Adds graphics on top. Those without an id get ids in one run, in order.
@@ -1924,7 +2052,7 @@ class OverlayMethods(SyncCaller):
                 ],
             )
         """
-        return self._call(
+        result: t.OverlayAddGraphicsResult = self._call(
             "overlay/addGraphics",
             _given(
                 {
@@ -1934,6 +2062,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def add_columns(
         self,
@@ -1966,8 +2095,7 @@ class OverlayMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             server.overlay.add_columns(
@@ -1977,7 +2105,7 @@ class OverlayMethods(SyncCaller):
                 attributes={"name": ["Paris", "Berlin"]},
             )
         """
-        return self._call(
+        result: t.OverlayAddColumnsResult = self._call(
             "overlay/addColumns",
             _given(
                 {
@@ -1991,6 +2119,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def update_graphics(
         self,
@@ -2018,7 +2147,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
         """
-        return self._call(
+        result: t.OverlayUpdateGraphicsResult = self._call(
             "overlay/updateGraphics",
             _given(
                 {
@@ -2028,12 +2157,13 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def replace_graphics(
         self,
         *,
         overlay: t.ObjectId,
-        graphics: Sequence[t.Graphic],
+        graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
         """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
@@ -2069,7 +2199,7 @@ class OverlayMethods(SyncCaller):
                 ],
             )
         """
-        return self._call(
+        result: t.OverlayReplaceGraphicsResult = self._call(
             "overlay/replaceGraphics",
             _given(
                 {
@@ -2079,6 +2209,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def update_columns(
         self,
@@ -2110,13 +2241,12 @@ class OverlayMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            ColumnLengthsError: Columns of one request differ in length, or base64 data does not make
-                whole numbers.
+            ColumnLengthsError: Columns of one request differ in length.
 
         Example:
             server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
         """
-        return self._call(
+        result: t.OverlayUpdateColumnsResult = self._call(
             "overlay/updateColumns",
             _given(
                 {
@@ -2130,6 +2260,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def remove_graphics(
         self,
@@ -2160,7 +2291,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.remove_graphics(overlay="o1", ids=[2])
         """
-        return self._call(
+        result: t.OverlayRemoveGraphicsResult = self._call(
             "overlay/removeGraphics",
             _given(
                 {
@@ -2171,6 +2302,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def select(
         self,
@@ -2200,7 +2332,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.select(overlay="o1", ids=[1])
         """
-        return self._call(
+        result: t.OverlaySelectResult = self._call(
             "overlay/select",
             _given(
                 {
@@ -2211,6 +2343,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def symbol_for(
         self,
@@ -2358,7 +2491,7 @@ class SceneMethods(SyncCaller):
         *,
         id: t.ObjectId | None = None,
         title: str | None = None,
-        elevation_sources: Sequence[str] | None = None,
+        elevation_sources: Sequence[t.FilePath] | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
@@ -2384,7 +2517,7 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
         """
-        return self._call(
+        result: t.Scene = self._call(
             "scene/create",
             _given(
                 {
@@ -2396,6 +2529,7 @@ class SceneMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2415,7 +2549,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.get(scene="s1")
         """
-        return self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        result: t.Scene = self._call("scene/get", _given({"scene": scene, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2434,7 +2569,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.list()
         """
-        return self._call("scene/list", _given({"meta": meta}))
+        result: t.SceneListResult = self._call("scene/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2458,7 +2594,8 @@ class SceneMethods(SyncCaller):
         Example:
             server.scene.close(scene="s1")
         """
-        return self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        result: t.SceneCloseResult = self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        return result
 
     def elevation(
         self,
@@ -2501,7 +2638,7 @@ class SceneMethods(SyncCaller):
                 interpolation="nearest",
             )
         """
-        return self._call(
+        result: t.SceneElevationResult = self._call(
             "scene/elevation",
             _given(
                 {
@@ -2513,6 +2650,7 @@ class SceneMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SourceMethods(SyncCaller):
@@ -2526,7 +2664,7 @@ class SourceMethods(SyncCaller):
     def open(
         self,
         *,
-        path: str,
+        path: t.FilePath,
         id: t.ObjectId | None = None,
         driver: str | None = None,
         x_field: str | None = None,
@@ -2535,10 +2673,11 @@ class SourceMethods(SyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens a file and reads its schema. The source belongs to the session until it is closed.
+        """Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it,
+        with progress. The source belongs to the session until it is closed.
 
         Args:
-            path: The file. (1 to 4096 characters)
+            path: The file.
             id: The new object's id; minted when absent.
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
@@ -2562,7 +2701,7 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.open(path="naturalearth_110m.gpkg", id="world")
         """
-        return self._call(
+        result: t.Source = self._call(
             "source/open",
             _given(
                 {
@@ -2577,6 +2716,7 @@ class SourceMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def open_inline(
         self,
@@ -2587,7 +2727,8 @@ class SourceMethods(SyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
+        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer
+        is called `inline`, or what the collection's `name` says.
 
         Args:
             data: The GeoJSON object.
@@ -2606,7 +2747,7 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
         """
-        return self._call(
+        result: t.Source = self._call(
             "source/openInline",
             _given(
                 {
@@ -2618,6 +2759,7 @@ class SourceMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2637,7 +2779,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.get(source="world")
         """
-        return self._call("source/get", _given({"source": source, "meta": meta}))
+        result: t.Source = self._call("source/get", _given({"source": source, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2656,7 +2799,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.list()
         """
-        return self._call("source/list", _given({"meta": meta}))
+        result: t.SourceListResult = self._call("source/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2680,7 +2824,8 @@ class SourceMethods(SyncCaller):
         Example:
             server.source.close(source="world")
         """
-        return self._call("source/close", _given({"source": source, "meta": meta}))
+        result: t.SourceCloseResult = self._call("source/close", _given({"source": source, "meta": meta}))
+        return result
 
 
 class StateMethods(SyncCaller):
@@ -2723,7 +2868,8 @@ class StateMethods(SyncCaller):
         Example:
             server.state.get(path="/views/*/isNavigating")
         """
-        return self._call("state/get", _given({"path": path, "meta": meta}))
+        result: t.StateGetResult = self._call("state/get", _given({"path": path, "meta": meta}))
+        return result
 
     def observe(
         self,
@@ -2758,7 +2904,7 @@ class StateMethods(SyncCaller):
         Example:
             server.state.observe(paths=["/views/v1/viewpoint"])
         """
-        return self._call(
+        result: t.StateObserveResult = self._call(
             "state/observe",
             _given(
                 {
@@ -2770,6 +2916,7 @@ class StateMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def unobserve(
         self,
@@ -2789,7 +2936,16 @@ class StateMethods(SyncCaller):
         Example:
             server.state.unobserve(subscription="sub1")
         """
-        return self._call("state/unobserve", _given({"subscription": subscription, "meta": meta}))
+        result: t.StateUnobserveResult = self._call(
+            "state/unobserve",
+            _given(
+                {
+                    "subscription": subscription,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
 
 class TaskMethods(SyncCaller):
@@ -2818,7 +2974,8 @@ class TaskMethods(SyncCaller):
         Example:
             server.task.list()
         """
-        return self._call("task/list", _given({"scope": scope, "meta": meta}))
+        result: t.TaskListResult = self._call("task/list", _given({"scope": scope, "meta": meta}))
+        return result
 
     def cancel(
         self,
@@ -2830,16 +2987,17 @@ class TaskMethods(SyncCaller):
         is harmless.
 
         Args:
-            task: The handle. (at most 64 characters)
+            task: The handle.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             cancelled: Whether there was one.
 
         Example:
-            server.task.cancel(task="7")
+            server.task.cancel(task="#7")
         """
-        return self._call("task/cancel", _given({"task": task, "meta": meta}))
+        result: t.TaskCancelResult = self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
 
 
 class ViewMethods(SyncCaller):
@@ -2892,7 +3050,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.create(map="m1", id="v1")
         """
-        return self._call(
+        result: t.View = self._call(
             "view/create",
             _given(
                 {
@@ -2908,6 +3066,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get(
         self,
@@ -2927,7 +3086,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get(view="v1")
         """
-        return self._call("view/get", _given({"view": view, "meta": meta}))
+        result: t.View = self._call("view/get", _given({"view": view, "meta": meta}))
+        return result
 
     def list(
         self,
@@ -2946,7 +3106,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.list()
         """
-        return self._call("view/list", _given({"meta": meta}))
+        result: t.ViewListResult = self._call("view/list", _given({"meta": meta}))
+        return result
 
     def close(
         self,
@@ -2970,7 +3131,8 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.close(view="v1")
         """
-        return self._call("view/close", _given({"view": view, "meta": meta}))
+        result: t.ViewCloseResult = self._call("view/close", _given({"view": view, "meta": meta}))
+        return result
 
     def resize(
         self,
@@ -2997,7 +3159,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.resize(view="v1", width=400)
         """
-        return self._call(
+        result: t.View = self._call(
             "view/resize",
             _given(
                 {
@@ -3009,6 +3171,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get_viewpoint(
         self,
@@ -3040,7 +3203,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get_viewpoint(view="v1")
         """
-        return self._call(
+        result: t.ViewGetViewpointResult = self._call(
             "view/getViewpoint",
             _given(
                 {
@@ -3051,6 +3214,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def set_viewpoint(
         self,
@@ -3093,7 +3257,17 @@ class ViewMethods(SyncCaller):
                 },
             )
         """
-        return self._call("view/setViewpoint", _given({"view": view, "viewpoint": viewpoint, "meta": meta}))
+        result: t.ViewSetViewpointResult = self._call(
+            "view/setViewpoint",
+            _given(
+                {
+                    "view": view,
+                    "viewpoint": viewpoint,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def animate_viewpoint(
         self,
@@ -3132,7 +3306,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
         """
-        return self._call(
+        result: t.ViewAnimateViewpointResult = self._call(
             "view/animateViewpoint",
             _given(
                 {
@@ -3144,6 +3318,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def to_location(
         self,
@@ -3176,7 +3351,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.to_location(view="v1", points=[{"x": 400, "y": 300}], spatial_reference="EPSG:4326")
         """
-        return self._call(
+        result: t.ViewToLocationResult = self._call(
             "view/toLocation",
             _given(
                 {
@@ -3187,6 +3362,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def to_screen(
         self,
@@ -3220,7 +3396,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.to_screen(view="v1", locations=[{"type": "Point", "coordinates": [2.35, 48.86]}])
         """
-        return self._call(
+        result: t.ViewToScreenResult = self._call(
             "view/toScreen",
             _given(
                 {
@@ -3231,6 +3407,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def get_visible_area(
         self,
@@ -3262,7 +3439,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.get_visible_area(view="v1")
         """
-        return self._call(
+        result: t.ViewGetVisibleAreaResult = self._call(
             "view/getVisibleArea",
             _given(
                 {
@@ -3272,6 +3449,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def set_location_display(
         self,
@@ -3308,7 +3486,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
         """
-        return self._call(
+        result: t.ViewSetLocationDisplayResult = self._call(
             "view/setLocationDisplay",
             _given(
                 {
@@ -3322,6 +3500,7 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def observe_viewpoint(
         self,
@@ -3355,7 +3534,7 @@ class ViewMethods(SyncCaller):
         Example:
             server.view.observe_viewpoint(view="v1")
         """
-        return self._call(
+        result: t.ViewObserveViewpointResult = self._call(
             "view/observeViewpoint",
             _given(
                 {
@@ -3367,3 +3546,68 @@ class ViewMethods(SyncCaller):
                 }
             ),
         )
+        return result
+
+
+class Domains(SyncCalling):
+    """`server.map.create(...)`: a domain an attribute, a method a function."""
+
+    @cached_property
+    def session(self) -> SessionMethods:
+        return SessionMethods(self)
+
+    @cached_property
+    def clock(self) -> ClockMethods:
+        return ClockMethods(self)
+
+    @cached_property
+    def document(self) -> DocumentMethods:
+        return DocumentMethods(self)
+
+    @cached_property
+    def edit(self) -> EditMethods:
+        return EditMethods(self)
+
+    @cached_property
+    def feature(self) -> FeatureMethods:
+        return FeatureMethods(self)
+
+    @cached_property
+    def layer(self) -> LayerMethods:
+        return LayerMethods(self)
+
+    @cached_property
+    def location(self) -> LocationMethods:
+        return LocationMethods(self)
+
+    @cached_property
+    def map(self) -> MapMethods:
+        return MapMethods(self)
+
+    @cached_property
+    def model(self) -> ModelMethods:
+        return ModelMethods(self)
+
+    @cached_property
+    def overlay(self) -> OverlayMethods:
+        return OverlayMethods(self)
+
+    @cached_property
+    def scene(self) -> SceneMethods:
+        return SceneMethods(self)
+
+    @cached_property
+    def source(self) -> SourceMethods:
+        return SourceMethods(self)
+
+    @cached_property
+    def state(self) -> StateMethods:
+        return StateMethods(self)
+
+    @cached_property
+    def task(self) -> TaskMethods:
+        return TaskMethods(self)
+
+    @cached_property
+    def view(self) -> ViewMethods:
+        return ViewMethods(self)

@@ -50,7 +50,7 @@ def raw(value: Any, bindings: Bindings) -> bytes:
         return b"".join(raw(part, bindings) for part in value)
     if isinstance(value, dict) and "$base64" in value:
         return base64.b64decode(value["$base64"])
-    return fill(value, bindings).encode("utf-8")
+    return str(fill(value, bindings)).encode("utf-8")
 
 
 def match(pattern: Any, found: Any, bindings: Bindings, path: str = "") -> Bindings:

@@ -1,0 +1,136 @@
+"""The server as a process: its start, its pipes, the last lines it wrote to standard error, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections import deque
+from typing import Callable, Mapping, Sequence
+
+from .errors import EncodeError, ServerDiedError
+
+_log = logging.getLogger("geomodel")
+server_log = logging.getLogger("geomodel.server")
+_READ = 1 << 18
+
+
+class ServerProcess:
+    """Bytes in, bytes out; knows nothing of what they say."""
+
+    def __init__(
+        self, command: Sequence[str], cwd: str | os.PathLike[str] | None, env: Mapping[str, str] | None
+    ) -> None:
+        self._command = list(command)
+        self._cwd, self._env = cwd, env
+        self._stderr: deque[str] = deque(maxlen=50)
+        self._drain_lock = asyncio.Lock()
+
+    async def start(self) -> None:
+        try:
+            env = None if self._env is None else {**os.environ, **self._env}
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, cwd=self._cwd, env=env, limit=_READ,
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                # Control-C in a terminal is for the client, which cancels; the server goes when its client does.
+                start_new_session=os.name == "posix",
+            )
+        except OSError as error:
+            raise ServerDiedError(f"the server could not be started: {' '.join(self._command)}: {error}") from error
+        except (TypeError, ValueError) as error:
+            raise EncodeError(f"the server cannot be started so: {error}") from error
+        self._stderr_task = asyncio.create_task(self._read_stderr(), name="geomodel stderr")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        return self._process.returncode
+
+    @property
+    def stderr_tail(self) -> str:
+        return "\n".join(self._stderr)
+
+    async def read(self) -> bytes:
+        """What came next on standard output; nothing at its end."""
+        assert self._process.stdout is not None
+        return await self._process.stdout.read(_READ)
+
+    def write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        # A dead process's pipe is no news here: who waits for its end tells everybody what happened.
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(data)
+
+    async def drain(self) -> None:
+        """Waits until what was written is on its way, when much is waiting."""
+        assert self._process.stdin is not None
+        if not self._process.stdin.transport.get_write_buffer_size():
+            return
+        # Python before 3.12 allows one waiter in drain().
+        async with self._drain_lock:
+            with contextlib.suppress(OSError, RuntimeError):
+                await self._process.stdin.drain()
+
+    def kill(self) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def wait(self, reader: asyncio.Task[None], grace: Callable[[], float]) -> None:
+        """Until the process is gone; once `reader` has come to the end of its output it has `grace` seconds to go."""
+        gone = asyncio.ensure_future(self._process.wait())
+        try:
+            await asyncio.wait({gone, reader}, return_when=asyncio.FIRST_COMPLETED)
+            if not gone.done():
+                await asyncio.wait({gone}, timeout=grace())
+                if not gone.done():
+                    self.kill()
+            await gone
+            # What it wrote last is still in the pipes; a grandchild may hold them open for ever.
+            await asyncio.wait({reader, self._stderr_task}, timeout=1.0)
+        finally:
+            gone.cancel()
+
+    async def end(self, watch: asyncio.Task[None], grace: float) -> None:
+        """Closes its input and, when `watch` is not done after the grace, ends it by force."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.close()
+        for force in (None, self._process.terminate, self._process.kill):
+            if force is not None and self._process.returncode is None:
+                _log.warning("the server did not end within %s s of being asked to", grace)
+                with contextlib.suppress(ProcessLookupError):
+                    force()
+            done, _ = await asyncio.wait({watch}, timeout=grace if force is None else 1.0)
+            if done:
+                break
+
+    async def release(self) -> None:
+        """Lets go of its pipes."""
+        self._stderr_task.cancel()
+        await asyncio.gather(self._stderr_task, return_exceptions=True)
+        # The subprocess transport closes its pipes a turn of the loop later; a loop that ends now would complain.
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
+        await asyncio.sleep(0)
+
+    async def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        rest = b""
+        while data := await self._process.stderr.read(_READ):
+            *lines, rest = (rest + data).split(b"\n")
+            rest = rest[-65536:]
+            for line in lines:
+                self._keep(line)
+        if rest:
+            self._keep(rest)
+
+    def _keep(self, line: bytes) -> None:
+        text = line[:2000].decode("utf-8", "replace").rstrip()
+        self._stderr.append(text)
+        server_log.debug("%s", text)

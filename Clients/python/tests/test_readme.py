@@ -1,0 +1,56 @@
+"""What the READMEs let people paste does what they say, on the real server."""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import ROOT, SOURCE, child_environment, real_server
+
+SERVER = real_server()
+
+
+def block(text: str, before: str, language: str = "") -> str:
+    """The first code block of a language behind `before`, or the first indented one."""
+    rest = text[text.index(before) + len(before):]
+    found = re.search(rf"```{language}\n(.*?)```", rest, re.S) if language else re.search(r"\n\n((?:    .*\n)+)", rest)
+    assert found is not None
+    return found[1]
+
+
+@unittest.skipIf(SERVER is None, "no server was built")
+class ReadmeTests(unittest.TestCase):
+    def run_python(self, code: str) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "script.py"
+            script.write_text(code, encoding="utf-8")
+            done = subprocess.run(
+                [sys.executable, str(script)], capture_output=True, text=True, cwd=ROOT, timeout=60,
+                env={**child_environment(), "GEOMODEL_SERVER": str(SERVER)},
+            )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_the_session_by_hand(self) -> None:
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        messages = block(text, "## By hand", "sh").split("<<'END'\n")[1].split("END\n")[0]
+        done = subprocess.run([str(SERVER)], input=messages, capture_output=True, text=True, cwd=ROOT, timeout=60)
+        answers = done.stdout.splitlines()
+        self.assertEqual((done.returncode, len(answers)), (0, len(messages.splitlines())))
+        self.assertEqual(answers[-1], block(text, "## By hand", "json").strip())
+
+    def test_the_first_script(self) -> None:
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        said = self.run_python(block(text, "## From Python", "python"))
+        self.assertEqual(said, block(text, "first.py` prints").replace("    ", "", 1))
+
+    def test_the_scripts_of_the_client(self) -> None:
+        text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
+        self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
+        self.assertEqual(self.run_python(block(text, "The same with asyncio", "python")), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+// A machine without GDAL or PROJ, on the built server: what needs them is refused, everything else works.
+
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+@Suite struct LibraryTests {
+  @Test func `without GDAL files and rasters are refused, and the rest works`() throws {
+    let server = try ServerProcess.without("libgdal")
+    let root = ProjectRoot.path
+    for message in [
+      request("1", "source/open", #"{"path":"\#(root)/Tests/Fixtures/naturalearth_110m.gpkg"}"#),
+      request("1", "source/openInline", #"{"data":{"type":"FeatureCollection","features":[]}}"#),
+      request("1", "scene/create", #"{"elevationSources":["\#(root)/Tests/Fixtures/jacksboro_dem.tif"]}"#),
+    ] { try server.refuses(message, for: "GDAL") }
+    try server.send(request("2", "map/create", #"{"id":"m1","spatialReference":"EPSG:25832"}"#) + "\n")
+    #expect(try server.line().contains(#""result""#))
+    try server.send(request("3", "state/get", #"{"path":"/sources"}"#) + "\n")
+    #expect(try server.line().hasSuffix(#""values":[{"path":"/sources","value":{}}]}}"#))
+  }
+
+  @Test func `without PROJ spatial references are refused, and files can be looked at`() throws {
+    let server = try ServerProcess.without("libproj")
+    try server.refuses(request("1", "map/create", #"{"id":"m1","spatialReference":"EPSG:25832"}"#), for: "PROJ")
+    let path = "\(ProjectRoot.path)/Tests/Fixtures/naturalearth_110m.gpkg"
+    try server.send(request("2", "source/open", #"{"path":"\#(path)"}"#) + "\n")
+    #expect(try server.line().contains(#""driver":"GPKG""#))
+    try server.send(request("3", "session/echo") + "\n")
+    #expect(try server.line() == echoed("3"))
+  }
+}
+
+// MARK: -
+
+/// A library that stands in front of `dlopen` and finds none of a name.
+private enum Mask {
+  static let path: String = {
+    let source = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <stdlib.h>
+      #include <string.h>
+      void *dlopen(const char *name, int flags) {
+        void *(*next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+        const char *masked = getenv("MASKED_LIBRARY");
+        return next(name && masked && strstr(name, masked) ? "/masked/library.so" : name, flags);
+      }
+      """
+    let file = makeTemporaryFile(source)
+    defer { unlink(file) }
+    let library = file + ".so"
+    // Swift brings clang along: it has compiled the C targets.
+    let compiler = try? ServerProcess(command: [
+      "clang", "-x", "c", "-shared", "-fPIC", "-o", library, file, "-ldl",
+    ])
+    #expect((try? compiler?.waitForExit(seconds: 60)) == .code(0), "\(compiler?.errorText() ?? "no clang")")
+    atexit { unlink(Mask.path) }
+    return library
+  }()
+}
+
+extension ServerProcess {
+  /// An initialized server on a machine where that library is not found.
+  fileprivate static func without(_ library: String) throws -> ServerProcess {
+    let server = try ServerProcess(command: [
+      "env", "LD_PRELOAD=\(Mask.path)", "MASKED_LIBRARY=\(library)", ServerProcess.path,
+    ])
+    try server.send(initialize + "\n")
+    _ = try server.line()
+    return server
+  }
+
+  fileprivate func refuses(_ message: String, for library: String) throws {
+    try send(message + "\n")
+    let answer = try line()
+    #expect(failure(answer) == "1 -31034 libraryMissing")
+    #expect(answer.contains(#""library":"\#(library)""#))
+    #expect(answer.contains("/masked/library.so"), "it names what the system said: \(answer)")
+  }
+}
