@@ -62,7 +62,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case columnLengths
   /// A command of a transaction failed; nothing was changed. `path` is the command's.
   case transactionFailed
-  /// What stands in a transaction is no method of the shape `command`.
+  /// What stands in a transaction is no method of the shape `command`, or one of `edit`.
   case notACommand
   /// There are not so many steps to undo.
   case nothingToUndo

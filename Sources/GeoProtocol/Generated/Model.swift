@@ -7,7 +7,7 @@ import JSON
 public enum ModelProtocol {
   /// One command of a transaction.
   public struct Command: JSONDecodable, JSONEncodable, Sendable {
-    /// Its name: any method of the shape `command`.
+    /// Its name: any method of the shape `command`, but for those of `edit`.
     public var method: String
     /// As when it is sent alone. Of `meta` only `ifRevision` counts.
     public var params: JSONOpaque?
@@ -40,7 +40,8 @@ public enum ModelProtocol {
   /// Carries out commands in their order as one transaction: one revision, one step of undo, one delta for each
   /// subscription. When one fails, nothing has changed. A command sees what those before it did.
   ///
-  /// Only commands can stand in it: no queries, tasks, animations, subscriptions, and not `model/apply` itself.
+  /// Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its like, and
+  /// not `model/apply` itself.
   public enum Apply {
     public static let name: StaticString = "model/apply"
 

@@ -10,7 +10,8 @@ enum ModelService: ModelHandlers {
 
   static func apply(_ params: ModelProtocol.Apply.Params, on host: Host) throws -> ModelProtocol.Apply.Result {
     let commands = try params.commands.enumerated().map { index, command in
-      guard let run = host.commands[command.method] else {
+      // Steps of history are made of transactions, not the other way round.
+      guard !command.method.hasPrefix("edit/"), let run = host.commands[command.method] else {
         throw RPCError(
           .notACommand, "\"\(command.method)\" is no command.", path: "/params/commands/\(index)/method",
           expected: "the name of a command")

@@ -266,7 +266,7 @@ class TransactionFailedError(GeoModelError):
 
 
 class NotACommandError(GeoModelError):
-    """What stands in a transaction is no method of the shape `command`."""
+    """What stands in a transaction is no method of the shape `command`, or one of `edit`."""
 
     kind = "notACommand"
     code = -31018

@@ -1796,8 +1796,8 @@ class ModelMethods(AsyncCaller):
         for each subscription. When one fails, nothing has changed. A command sees what those before it
         did.
 
-        Only commands can stand in it: no queries, tasks, animations, subscriptions, and not `model/apply`
-        itself.
+        Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its
+        like, and not `model/apply` itself.
 
         Args:
             commands: In the order to carry out. (1 to 100000 elements)
@@ -1811,7 +1811,8 @@ class ModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             TransactionFailedError: A command of a transaction failed; nothing was changed.
-            NotACommandError: What stands in a transaction is no method of the shape `command`.
+            NotACommandError: What stands in a transaction is no method of the shape `command`, or one of
+                `edit`.
 
         Example:
             await server.model.apply(

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "0629dda141438d40"
+PROTOCOL_HASH = "51b1fb9267c27244"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1181,7 +1181,7 @@ class Command(TypedDict):
     """One command of a transaction."""
 
     method: str
-    """Its name: any method of the shape `command`. (at most 128 characters)"""
+    """Its name: any method of the shape `command`, but for those of `edit`. (at most 128 characters)"""
     params: NotRequired[Any]
     """As when it is sent alone. Of `meta` only `ifRevision` counts."""
 
