@@ -153,7 +153,9 @@ extension StateSubscriber {
       }
       for key in insideValues.keys where !known.contains(key) {
         let names = StatePattern.names(of: key)
-        if names.starts(with: path), pattern.covers(names) { insideValues[key] = nil }
+        guard names.starts(with: path), pattern.covers(names) else { continue }
+        insideValues[key] = nil
+        told.remove(StatePlace(names))
       }
     }
   }
