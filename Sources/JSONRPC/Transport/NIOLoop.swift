@@ -16,9 +16,10 @@ final class NIOLoop: Loop {
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
 
-  // NIO runs everything that is ready before it looks at its channels again, so it must not be ready yet.
+  // NIO runs everything that is ready before it looks at its channels again, so this must not be ready by then. The time
+  // counts from the end of what runs now, which may go on to write.
   func executeBehindInput(_ work: @escaping @Sendable () -> Void) {
-    eventLoop.scheduleTask(in: .microseconds(100), work)
+    eventLoop.execute { [eventLoop] in eventLoop.scheduleTask(in: .microseconds(50), work) }
   }
 
   @discardableResult
