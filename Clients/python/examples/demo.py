@@ -214,7 +214,7 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     await say.step(
         "scene/create  jacksboro_dem.tif",
         server.scene.create(id="scene", elevation_sources=[DATA / "jacksboro_dem.tif"]),
-        lambda scene: box(scene["elevationSources"][0]["extent"]),
+        lambda scene: box(scene["baseSurface"]["elevationSources"][0]["extent"]),
     )
     asking = server.options(scope="scene", key="height")
     grid = [point((-84.4 + (n % 400) * 0.0007, 36.5 + (n // 400) * 0.0008)) for n in range(100_000)]

@@ -71,21 +71,12 @@ extension Host {
   private func run<R: JSONEncodable & Sendable>(
     _ plan: TaskPlan<Host, R>, _ call: Call, _ options: SessionProtocol.TaskOptions?, _ place: Place
   ) {
-    let pending = call.deferReply()
-    let bound = LoopBound(self, on: loop)
-    let handle = options?.id ?? Self.text(of: call.id)
-    let progress = ProgressGate()
-    let worker = Worker(files: files) { [loop] fraction in
-      progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
-    }
-    let task = RunningTask(
-      handle: handle, method: call.method, scope: place.scope, key: place.key, params: place.params, worker: worker,
-      abandon: plan.abandon.map { abandon in { abandon(&$0) } })
-    tasks.running.append(task)
-    tasks.started += 1
-    tasks.working += 1
-    join(task, pending)
+    let task = make(
+      plan, handle: options?.id ?? Self.text(of: call.id), method: call.method, scope: place.scope, key: place.key,
+      params: place.params, document: call.document)
+    join(task, call.deferReply())
     if let timeout = options?.timeout {
+      let bound = LoopBound(self, on: loop)
       let boundTask = LoopBound(task, on: loop)
       task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
         let task = boundTask.value
@@ -93,22 +84,44 @@ extension Host {
         host.session?.turn { host.end(task, with: RPCError(.timedOut, "It took longer than \(timeout) s.")) }
       }
     }
+    if let awaits = plan.awaits { wait(task, for: awaits(self)) } else { task.begin?() }
+  }
+
+  /// A task that is known from now on, and whose work is still to begin.
+  func make<R: JSONEncodable & Sendable>(
+    _ plan: TaskPlan<Host, R>, handle: String, method: String, scope: ObjectReference?, key: String?, params: String,
+    document: JSONDocument?
+  ) -> RunningTask {
+    let bound = LoopBound(self, on: loop)
+    let progress = ProgressGate()
+    let worker = Worker(files: files) { [loop] fraction in
+      progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
+    }
+    let task = RunningTask(
+      handle: handle, method: method, scope: scope, key: key, params: params, worker: worker,
+      abandon: plan.abandon.map { abandon in { abandon(&$0) } })
+    tasks.running.append(task)
+    tasks.started += 1
     let boundTask = LoopBound(task, on: loop)
-    let document = call.document
-    loop.offload(to: .work) { [loop] in
-      let outcome = Result {
-        try worker.checkCancelled()
-        return try plan.work(worker)
-      }
-      // The params that the work may have read in place live until it is done.
-      withExtendedLifetime(document) {}
-      loop.execute {
-        let host = bound.value
-        let task = boundTask.value
-        host.tasks.working -= 1
-        host.session?.turn { host.finish(task, outcome) }
+    task.begin = { [unowned self, unowned task] in
+      task.begin = nil
+      tasks.working += 1
+      loop.offload(to: .work) { [loop] in
+        let outcome = Result {
+          try worker.checkCancelled()
+          return try plan.work(worker)
+        }
+        // The params that the work may have read in place live until it is done.
+        withExtendedLifetime(document) {}
+        loop.execute {
+          let host = bound.value
+          let task = boundTask.value
+          host.tasks.working -= 1
+          host.session?.turn { host.finish(task, outcome) }
+        }
       }
     }
+    return task
   }
 
   private func finish<R: JSONEncodable & Sendable>(
@@ -124,6 +137,7 @@ extension Host {
       publish()
       tellHeldBack()
       for waiter in task.waiters { waiter.reply(result) }
+      releaseDependents(of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&world)
@@ -133,6 +147,7 @@ extension Host {
           RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
         )
       }
+      releaseDependents(of: task)
     }
   }
 
@@ -143,19 +158,23 @@ extension Host {
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.removeAll { $0 === pending }
-      if task.waiters.isEmpty { stop(task) }
+      if task.isUnwanted { stop(task) }
     }
   }
 
   /// Takes the work from a task: it stops as soon as it looks, and its world is put back.
-  private func stop(_ task: RunningTask) {
+  func stop(_ task: RunningTask) {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     task.worker.cancel()
+    task.begin = nil
     tasks.remove(task)
-    guard let abandon = task.abandon else { return }
-    world.begin(origin: .task)
-    abandon(&world)
-    publish()
+    if let abandon = task.abandon {
+      world.begin(origin: .task)
+      abandon(&world)
+      publish()
+    }
+    letGo(task)
+    releaseDependents(of: task)
   }
 
   /// Ends a task before its work does.
@@ -181,6 +200,8 @@ extension Host {
     session?.turn {
       for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
     }
+    task.fraction = fraction
+    for dependent in task.dependents { tellProgress(of: dependent) }
   }
 
   private static func text(of id: RequestID?) -> String {

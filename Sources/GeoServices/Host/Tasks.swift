@@ -5,7 +5,7 @@ import JSON
 import JSONRPC
 
 /// A task that has not been answered.
-final class RunningTask {
+public final class RunningTask {
   let handle: String
   let method: String
   let scope: ObjectReference?
@@ -17,6 +17,16 @@ final class RunningTask {
   let abandon: ((inout World) -> Void)?
   var waiters: [PendingReply] = []
   var timer: LoopTimer?
+  /// Hands the work to a worker thread.
+  var begin: (() -> Void)?
+  /// What has to end before it begins.
+  var awaited: [RunningTask] = []
+  var awaitedCount = 0
+  /// Tasks that wait for this one.
+  var dependents: [RunningTask] = []
+  /// How far it is, in 0...1.
+  var fraction = 0.0
+  var isUnwanted: Bool { waiters.isEmpty && dependents.isEmpty }
 
   init(
     handle: String, method: String, scope: ObjectReference?, key: String?, params: String, worker: Worker,
