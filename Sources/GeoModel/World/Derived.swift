@@ -56,7 +56,7 @@ extension World {
   public func layerViewStates(of view: View) -> [(layer: LayerID, state: LayerViewState)] {
     guard let content = try? content(of: view.content) else { return [] }
     var result: [(layer: LayerID, state: LayerViewState)] = []
-    for id in content.topLayers { _ = add(id, [], isHidden: false, at: view.camera.scale, to: &result) }
+    for id in content.topLayers { _ = add(id, [], isHidden: nil, at: view.camera.scale, to: &result) }
     return result
   }
 
