@@ -11,6 +11,8 @@ public protocol MethodHost: AnyObject {
   associatedtype ProcessEnd
   /// What a task may use on its worker thread: snapshot, progress, cancellation.
   associatedtype TaskContext
+  /// A task that others can wait for.
+  associatedtype Prerequisite
 
   /// Reads the world.
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
@@ -44,11 +46,24 @@ public struct TaskPlan<Host: MethodHost, R>: Sendable {
   /// Runs on the loop in place of the finish when the task was cancelled or failed.
   public let abandon: (@Sendable (inout Host.World) -> Void)?
 
+  /// Runs on the loop before the work: begins what has to end first, or finds it under way.
+  public let awaits: (@Sendable (Host) -> [Host.Prerequisite])?
+
   public init(
     abandon: (@Sendable (inout Host.World) -> Void)? = nil,
     work: @escaping @Sendable (Host.TaskContext) throws -> Finish
   ) {
     self.work = work
     self.abandon = abandon
+    awaits = nil
+  }
+
+  /// A task that has no work of its own: it waits for others.
+  public init(
+    awaiting: @escaping @Sendable (Host) -> [Host.Prerequisite], finish: @escaping Finish
+  ) {
+    work = { _ in finish }
+    abandon = nil
+    awaits = awaiting
   }
 }

@@ -17,14 +17,14 @@ struct HistoryTests {
   }
 
   private mutating func addLayer(_ id: LayerID) throws {
-    try world.run { try $0.addLayer(id: id, to: "m", over: "s", sourceLayer: nil, name: nil, at: nil) }
+    try world.run { try $0.addLayer(id: id, to: .map("m"), over: "s", sourceLayer: nil, name: nil) }
   }
 
-  private var order: [String] { world.maps["m"]?.operationalLayers.map(\.rawValue) ?? [] }
+  private var order: [String] { world.maps["m"]?.content.operationalLayers.map(\.rawValue) ?? [] }
 
   @Test mutating func `what is undone is told like any other change, by the origin undo`() throws {
     try addLayer("a")
-    try world.run { try $0.updateLayer("a", AppearanceUpdate(name: "A", opacity: 0.5)) }
+    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(name: "A", opacity: 0.5))) }
     _ = world.takeChanges()
     try world.run { try $0.undo() }
     #expect(world.layers["a"]?.name == "cities")
@@ -37,7 +37,7 @@ struct HistoryTests {
 
   @Test mutating func `an object comes back to its place under its id`() throws {
     for id in ["a", "b", "c"] as [LayerID] { try addLayer(id) }
-    try world.run { try $0.removeLayer("b", from: "m") }
+    try world.run { try $0.removeLayer("b", from: .map("m")) }
     #expect(order == ["a", "c"])
     try world.run { try $0.undo() }
     #expect(order == ["a", "b", "c"])
@@ -74,15 +74,15 @@ struct HistoryTests {
     let revision = world.revision
     #expect(throws: ModelError.unknownID(.layers, "b")) {
       try world.run {
-        try $0.updateMap("m", title: "New", clear: [])
+        try $0.updateContent(of: .map("m"), MapContentUpdate(title: "New"))
         try $0.createMap(id: "n", title: nil, reference: .wgs84)
         try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
         try $0.closeMap("m")
-        try $0.removeLayer("b", from: "n")
+        try $0.removeLayer("b", from: .map("n"))
       }
     }
     #expect(world.revision == revision)
-    #expect(world.maps["m"]?.title == nil)
+    #expect(world.maps["m"]?.content.title == nil)
     #expect(world.maps["m"]?.revision == revision)
     #expect(order == ["a"])
     #expect(try world.view("v").camera.scale != 5000)
@@ -95,10 +95,10 @@ struct HistoryTests {
     try addLayer("a")
     try world.run { try $0.beginEdit("drag") }
     for step in 1...10_000 {
-      try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: Double(step) / 10_000)) }
+      try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: Double(step) / 10_000))) }
     }
     #expect(world.history.byteCount < 10_000)
-    try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: 0.25)) }
+    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: 0.25))) }
     try world.run { try $0.endEdit() }
     #expect(world.history.undoName == "drag")
     try world.run { try $0.undo() }
@@ -108,20 +108,20 @@ struct HistoryTests {
   }
 
   @Test mutating func `a hundred steps are kept`() throws {
-    for step in 1...150 { try world.run { try $0.updateMap("m", title: "\(step)", clear: []) } }
+    for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "\(step)")) } }
     #expect(world.history.undoNames.count == 100)
     for _ in 0..<100 { try world.run { try $0.undo() } }
-    #expect(world.maps["m"]?.title == "50")
+    #expect(world.maps["m"]?.content.title == "50")
     #expect(throws: ModelError.nothingToUndo) { try world.run { try $0.undo() } }
   }
 
   @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
-    try world.run { try $0.updateMap("m", title: "saved", clear: []) }
+    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "saved")) }
     world.noteSaved()
     #expect(!world.history.isModified)
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(!world.history.isModified)
-    try world.run { try $0.updateMap("m", title: "other", clear: []) }
+    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "other")) }
     #expect(world.history.isModified)
     try world.run { try $0.undo() }
     #expect(!world.history.isModified)

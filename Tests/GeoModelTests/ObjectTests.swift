@@ -21,10 +21,12 @@ struct ObjectTests {
   }
 
   private mutating func addLayer(_ id: LayerID, at index: Int? = nil) throws {
-    try world.run { try $0.addLayer(id: id, to: "m", over: "one", sourceLayer: nil, name: nil, at: index) }
+    try world.run {
+      try $0.addLayer(id: id, to: .map("m"), over: "one", sourceLayer: nil, name: nil, at: LayerPlace(index: index))
+    }
   }
 
-  private var order: [String] { world.maps["m"]?.operationalLayers.map(\.rawValue) ?? [] }
+  private var order: [String] { world.maps["m"]?.content.operationalLayers.map(\.rawValue) ?? [] }
 
   // MARK: Layers
 
@@ -33,37 +35,41 @@ struct ObjectTests {
     try addLayer("d", at: 0)
     try addLayer("e", at: 2)
     #expect(order == ["d", "a", "e", "b", "c"])
-    try world.run { try $0.moveLayer("d", in: "m", to: 4) }
+    try world.run { try $0.moveLayer("d", in: .map("m"), to: LayerPlace(index: 4)) }
     #expect(order == ["a", "e", "b", "c", "d"])
-    try world.run { try $0.moveLayer("c", in: "m", to: 1) }
+    try world.run { try $0.moveLayer("c", in: .map("m"), to: LayerPlace(index: 1)) }
     #expect(order == ["a", "c", "e", "b", "d"])
-    try world.run { try $0.removeLayer("e", from: "m") }
+    try world.run { try $0.removeLayer("e", from: .map("m")) }
     #expect(order == ["a", "c", "b", "d"])
     #expect(world.layers["e"] == nil)
-    #expect(throws: ModelError.indexOutOfRange(count: 4)) { try world.run { try $0.moveLayer("a", in: "m", to: 4) } }
+    #expect(throws: ModelError.indexOutOfRange(count: 4)) {
+      try world.run { try $0.moveLayer("a", in: .map("m"), to: LayerPlace(index: 4)) }
+    }
     #expect(throws: ModelError.indexOutOfRange(count: 4)) { try addLayer("f", at: 5) }
-    #expect(throws: ModelError.unknownID(.layers, "e")) { try world.run { try $0.moveLayer("e", in: "m", to: 0) } }
+    #expect(throws: ModelError.unknownID(.layers, "e")) {
+      try world.run { try $0.moveLayer("e", in: .map("m"), to: LayerPlace(index: 0)) }
+    }
     try world.run { try $0.createMap(id: "n", title: nil, reference: .wgs84) }
-    #expect(throws: ModelError.unknownID(.layers, "a")) { try world.run { try $0.removeLayer("a", from: "n") } }
+    #expect(throws: ModelError.unknownID(.layers, "a")) { try world.run { try $0.removeLayer("a", from: .map("n")) } }
   }
 
   @Test mutating func `a source with several layers has to be told which`() throws {
     #expect(throws: ModelError.unknownSourceLayer(name: nil, available: ["cities", "countries"])) {
-      try world.run { try $0.addLayer(id: nil, to: "m", over: "two", sourceLayer: nil, name: nil, at: nil) }
+      try world.run { try $0.addLayer(id: nil, to: .map("m"), over: "two", sourceLayer: nil, name: nil) }
     }
     let layer = try world.run {
-      try $0.addLayer(id: nil, to: "m", over: "two", sourceLayer: "countries", name: nil, at: nil)
+      try $0.addLayer(id: nil, to: .map("m"), over: "two", sourceLayer: "countries", name: nil)
     }
     #expect(layer.name == "countries")
   }
 
   @Test mutating func `a scale range has to have room`() throws {
     try addLayer("a")
-    try world.run { try $0.updateLayer("a", AppearanceUpdate(minScale: 1000, maxScale: 10)) }
+    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(minScale: 1000, maxScale: 10))) }
     for update in [AppearanceUpdate(minScale: 10), AppearanceUpdate(minScale: 5), AppearanceUpdate(maxScale: 1000)] {
-      #expect(throws: ModelError.invalidScaleRange) { try world.run { try $0.updateLayer("a", update) } }
+      #expect(throws: ModelError.invalidScaleRange) { try world.run { try $0.updateLayer("a", LayerUpdate(update)) } }
     }
-    try world.run { try $0.updateLayer("a", AppearanceUpdate(minScale: 5, clear: ["maxScale"])) }
+    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(minScale: 5, clear: ["maxScale"]))) }
     #expect(world.layers["a"]?.appearance.minScale == 5)
     #expect(world.layers["a"]?.appearance.maxScale == nil)
   }
@@ -72,7 +78,7 @@ struct ObjectTests {
 
   @Test mutating func `a load has one attempt, and its failure stays until it is retried`() throws {
     try addLayer("a")
-    func status() -> LoadStatus? { world.layers["a"]?.loadStatus }
+    func status() -> LoadStatus? { world.layers["a"]?.features?.loadStatus }
     guard case .read = try world.run({ try $0.beginLoad("a", retry: false) }) else {
       Issue.record("something to read")
       return
@@ -114,7 +120,7 @@ struct ObjectTests {
   @Test mutating func `a layer that was removed while it loaded takes no features`() throws {
     try addLayer("a")
     _ = try world.run { try $0.beginLoad("a", retry: false) }
-    try world.run { try $0.removeLayer("a", from: "m") }
+    try world.run { try $0.removeLayer("a", from: .map("m")) }
     #expect(throws: ModelError.unknownID(.layers, "a")) {
       try world.run { _ = try $0.finishLoad("a", store: FeatureStore()) }
     }
@@ -131,7 +137,7 @@ struct ObjectTests {
       [world.maps["m"]?.revision, world.views["v"]?.revision, world.overlays["o"]?.revision]
     }
     var last = revisions()
-    try world.run { try $0.updateLayer("a", AppearanceUpdate(opacity: 0.5)) }
+    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: 0.5))) }
     #expect(revisions() == [world.revision, last[1], last[2]])
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     #expect(revisions() == [world.revision, last[1], last[2]])
@@ -140,7 +146,7 @@ struct ObjectTests {
     #expect(revisions() == [last[0], world.revision, world.revision])
     try world.run { try $0.resizeView("v", width: 10, height: nil, dpi: nil) }
     #expect(revisions() == [last[0], world.revision, world.revision - 1])
-    try world.run { try $0.removeLayer("a", from: "m") }
+    try world.run { try $0.removeLayer("a", from: .map("m")) }
     try world.run { try $0.closeOverlay("o") }
     #expect(revisions() == [world.revision - 1, world.revision, nil])
   }

@@ -7,6 +7,7 @@ import Testing
 /// Writes down what was registered, and runs the bodies on a number for a world.
 private final class Host: MethodHost {
   struct TaskContext {}
+  typealias Prerequisite = Never
   var log: [String] = []
 
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(

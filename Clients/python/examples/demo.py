@@ -174,7 +174,7 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     await say.step(
         "scene/create  jacksboro_dem.tif",
         server.scene.create(id="scene", elevation_sources=[DATA / "jacksboro_dem.tif"]),
-        lambda scene: box(scene["elevationSources"][0]["extent"]),
+        lambda scene: box(scene["baseSurface"]["elevationSources"][0]["extent"]),
     )
     asking = server.options(scope="scene", key="height")
     newer = asking.options(task="newer")

@@ -12,9 +12,11 @@ public enum Origin: Hashable, Sendable {
 
 /// A member of an object in the state tree, by its name there.
 public enum Property: String, Hashable, Sendable {
-  case title, operationalLayers
+  case title, operationalLayers, basemap, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor,
+    baseSurface
   case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType
-  case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay
+  case group, layers, visibilityMode, definitionExpression, time, isTimeFilterEnabled
+  case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay, layerViewStates
   case renderer, labels, labelsEnabled, popup, isPopupEnabled
   case graphicCount, selectedCount
   case status, location
@@ -26,7 +28,8 @@ public enum Property: String, Hashable, Sendable {
   var isSaved: Bool {
     switch self {
     case .loadStatus, .featureCount, .extent, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
-      .tickRate, .locationDisplay, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified, .path:
+      .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
+      .path:
       false
     default: true
     }

@@ -1,11 +1,26 @@
 // Everything that the model refuses, in its own words; GeoServices puts it into the wire's.
 
 import Geometry
+import Query
 
 /// Why a command was refused. The world is then unchanged.
 public enum ModelError: Error, Hashable, Sendable {
   case unknownID(Collection, String)
   case idExists(String)
+  /// Nothing in a list of an object has that id.
+  case unknownItem(noun: String, id: String)
+  /// An id stands twice in one list; the path is that of the second.
+  case idRepeated(String, path: String)
+  /// A layer would lie in itself: the way from it down to itself, both ends included.
+  case cycle([String])
+  case tooDeeplyNested(limit: Int)
+  case wrongKind(String, Layer.Kind, expected: [Layer.Kind])
+  /// A layer of a source without geometry can be a table alone.
+  case noGeometry(String)
+  case cameraNeedsScene
+  case expression(ExpressionError, path: String)
+  /// An expression that is never true, where a condition is wanted.
+  case notACondition(String, path: String)
   case contentModified(revision: Int)
   /// `clear` named something that cannot be cleared.
   case unknownMember(String, allowed: [String])
@@ -21,7 +36,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooManyTicks
   /// One of two parameters has to be there.
   case oneOf([String])
-  case unknownField(String, available: [String])
+  case unknownField(String, available: [String], path: String = "/params/properties")
   case items([ItemError], count: Int)
   case columnLengths(expected: Int, found: Int, column: String)
   case nothingToUndo

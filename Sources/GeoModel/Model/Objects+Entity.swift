@@ -12,53 +12,14 @@ extension Source: Entity {
 extension Map: Entity {
   public static let collection = Collection.maps
   public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
-  public static let observed: [Observed<Map>] = [
-    Observed(.title) { $0.title }, Observed(.operationalLayers) { $0.operationalLayers },
-  ]
-}
-
-extension Layer: Entity {
-  public static let collection = Collection.layers
-  public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
-  public static let observed: [Observed<Layer>] =
-    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal } + [
-      Observed(.loadStatus) { $0.loadStatus }, Observed(.featureCount) { $0.featureCount },
-      Observed(.extent) { $0.extent },
-    ]
-
-  public var parent: ObjectReference? { ObjectReference(.maps, map.rawValue) }
-  public var memento: Layer {
-    var result = self
-    result.store = nil
-    return result
-  }
-  public var byteCount: Int { 1024 + (store?.count ?? 0) * 100 }
-
-  public func rolledBack(from current: Layer) -> Layer {
-    var result = self
-    result.store = current.store
-    return result
-  }
-
-  public func undone(from current: Layer) -> Layer {
-    var result = rolledBack(from: current)
-    result.revision = current.revision
-    result.loadStatus = current.loadStatus
-    return result
-  }
-
-  public var revived: Layer {
-    // Nobody reads any more for a layer that was removed while it loaded.
-    var result = self
-    if loadStatus == .loading { result.loadStatus = .notLoaded }
-    return result
-  }
+  public static let observed: [Observed<Map>] = MapContent.observed { $0.content }
 }
 
 extension Scene: Entity {
   public static let collection = Collection.scenes
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
-  public static let observed: [Observed<Scene>] = []
+  public static let observed: [Observed<Scene>] =
+    MapContent.observed { $0.content } + [Observed(.baseSurface) { $0.surface }]
 }
 
 extension View: Entity {
@@ -117,7 +78,7 @@ extension LocationSource: Entity {
 }
 
 extension ViewContent {
-  var reference: ObjectReference {
+  public var reference: ObjectReference {
     switch self {
     case .map(let id): ObjectReference(.maps, id.rawValue)
     case .scene(let id): ObjectReference(.scenes, id.rawValue)
@@ -130,6 +91,18 @@ extension Appearance {
     [
       Observed(.isVisible) { appearance($0).isVisible }, Observed(.opacity) { appearance($0).opacity },
       Observed(.minScale) { appearance($0).minScale }, Observed(.maxScale) { appearance($0).maxScale },
+    ]
+  }
+}
+
+extension MapContent {
+  static func observed<E>(_ content: @escaping @Sendable (E) -> MapContent) -> [Observed<E>] {
+    [
+      Observed(.title) { content($0).title }, Observed(.basemap) { content($0).basemap },
+      Observed(.operationalLayers) { content($0).operationalLayers }, Observed(.tables) { content($0).tables },
+      Observed(.bookmarks) { content($0).bookmarks }, Observed(.initialViewpoint) { content($0).initialViewpoint },
+      Observed(.referenceScale) { content($0).referenceScale }, Observed(.minScale) { content($0).minScale },
+      Observed(.maxScale) { content($0).maxScale }, Observed(.backgroundColor) { content($0).backgroundColor },
     ]
   }
 }

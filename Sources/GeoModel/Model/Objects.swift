@@ -1,4 +1,4 @@
-// The objects of the model and their own values: sources, maps, layers, scenes. Views and what moves have files of their own.
+// The objects of the model and their own values: sources, maps, overlays. Layers, scenes, views and what moves have files of their own.
 
 import Geometry
 import Query
@@ -58,10 +58,8 @@ public struct Source: Sendable {
 public struct Map: Sendable {
   public let id: MapID
   public var revision = 0
-  public internal(set) var title: String?
   public let reference: SpatialReferenceInfo
-  /// First drawn first.
-  public internal(set) var operationalLayers: [LayerID] = []
+  public internal(set) var content: MapContent
 }
 
 /// Whether a layer's features are here.
@@ -102,103 +100,6 @@ public struct AppearanceUpdate: Sendable {
     self.minScale = minScale
     self.maxScale = maxScale
     self.clear = clear
-  }
-}
-
-/// A feature layer over a layer of a source.
-public struct Layer: Sendable {
-  public let id: LayerID
-  public var revision = 0
-  public let map: MapID
-  public let source: SourceID
-  /// As the source's schema tells.
-  public let schema: SourceLayer
-  /// Where its features are read from; the source may be closed by then.
-  public let origin: SourceOrigin
-  public internal(set) var name: String
-  public internal(set) var appearance = Appearance()
-  public internal(set) var portrayal = Portrayal()
-  public internal(set) var loadStatus = LoadStatus.notLoaded
-  /// The features, once loaded.
-  public internal(set) var store: FeatureStore?
-
-  /// That of the features; WGS 84 where the source does not say.
-  public var reference: SpatialReference { schema.reference ?? .wgs84 }
-  public var featureCount: Int? { store?.count ?? schema.featureCount }
-  public var extent: Envelope? { store.map { $0.extent } ?? schema.extent }
-}
-
-/// A raster of heights, whoever reads it.
-public protocol ElevationSource: Sendable {
-  var path: String { get }
-  var reference: SpatialReference { get }
-  /// What it covers, in its reference.
-  var extent: Envelope { get }
-  /// Side of a cell, in the units of its reference.
-  var resolution: Double { get }
-
-  /// The heights at positions given in the source's reference, in order.
-  ///
-  /// - Parameter isCancelled: asked at least every 10 ms; once true, the answer does not matter.
-  func sample(
-    _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
-  ) throws -> [HeightSample]
-}
-
-/// How a height between cell centres is found.
-public enum Interpolation: Hashable, Sendable { case bilinear, nearest }
-
-/// What one elevation source says of one point. Metres; 0 is a height.
-public enum HeightSample: Hashable, Sendable {
-  case value(Double)
-  case noData
-  case outside
-}
-
-/// What a surface says of one point.
-public enum Elevation: Hashable, Sendable {
-  /// `source` is the place of the source that answered, 0 first.
-  case value(Double, source: Int, resolution: Double)
-  case noData
-  case outside
-}
-
-/// A base surface made of ordered elevation sources.
-public struct Scene: Sendable {
-  public let id: SceneID
-  public var revision = 0
-  public let title: String?
-  /// First match first.
-  public let elevationSources: [any ElevationSource]
-
-  /// The heights at points in `reference`: the first source that covers a point answers for it.
-  ///
-  /// - Complexity: one call of each source for all points that no earlier one covers.
-  public func elevations(
-    at points: [Point], reference: SpatialReference, interpolation: Interpolation,
-    transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool
-  ) throws -> [Elevation] {
-    var result = [Elevation](repeating: .outside, count: points.count)
-    var open = Array(points.indices)
-    for (place, source) in elevationSources.enumerated() where !open.isEmpty {
-      var moved = Positions(open.map { Point(x: points[$0].x, y: points[$0].y) })
-      if source.reference != reference {
-        try moved.withMutableValues { (buffer) throws(TransformError) in
-          try transformer.transform(buffer, stride: 2, hasZ: false, from: reference, to: source.reference)
-        }
-      }
-      let samples = try source.sample(moved.points, interpolation: interpolation, isCancelled: isCancelled)
-      var uncovered: [Int] = []
-      for (index, sample) in zip(open, samples) {
-        switch sample {
-        case .value(let height): result[index] = .value(height, source: place, resolution: source.resolution)
-        case .noData: result[index] = .noData
-        case .outside: uncovered.append(index)
-        }
-      }
-      open = uncovered
-    }
-    return result
   }
 }
 

@@ -59,11 +59,13 @@ public enum Easing: Hashable, Sendable {
 /// A viewpoint on its way.
 struct Animation: Sendable {
   let process: ProcessID
-  let start: Instant
+  var start: Instant
   let duration: Double
   let easing: Easing
   let from: Camera
   let to: Camera
+  /// The same in a scene, where one end is a camera of the scene.
+  let sceneCameras: (from: SceneCamera, to: SceneCamera)?
   /// What the view is set to at the end, exactly.
   let destination: Viewpoint
 }
@@ -108,22 +110,33 @@ public struct View: Sendable {
   /// The viewpoint in a kind and reference: as last set where that is asked for, else computed from the screen.
   public func viewpoint(
     as kind: Viewpoint.Kind, in target: SpatialReference?, _ transformer: any CoordinateTransformer
-  ) throws(TransformError) -> Viewpoint {
-    if viewpoint.kind == kind, target == nil || target == viewpoint.reference { return viewpoint }
+  ) throws(ModelError) -> Viewpoint {
+    if viewpoint.kind == kind, target == nil || target == viewpoint.reference || kind == .camera { return viewpoint }
     let reference = target ?? viewpoint.reference
-    switch kind {
-    case .centerAndScale:
-      if case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
-        let moved = try transformer.transform(center, from: own, to: reference)
-        return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
+    do {
+      switch kind {
+      case .centerAndScale:
+        if case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
+          let moved = try transformer.transform(center, from: own, to: reference)
+          return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
+        }
+        let center = try transformer.transform(
+          Point(x: camera.x, y: camera.y), from: self.reference.reference, to: reference)
+        return .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
+      case .boundingGeometry:
+        let area = Geometry.polygon([visibleArea])
+        let moved = try transformer.transform(area, from: self.reference.reference, to: reference)
+        return .boundingGeometry(moved, rotation: camera.rotation, reference: reference)
+      case .camera: break
       }
-      let center = try transformer.transform(
-        Point(x: camera.x, y: camera.y), from: self.reference.reference, to: reference)
-      return .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
-    case .boundingGeometry:
-      let area = Geometry.polygon([visibleArea])
-      let moved = try transformer.transform(area, from: self.reference.reference, to: reference)
-      return .boundingGeometry(moved, rotation: camera.rotation, reference: reference)
-    }
+    } catch { throw .transform(error) }
+    return .camera(try sceneCamera())
+  }
+
+  /// The camera of a scene's view: as last set, or straight above the center.
+  func sceneCamera() throws(ModelError) -> SceneCamera {
+    if case .camera(let camera) = viewpoint { return camera }
+    guard case .scene = content else { throw .cameraNeedsScene }
+    return .above(Point(x: camera.x, y: camera.y), scale: camera.scale, rotation: camera.rotation, on: screen)
   }
 }

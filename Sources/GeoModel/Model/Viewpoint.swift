@@ -8,30 +8,46 @@ import Geometry
   import Darwin
 #endif
 
-/// What a view looks at. Immutable; of one of two kinds.
+/// What a view looks at. Immutable; of one of two kinds, and in scenes of a third.
 public enum Viewpoint: Hashable, Sendable {
   /// `scale` is the denominator; rotation turns north clockwise, in degrees.
   case centerAndScale(center: Point, scale: Double, rotation: Double, reference: SpatialReference)
   case boundingGeometry(Geometry, rotation: Double, reference: SpatialReference)
+  /// In scenes alone.
+  case camera(SceneCamera)
 
-  public enum Kind: Hashable, Sendable { case centerAndScale, boundingGeometry }
+  public enum Kind: Hashable, Sendable { case centerAndScale, boundingGeometry, camera }
 
   public var kind: Kind {
     switch self {
     case .centerAndScale: .centerAndScale
     case .boundingGeometry: .boundingGeometry
+    case .camera: .camera
     }
   }
 
   public var reference: SpatialReference {
     switch self {
     case .centerAndScale(_, _, _, let reference), .boundingGeometry(_, _, let reference): reference
+    case .camera: .wgs84
     }
   }
 
   public var rotation: Double {
     switch self {
     case .centerAndScale(_, _, let rotation, _), .boundingGeometry(_, let rotation, _): rotation
+    case .camera(let camera): Camera.normalized(degrees: -camera.heading)
+    }
+  }
+
+  /// The way to itself.
+  public var target: ViewpointTarget {
+    switch self {
+    case .centerAndScale(let center, let scale, let rotation, let reference):
+      .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
+    case .boundingGeometry(let geometry, let rotation, let reference):
+      .boundingGeometry(geometry, padding: 0, rotation: rotation, reference: reference)
+    case .camera(let camera): .camera(camera)
     }
   }
 }
@@ -43,18 +59,9 @@ public enum ViewpointTarget: Hashable, Sendable {
   case center(Point, reference: SpatialReference)
   case scale(Double)
   case rotation(Double)
-}
-
-extension ViewpointTarget {
-  /// All of a viewpoint.
-  init(_ viewpoint: Viewpoint) {
-    switch viewpoint {
-    case .centerAndScale(let center, let scale, let rotation, let reference):
-      self = .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
-    case .boundingGeometry(let geometry, let rotation, let reference):
-      self = .boundingGeometry(geometry, padding: 0, rotation: rotation, reference: reference)
-    }
-  }
+  case camera(SceneCamera)
+  /// A bookmark of the map or scene shown, by its id.
+  case bookmark(String)
 }
 
 /// A viewpoint in the units of the map: what the screen is computed with.

@@ -62,7 +62,7 @@ extension Layer {
   /// The symbols of its features.
   public func boundSymbols(_ store: FeatureStore) -> BoundSymbols {
     BoundSymbols(
-      portrayal.renderer, fallback: origin.isGeoJSON ? .simpleStyle : .plain, schema: store.schema)
+      portrayal.renderer, fallback: features?.origin.isGeoJSON == true ? .simpleStyle : .plain, schema: store.schema)
   }
 }
 

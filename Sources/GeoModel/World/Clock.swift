@@ -60,12 +60,7 @@ extension World {
     guard nanoseconds != 0 else { return }
     for id in views.ids {
       changeKnown(id) { view in
-        view.animation = view.animation.map { old in
-          Animation(
-            process: old.process, start: Instant(nanoseconds: old.start.nanoseconds &+ nanoseconds),
-            duration: old.duration,
-            easing: old.easing, from: old.from, to: old.to, destination: old.destination)
-        }
+        view.animation?.start.nanoseconds &+= nanoseconds
       }
     }
     for id in locationSources.ids {

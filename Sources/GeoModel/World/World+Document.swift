@@ -38,6 +38,7 @@ extension World {
   private mutating func takeOver<E: Entity>(_ kind: E.Type, from other: World) {
     for element in other[keyPath: E.registry].values {
       reclaim(element.id.rawValue)
+      if let scene = element as? Scene { for source in scene.surface.elevationSources { reclaim(source.id) } }
       insert(element)
     }
   }
@@ -76,15 +77,26 @@ extension World {
     var fresh = view
     do {
       (fresh.camera, _) = try worldCamera(in: view.reference, on: view.screen)
-      return try resolve(ViewpointTarget(view.viewpoint), in: fresh).0 == view.camera
+      return try resolve(view.viewpoint.target, in: fresh).0 == view.camera
     } catch { return false }
   }
 
-  /// Puts a view where it stood, which its viewpoint alone may not tell: after a resize, center and scale stay.
+  /// Puts a view where it stood, which its viewpoint alone may not tell: after a resize center and scale stay, and a view may
+  /// stand out of a range of scales that was set later.
   ///
-  /// - Parameter camera: in the units of the view's reference.
-  public mutating func setPosition(of id: ViewID, to camera: Camera) throws(ModelError) {
+  /// - Parameters:
+  ///   - camera: in the units of the view's reference.
+  ///   - target: the viewpoint it had; nil for that which it has.
+  public mutating func setPosition(
+    of id: ViewID, to camera: Camera, with target: ViewpointTarget?
+  ) throws(ModelError) {
     guard camera.isSound else { throw .invalidGeometry(expected: "a position with finite coordinates") }
-    try change(id) { (view) throws(ModelError) in view.camera = camera }
+    let view = try views.require(id)
+    let viewpoint =
+      try target.map { (target) throws(ModelError) in try unchecked(target, in: view).1 } ?? view.viewpoint
+    try change(id) { (view) throws(ModelError) in
+      view.camera = camera
+      view.viewpoint = viewpoint
+    }
   }
 }

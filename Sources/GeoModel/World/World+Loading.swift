@@ -17,12 +17,13 @@ extension World {
   /// - Parameter retry: whether a stored failure is forgotten.
   public mutating func beginLoad(_ id: LayerID, retry: Bool) throws(ModelError) -> LoadDecision {
     let layer = try layers.require(id)
-    switch layer.loadStatus {
+    let features = try layer.requireFeatures()
+    switch features.loadStatus {
     case .loaded: return .alreadyLoaded
     case .loading: return .read(layer)
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
-      guard sources[layer.source] != nil else { throw .sourceClosed }
+      guard sources[features.source] != nil else { throw .sourceClosed }
       setLoadStatus(.loading, of: id)
       return .read(try layers.require(id))
     }
@@ -31,8 +32,9 @@ extension World {
   /// Ends a load with the features read.
   public mutating func finishLoad(_ id: LayerID, store: FeatureStore) throws(ModelError) -> Layer {
     try change(id) { (layer) throws(ModelError) in
-      layer.store = store
-      layer.loadStatus = .loaded
+      layer.features?.store = store
+      layer.features?.selectedCount = store.selectedCount
+      layer.features?.loadStatus = .loaded
     }
     return try layers.require(id)
   }
@@ -42,10 +44,10 @@ extension World {
 
   /// Puts a load under way back to its beginning; elsewhere a no-op.
   public mutating func abandonLoad(_ id: LayerID) {
-    if layers[id]?.loadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
+    if layers[id]?.features?.loadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
   }
 
   private mutating func setLoadStatus(_ status: LoadStatus, of id: LayerID) {
-    changeKnown(id) { $0.loadStatus = status }
+    changeKnown(id) { $0.features?.loadStatus = status }
   }
 }

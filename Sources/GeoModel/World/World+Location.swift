@@ -151,6 +151,7 @@ extension World {
     camera.x = point.x
     camera.y = point.y
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
+    camera.scale = held(camera.scale, in: view)
     changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
     let viewpoint = Viewpoint.centerAndScale(
       center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)

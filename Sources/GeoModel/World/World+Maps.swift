@@ -1,4 +1,4 @@
-// Maps and their layers.
+// Maps: created, changed, closed; and what they share with scenes: titles, bookmarks, scale ranges, basemaps.
 
 import Geometry
 import Query
@@ -13,86 +13,139 @@ extension World {
         .unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
     }
     let id = try claim(id, prefix: "map")
-    insert(Map(id: id, title: title, reference: info))
+    insert(Map(id: id, reference: info, content: MapContent(title: title)))
     return try maps.require(id)
-  }
-
-  public mutating func updateMap(_ id: MapID, title: String?, clear: [String]) throws(ModelError) {
-    try check(clear, allowed: ["title"])
-    try change(id) { (map) throws(ModelError) in
-      if let title { map.title = title }
-      if clear.contains("title") { map.title = nil }
-    }
   }
 
   /// Closes a map, its layers and the views that show it.
   public mutating func closeMap(_ id: MapID) throws(ModelError) {
-    let map = try maps.require(id)
-    closeViews(showing: map.reference)
-    for layer in map.operationalLayers { remove(layer) }
+    _ = try maps.require(id)
+    clear(.map(id))
     remove(id)
   }
 
-  // MARK: Layers
+  // MARK: What maps and scenes share
 
-  /// - Parameters:
-  ///   - sourceLayer: the source's only one when nil.
-  ///   - index: the place in the drawing order; on top when nil.
-  @discardableResult
-  public mutating func addLayer(
-    id: LayerID?, to map: MapID, over source: SourceID, sourceLayer: String?, name: String?, at index: Int?
-  ) throws(ModelError) -> Layer {
-    let count = try maps.require(map).operationalLayers.count
-    let data = try sources.require(source)
-    let names = data.layers.map(\.name)
-    guard
-      let schema = sourceLayer == nil && names.count == 1
-        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer })
-    else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
-    if let index, index > count { throw .indexOutOfRange(count: count) }
-    let id = try claim(id, prefix: "layer")
-    insert(
-      Layer(
-        id: id, map: map, source: source, schema: schema, origin: data.origin, name: name ?? schema.name))
-    changeKnown(map) { $0.operationalLayers.insert(id, at: index ?? count) }
-    return try layers.require(id)
-  }
-
-  public mutating func removeLayer(_ layer: LayerID, from map: MapID) throws(ModelError) {
-    let place = try place(of: layer, in: map)
-    remove(layer)
-    changeKnown(map) { _ = $0.operationalLayers.remove(at: place) }
-  }
-
-  public mutating func moveLayer(_ layer: LayerID, in map: MapID, to index: Int) throws(ModelError) {
-    let place = try place(of: layer, in: map)
-    let count = try maps.require(map).operationalLayers.count
-    guard index < count else { throw .indexOutOfRange(count: count) }
-    changeKnown(map) {
-      $0.operationalLayers.remove(at: place)
-      $0.operationalLayers.insert(layer, at: index)
+  /// What a map or a scene is made of.
+  public func content(of container: ViewContent) throws(ModelError) -> MapContent {
+    switch container {
+    case .map(let id): try maps.require(id).content
+    case .scene(let id): try scenes.require(id).content
     }
   }
 
-  private func place(of layer: LayerID, in map: MapID) throws(ModelError) -> Int {
-    guard let place = try maps.require(map).operationalLayers.firstIndex(of: layer) else {
-      throw .unknownID(.layers, layer.rawValue)
+  mutating func changeContent(
+    of container: ViewContent, _ body: (inout MapContent) throws(ModelError) -> Void
+  ) throws(ModelError) {
+    switch container {
+    case .map(let id): try change(id) { (map) throws(ModelError) in try body(&map.content) }
+    case .scene(let id): try change(id) { (scene) throws(ModelError) in try body(&scene.content) }
+    }
+  }
+
+  /// Closes the views of a map or a scene and removes its layers and tables.
+  mutating func clear(_ container: ViewContent) {
+    closeViews(showing: container.reference)
+    guard let content = try? content(of: container) else { return }
+    for layer in content.topLayers + content.tables { removeTree(layer) }
+  }
+
+  /// Changes a map or a scene.
+  ///
+  /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and what a viewpoint cannot be.
+  public mutating func updateContent(of container: ViewContent, _ update: MapContentUpdate) throws(ModelError) {
+    var new = try content(of: container)
+    try check(
+      update.clear,
+      allowed: [
+        "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
+        "backgroundColor",
+      ])
+    if update.clear.contains("title") { new.title = nil }
+    if update.clear.contains("bookmarks") { new.bookmarks = [] }
+    if update.clear.contains("initialViewpoint") { new.initialViewpoint = nil }
+    if update.clear.contains("referenceScale") { new.referenceScale = nil }
+    if update.clear.contains("minScale") { new.minScale = nil }
+    if update.clear.contains("maxScale") { new.maxScale = nil }
+    if update.clear.contains("backgroundColor") { new.backgroundColor = nil }
+    if let title = update.title { new.title = title }
+    if let scale = update.referenceScale { new.referenceScale = scale }
+    if let scale = update.minScale { new.minScale = scale }
+    if let scale = update.maxScale { new.maxScale = scale }
+    if let color = update.backgroundColor { new.backgroundColor = color }
+    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
+    if let target = update.initialViewpoint { new.initialViewpoint = try checked(target, in: container) }
+    if let bookmarks = update.bookmarks { new.bookmarks = try made(bookmarks, in: container) }
+    var dropped: [LayerID] = []
+    if update.clear.contains("basemap"), let basemap = new.basemap {
+      dropped = basemap.baseLayers + basemap.referenceLayers
+      new.basemap = nil
+    }
+    if let basemap = update.basemap {
+      new.basemap = new.basemap ?? Basemap()
+      if let name = basemap.name { new.basemap?.name = name }
+    }
+    for layer in dropped { removeTree(layer) }
+    try changeContent(of: container) { (content) throws(ModelError) in content = new }
+  }
+
+  // MARK: Bookmarks
+
+  private mutating func made(
+    _ bookmarks: [NewBookmark], in container: ViewContent
+  ) throws(ModelError) -> [Bookmark] {
+    var ids: Set<String> = []
+    let given = Set(bookmarks.compactMap(\.id))
+    var result: [Bookmark] = []
+    for (index, new) in bookmarks.enumerated() {
+      let id = new.id ?? mintBookmark(beside: given)
+      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/params/bookmarks/\(index)/id") }
+      result.append(Bookmark(id: id, name: new.name, viewpoint: try checked(new.viewpoint, in: container)))
+    }
+    return result
+  }
+
+  private mutating func mintBookmark(beside others: Set<String>) -> String {
+    var id = mint("bookmark")
+    while others.contains(id) { id = mint("bookmark") }
+    return id
+  }
+
+  /// - Parameter index: the place in the list; last when nil.
+  /// - Returns: its id.
+  public mutating func addBookmark(
+    _ new: NewBookmark, to container: ViewContent, at index: Int?
+  ) throws(ModelError) -> String {
+    let bookmarks = try content(of: container).bookmarks
+    if let id = new.id, bookmarks.contains(where: { $0.id == id }) { throw .idExists(id) }
+    if let index, index > bookmarks.count { throw .indexOutOfRange(count: bookmarks.count) }
+    let viewpoint = try checked(new.viewpoint, in: container)
+    let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id)))
+    let bookmark = Bookmark(id: id, name: new.name, viewpoint: viewpoint)
+    try changeContent(of: container) { (content) throws(ModelError) in
+      content.bookmarks.insert(bookmark, at: index ?? bookmarks.count)
+    }
+    return bookmark.id
+  }
+
+  public mutating func removeBookmark(_ id: String, from container: ViewContent) throws(ModelError) {
+    let place = try place(ofBookmark: id, in: container)
+    try changeContent(of: container) { (content) throws(ModelError) in content.bookmarks.remove(at: place) }
+  }
+
+  public mutating func moveBookmark(_ id: String, in container: ViewContent, to index: Int) throws(ModelError) {
+    let place = try place(ofBookmark: id, in: container)
+    try changeContent(of: container) { (content) throws(ModelError) in
+      guard index < content.bookmarks.count else { throw .indexOutOfRange(count: content.bookmarks.count) }
+      content.bookmarks.insert(content.bookmarks.remove(at: place), at: index)
+    }
+  }
+
+  private func place(ofBookmark id: String, in container: ViewContent) throws(ModelError) -> Int {
+    guard let place = try content(of: container).bookmarks.firstIndex(where: { $0.id == id }) else {
+      throw .unknownItem(noun: "bookmark", id: id)
     }
     return place
-  }
-
-  public mutating func updateLayer(
-    _ id: LayerID, _ update: AppearanceUpdate, _ portrayal: PortrayalUpdate = PortrayalUpdate()
-  ) throws(ModelError) {
-    try check(update.clear, allowed: ["minScale", "maxScale"] + Portrayal.clearable)
-    try change(id) { (layer) throws(ModelError) in
-      // A layer's fields are known before its features are.
-      let schema = FeatureStore(fields: layer.schema.fields).schema
-      do throws(SymbologyError) { try portrayal.check(for: schema) } catch { throw .symbology(error) }
-      layer.appearance = try layer.appearance.applying(update)
-      layer.portrayal = layer.portrayal.applying(portrayal, clear: update.clear)
-      if let name = update.name { layer.name = name }
-    }
   }
 
   // MARK: Helpers of all commands
@@ -103,19 +156,5 @@ extension World {
 
   func check(_ clear: [String], allowed: [String]) throws(ModelError) {
     for name in clear where !allowed.contains(name) { throw .unknownMember(name, allowed: allowed) }
-  }
-}
-
-extension Appearance {
-  func applying(_ update: AppearanceUpdate) throws(ModelError) -> Appearance {
-    var new = self
-    if let isVisible = update.isVisible { new.isVisible = isVisible }
-    if let opacity = update.opacity { new.opacity = opacity }
-    if let minScale = update.minScale { new.minScale = minScale }
-    if let maxScale = update.maxScale { new.maxScale = maxScale }
-    if update.clear.contains("minScale") { new.minScale = nil }
-    if update.clear.contains("maxScale") { new.maxScale = nil }
-    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
-    return new
   }
 }

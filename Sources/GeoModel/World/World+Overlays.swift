@@ -38,6 +38,17 @@ extension World {
     changeKnown(view) { $0.overlays.removeAll { $0 == id } }
   }
 
+  /// Moves an overlay in the drawing order of its view.
+  public mutating func moveOverlay(_ id: OverlayID, to index: Int) throws(ModelError) {
+    let view = try overlays.require(id).view
+    let count = try views.require(view).overlays.count
+    guard index < count else { throw .indexOutOfRange(count: count) }
+    changeKnown(view) {
+      $0.overlays.removeAll { $0 == id }
+      $0.overlays.insert(id, at: index)
+    }
+  }
+
   // MARK: Graphics
 
   /// Adds graphics on top, in the order of the batch.

@@ -1,4 +1,4 @@
-// Scenes: created by a task that opened the rasters, closed by a command.
+// Scenes and their surfaces: rasters come from tasks that opened them.
 
 extension World {
   @discardableResult
@@ -6,13 +6,66 @@ extension World {
     id: SceneID?, title: String?, elevationSources: [any ElevationSource]
   ) throws(ModelError) -> Scene {
     let id = try claim(id, prefix: "scene")
-    insert(Scene(id: id, title: title, elevationSources: elevationSources))
+    var scene = Scene(id: id, content: MapContent(title: title))
+    scene.surface.elevationSources = elevationSources.map { SurfaceSource(id: mint("elevation"), raster: $0) }
+    insert(scene)
     return try scenes.require(id)
   }
 
-  /// Closes a scene and the views that show it.
+  /// Closes a scene, its layers and the views that show it.
   public mutating func closeScene(_ id: SceneID) throws(ModelError) {
-    closeViews(showing: try scenes.require(id).reference)
+    _ = try scenes.require(id)
+    clear(.scene(id))
     remove(id)
+  }
+
+  public mutating func updateSurface(of id: SceneID, _ update: BaseSurfaceUpdate) throws(ModelError) {
+    try change(id) { (scene) throws(ModelError) in
+      if let exaggeration = update.elevationExaggeration { scene.surface.elevationExaggeration = exaggeration }
+      if let isEnabled = update.isEnabled { scene.surface.isEnabled = isEnabled }
+      if let opacity = update.opacity { scene.surface.opacity = opacity }
+    }
+  }
+
+  /// Whether a source of that id and place can be added; to be asked before its raster is opened.
+  public func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
+    let sources = try scenes.require(id).surface.elevationSources
+    if let wanted { try checkFree(SourceID(wanted)) }
+    if let index, index > sources.count { throw .indexOutOfRange(count: sources.count) }
+  }
+
+  /// - Parameter index: the place in the order of asking; last when nil.
+  /// - Returns: the source's id.
+  public mutating func addElevationSource(
+    _ raster: any ElevationSource, id wanted: String?, to id: SceneID, at index: Int?
+  ) throws(ModelError) -> String {
+    try checkElevationSource(wanted, in: id, at: index)
+    let name = try claim(wanted.map { SourceID($0) }, prefix: "elevation").rawValue
+    try change(id) { (scene) throws(ModelError) in
+      scene.surface.elevationSources.insert(
+        SurfaceSource(id: name, raster: raster), at: index ?? scene.surface.elevationSources.count)
+    }
+    return name
+  }
+
+  public mutating func removeElevationSource(_ source: String, from id: SceneID) throws(ModelError) {
+    let place = try place(of: source, in: id)
+    try change(id) { (scene) throws(ModelError) in scene.surface.elevationSources.remove(at: place) }
+  }
+
+  public mutating func moveElevationSource(_ source: String, in id: SceneID, to index: Int) throws(ModelError) {
+    let place = try place(of: source, in: id)
+    try change(id) { (scene) throws(ModelError) in
+      let count = scene.surface.elevationSources.count
+      guard index < count else { throw .indexOutOfRange(count: count) }
+      scene.surface.elevationSources.insert(scene.surface.elevationSources.remove(at: place), at: index)
+    }
+  }
+
+  private func place(of source: String, in id: SceneID) throws(ModelError) -> Int {
+    guard let place = try scenes.require(id).surface.elevationSources.firstIndex(where: { $0.id == source }) else {
+      throw .unknownItem(noun: "elevationSource", id: source)
+    }
+    return place
   }
 }

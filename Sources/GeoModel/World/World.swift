@@ -26,6 +26,9 @@ public struct World: Sendable {
   public let geodesy: any Geodesy
 
   private var changes: [Change] = []
+  /// How many of them have been looked at for what follows from them.
+  private var examined = 0
+  var derived = Derived()
   var origin = Origin.client(nil)
   /// Whether what is done now becomes a step of history.
   var isStep = true
@@ -46,6 +49,7 @@ public struct World: Sendable {
     let ended: Int
     let clock: Clock
     let mintedIDs: Int
+    let derived: Derived
     var claimed: [String] = []
   }
 
@@ -66,7 +70,8 @@ public struct World: Sendable {
     isStep = true
     if !journal.isEmpty { journal = [] }
     start = Start(
-      revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs)
+      revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs,
+      derived: derived)
   }
 
   /// Takes back all that was done since ``begin(origin:)``: a command that fails changes nothing.
@@ -75,6 +80,8 @@ public struct World: Sendable {
     for reversal in journal.reversed() { reversal.rollBack(&self) }
     journal = []
     changes.removeLast(changes.count - start.changes)
+    examined = min(examined, changes.count)
+    derived = start.derived
     ended.removeLast(ended.count - start.ended)
     for id in start.claimed { takenIDs.remove(id) }
     mintedIDs = start.mintedIDs
@@ -115,11 +122,19 @@ public struct World: Sendable {
 
   /// What has happened since the last call.
   public mutating func takeChanges() -> [Change] {
+    recordDerived()
     defer {
       changes = []
+      examined = 0
       start = nil
     }
     return changes
+  }
+
+  /// The changes from which nothing has been derived yet.
+  mutating func takeUnexamined() -> ArraySlice<Change> {
+    defer { examined = changes.count }
+    return changes[examined...]
   }
 
   public var hasChanges: Bool { !changes.isEmpty }
@@ -133,12 +148,17 @@ public struct World: Sendable {
       start?.claimed.append(wanted.rawValue)
       return wanted
     }
+    return ID(mint(prefix))
+  }
+
+  /// An id that was never used.
+  mutating func mint(_ prefix: String) -> String {
     while true {
       mintedIDs += 1
       let id = prefix + String(mintedIDs)
       guard takenIDs.insert(id).inserted else { continue }
       start?.claimed.append(id)
-      return ID(id)
+      return id
     }
   }
 

@@ -228,17 +228,51 @@ public enum DocumentProtocol {
     public var title: String?
     /// Of the map.
     public var spatialReference: String
-    /// First drawn first.
+    /// Present when there is one.
+    public var basemap: MapProtocol.BasemapUpdate?
+    /// In order.
+    public var bookmarks: [MapProtocol.Bookmark]?
+    /// Where views start.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale at which symbols have their own size.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn.
+    public var backgroundColor: String?
+    /// First drawn first; what is in a group stands behind it and names it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
+    /// The basemap's, likewise.
+    public var baseLayers: [DocumentProtocol.SavedLayer]
+    /// The basemap's, likewise.
+    public var referenceLayers: [DocumentProtocol.SavedLayer]
+    /// In order.
+    public var tables: [DocumentProtocol.SavedLayer]
 
     public init(
       map: String, title: String? = nil, spatialReference: String = "EPSG:3857",
-      operationalLayers: [DocumentProtocol.SavedLayer] = []
+      basemap: MapProtocol.BasemapUpdate? = nil, bookmarks: [MapProtocol.Bookmark]? = nil,
+      initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
+      maxScale: Double? = nil, backgroundColor: String? = nil, operationalLayers: [DocumentProtocol.SavedLayer] = [],
+      baseLayers: [DocumentProtocol.SavedLayer] = [], referenceLayers: [DocumentProtocol.SavedLayer] = [],
+      tables: [DocumentProtocol.SavedLayer] = []
     ) {
       self.map = map
       self.title = title
       self.spatialReference = spatialReference
+      self.basemap = basemap
+      self.bookmarks = bookmarks
+      self.initialViewpoint = initialViewpoint
+      self.referenceScale = referenceScale
+      self.minScale = minScale
+      self.maxScale = maxScale
+      self.backgroundColor = backgroundColor
       self.operationalLayers = operationalLayers
+      self.baseLayers = baseLayers
+      self.referenceLayers = referenceLayers
+      self.tables = tables
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -252,10 +286,32 @@ public enum DocumentProtocol {
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : "EPSG:3857"
+      let basemap = json["basemap"]
+      self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
+      let bookmarks = json["bookmarks"]
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(MapProtocol.Bookmark.init(from:)) : nil
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
       let operationalLayers = json["operationalLayers"]
       self.operationalLayers = try operationalLayers.isPresent
         ? operationalLayers.array(DocumentProtocol.SavedLayer.init(from:))
         : []
+      let baseLayers = json["baseLayers"]
+      self.baseLayers = try baseLayers.isPresent ? baseLayers.array(DocumentProtocol.SavedLayer.init(from:)) : []
+      let referenceLayers = json["referenceLayers"]
+      self.referenceLayers = try referenceLayers.isPresent
+        ? referenceLayers.array(DocumentProtocol.SavedLayer.init(from:))
+        : []
+      let tables = json["tables"]
+      self.tables = try tables.isPresent ? tables.array(DocumentProtocol.SavedLayer.init(from:)) : []
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -268,18 +324,56 @@ public enum DocumentProtocol {
       }
       writer.key("spatialReference")
       writer.value(spatialReference)
+      if let basemap {
+        writer.key("basemap")
+        basemap.encode(to: &writer)
+      }
+      if let bookmarks {
+        writer.key("bookmarks")
+        writer.array(bookmarks) { $0.encode(to: &$1) }
+      }
+      if let initialViewpoint {
+        writer.key("initialViewpoint")
+        initialViewpoint.encode(to: &writer)
+      }
+      if let referenceScale {
+        writer.key("referenceScale")
+        writer.value(referenceScale)
+      }
+      if let minScale {
+        writer.key("minScale")
+        writer.value(minScale)
+      }
+      if let maxScale {
+        writer.key("maxScale")
+        writer.value(maxScale)
+      }
+      if let backgroundColor {
+        writer.key("backgroundColor")
+        writer.value(backgroundColor)
+      }
       writer.key("operationalLayers")
       writer.array(operationalLayers) { $0.encode(to: &$1) }
+      writer.key("baseLayers")
+      writer.array(baseLayers) { $0.encode(to: &$1) }
+      writer.key("referenceLayers")
+      writer.array(referenceLayers) { $0.encode(to: &$1) }
+      writer.key("tables")
+      writer.array(tables) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
 
-  /// A layer of a map.
+  /// A layer, a group or a table of a map or a scene.
   public struct SavedLayer: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var layer: String
-    /// The source, one of those of the document.
-    public var source: String
+    /// What it is.
+    public var kind: LayerProtocol.LayerKind
+    /// The group it lies in, one of those before it.
+    public var group: String?
+    /// The source, one of those of the document; absent for a group.
+    public var source: String?
     /// The layer's name in the source; its only one when absent.
     public var sourceLayer: String?
     /// What people read.
@@ -292,6 +386,14 @@ public enum DocumentProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this denominator.
     public var maxScale: Double?
+    /// Of a group.
+    public var visibilityMode: LayerProtocol.GroupVisibilityMode?
+    /// Which features count.
+    public var definitionExpression: String?
+    /// When features are.
+    public var time: LayerProtocol.LayerTime?
+    /// Whether the time extent counts.
+    public var isTimeFilterEnabled: Bool?
     /// Which symbols it has.
     public var renderer: SymbologyProtocol.Renderer?
     /// Label definitions; none when absent.
@@ -304,12 +406,16 @@ public enum DocumentProtocol {
     public var isPopupEnabled: Bool?
 
     public init(
-      layer: String, source: String, sourceLayer: String? = nil, name: String? = nil, isVisible: Bool = true,
-      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
+      layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
+      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool = true, opacity: Double = 1,
+      minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
+      definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
       labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil
     ) {
       self.layer = layer
+      self.kind = kind
+      self.group = group
       self.source = source
       self.sourceLayer = sourceLayer
       self.name = name
@@ -317,6 +423,10 @@ public enum DocumentProtocol {
       self.opacity = opacity
       self.minScale = minScale
       self.maxScale = maxScale
+      self.visibilityMode = visibilityMode
+      self.definitionExpression = definitionExpression
+      self.time = time
+      self.isTimeFilterEnabled = isTimeFilterEnabled
       self.renderer = renderer
       self.labels = labels
       self.labelsEnabled = labelsEnabled
@@ -327,7 +437,12 @@ public enum DocumentProtocol {
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.layer = try SessionProtocol.readObjectId(json["layer"])
-      self.source = try SessionProtocol.readObjectId(json["source"])
+      let kind = json["kind"]
+      self.kind = try kind.isPresent ? LayerProtocol.LayerKind(from: kind) : .feature
+      let group = json["group"]
+      self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+      let source = json["source"]
+      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
       let sourceLayer = json["sourceLayer"]
       self.sourceLayer = try sourceLayer.isPresent
         ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
@@ -344,6 +459,18 @@ public enum DocumentProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let visibilityMode = json["visibilityMode"]
+      self.visibilityMode = try visibilityMode.isPresent
+        ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+        : nil
+      let definitionExpression = json["definitionExpression"]
+      self.definitionExpression = try definitionExpression.isPresent
+        ? SymbologyProtocol.readExpression(definitionExpression)
+        : nil
+      let time = json["time"]
+      self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
+      let isTimeFilterEnabled = json["isTimeFilterEnabled"]
+      self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
       let renderer = json["renderer"]
       self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
       let labels = json["labels"]
@@ -362,8 +489,16 @@ public enum DocumentProtocol {
       writer.beginObject()
       writer.key("layer")
       writer.value(layer)
-      writer.key("source")
-      writer.value(source)
+      writer.key("kind")
+      kind.encode(to: &writer)
+      if let group {
+        writer.key("group")
+        writer.value(group)
+      }
+      if let source {
+        writer.key("source")
+        writer.value(source)
+      }
       if let sourceLayer {
         writer.key("sourceLayer")
         writer.value(sourceLayer)
@@ -383,6 +518,22 @@ public enum DocumentProtocol {
       if let maxScale {
         writer.key("maxScale")
         writer.value(maxScale)
+      }
+      if let visibilityMode {
+        writer.key("visibilityMode")
+        visibilityMode.encode(to: &writer)
+      }
+      if let definitionExpression {
+        writer.key("definitionExpression")
+        writer.value(definitionExpression)
+      }
+      if let time {
+        writer.key("time")
+        time.encode(to: &writer)
+      }
+      if let isTimeFilterEnabled {
+        writer.key("isTimeFilterEnabled")
+        writer.value(isTimeFilterEnabled)
       }
       if let renderer {
         writer.key("renderer")
@@ -408,19 +559,91 @@ public enum DocumentProtocol {
     }
   }
 
-  /// A scene.
+  /// A raster of heights.
+  public struct SavedElevationSource: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var id: String
+    /// As those of sources.
+    public var path: String
+
+    public init(id: String, path: String) {
+      self.id = id
+      self.path = path
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.id = try SessionProtocol.readObjectId(json["id"])
+      self.path = try json["path"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      writer.key("path")
+      writer.value(path)
+      writer.endObject()
+    }
+  }
+
+  /// A scene with its layers.
   public struct SavedScene: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var scene: String
     /// Its title.
     public var title: String?
-    /// Paths, as those of sources; first match first. One that cannot be opened fails the document.
-    public var elevationSources: [String]
+    /// Present when there is one.
+    public var basemap: MapProtocol.BasemapUpdate?
+    /// In order.
+    public var bookmarks: [MapProtocol.Bookmark]?
+    /// Where views start.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale at which symbols have their own size.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn.
+    public var backgroundColor: String?
+    /// The ground.
+    public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
+    /// First match first. One that cannot be opened fails the document.
+    public var elevationSources: [DocumentProtocol.SavedElevationSource]
+    /// First drawn first; what is in a group stands behind it and names it.
+    public var operationalLayers: [DocumentProtocol.SavedLayer]
+    /// The basemap's, likewise.
+    public var baseLayers: [DocumentProtocol.SavedLayer]
+    /// The basemap's, likewise.
+    public var referenceLayers: [DocumentProtocol.SavedLayer]
+    /// In order.
+    public var tables: [DocumentProtocol.SavedLayer]
 
-    public init(scene: String, title: String? = nil, elevationSources: [String] = []) {
+    public init(
+      scene: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
+      bookmarks: [MapProtocol.Bookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
+      referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
+      baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil,
+      elevationSources: [DocumentProtocol.SavedElevationSource] = [],
+      operationalLayers: [DocumentProtocol.SavedLayer] = [], baseLayers: [DocumentProtocol.SavedLayer] = [],
+      referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = []
+    ) {
       self.scene = scene
       self.title = title
+      self.basemap = basemap
+      self.bookmarks = bookmarks
+      self.initialViewpoint = initialViewpoint
+      self.referenceScale = referenceScale
+      self.minScale = minScale
+      self.maxScale = maxScale
+      self.backgroundColor = backgroundColor
+      self.baseSurface = baseSurface
       self.elevationSources = elevationSources
+      self.operationalLayers = operationalLayers
+      self.baseLayers = baseLayers
+      self.referenceLayers = referenceLayers
+      self.tables = tables
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -430,10 +653,38 @@ public enum DocumentProtocol {
       self.title = try title.isPresent
         ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
         : nil
+      let basemap = json["basemap"]
+      self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
+      let bookmarks = json["bookmarks"]
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(MapProtocol.Bookmark.init(from:)) : nil
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
+      let baseSurface = json["baseSurface"]
+      self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
       let elevationSources = json["elevationSources"]
       self.elevationSources = try elevationSources.isPresent
-        ? elevationSources.array("array of at most 64 elements", 0...64) { (e) throws(JSONError) in try e.string() }
+        ? elevationSources.array("array of at most 64 elements", 0...64, DocumentProtocol.SavedElevationSource.init(from:))
         : []
+      let operationalLayers = json["operationalLayers"]
+      self.operationalLayers = try operationalLayers.isPresent
+        ? operationalLayers.array(DocumentProtocol.SavedLayer.init(from:))
+        : []
+      let baseLayers = json["baseLayers"]
+      self.baseLayers = try baseLayers.isPresent ? baseLayers.array(DocumentProtocol.SavedLayer.init(from:)) : []
+      let referenceLayers = json["referenceLayers"]
+      self.referenceLayers = try referenceLayers.isPresent
+        ? referenceLayers.array(DocumentProtocol.SavedLayer.init(from:))
+        : []
+      let tables = json["tables"]
+      self.tables = try tables.isPresent ? tables.array(DocumentProtocol.SavedLayer.init(from:)) : []
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -444,8 +695,48 @@ public enum DocumentProtocol {
         writer.key("title")
         writer.value(title)
       }
+      if let basemap {
+        writer.key("basemap")
+        basemap.encode(to: &writer)
+      }
+      if let bookmarks {
+        writer.key("bookmarks")
+        writer.array(bookmarks) { $0.encode(to: &$1) }
+      }
+      if let initialViewpoint {
+        writer.key("initialViewpoint")
+        initialViewpoint.encode(to: &writer)
+      }
+      if let referenceScale {
+        writer.key("referenceScale")
+        writer.value(referenceScale)
+      }
+      if let minScale {
+        writer.key("minScale")
+        writer.value(minScale)
+      }
+      if let maxScale {
+        writer.key("maxScale")
+        writer.value(maxScale)
+      }
+      if let backgroundColor {
+        writer.key("backgroundColor")
+        writer.value(backgroundColor)
+      }
+      if let baseSurface {
+        writer.key("baseSurface")
+        baseSurface.encode(to: &writer)
+      }
       writer.key("elevationSources")
-      writer.array(elevationSources) { $1.value($0) }
+      writer.array(elevationSources) { $0.encode(to: &$1) }
+      writer.key("operationalLayers")
+      writer.array(operationalLayers) { $0.encode(to: &$1) }
+      writer.key("baseLayers")
+      writer.array(baseLayers) { $0.encode(to: &$1) }
+      writer.key("referenceLayers")
+      writer.array(referenceLayers) { $0.encode(to: &$1) }
+      writer.key("tables")
+      writer.array(tables) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }

@@ -64,6 +64,14 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case transactionFailed
   /// What stands in a transaction is no method of the shape `command`, or one of `edit`.
   case notACommand
+  /// Something would hold, or follow from, itself: a group in itself.
+  case cycle
+  /// The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
+  case wrongKind
+  /// The source's layer has no geometry: it can be added as a table.
+  case noGeometry
+  /// A camera belongs to scenes; this is a map, or a view of one.
+  case cameraNeedsScene
   /// There are not so many steps to undo.
   case nothingToUndo
   /// There are not so many steps to redo.
@@ -176,6 +184,10 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .columnLengths: -31016
     case .transactionFailed: -31017
     case .notACommand: -31018
+    case .cycle: -31019
+    case .wrongKind: -31052
+    case .noGeometry: -31053
+    case .cameraNeedsScene: -31054
     case .nothingToUndo: -31024
     case .nothingToRedo: -31025
     case .editInProgress: -31026

@@ -3,10 +3,11 @@
 
 import JSON
 
-/// Questions about features: a layer's and an overlay's alike.
+/// Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that its
+/// definition expression and its time filter let through.
 ///
 /// The order of features is that of drawing and stays the same from page to page as long as the revision does. A
-/// result that was cut says so in `exceededLimit`. (Filters by attribute come with the expression language.)
+/// result that was cut says so in `exceededLimit`.
 public enum FeatureProtocol {
   /// GeoJSON's tag.
   public enum FeatureCollectionType: String, WireEnum {
@@ -29,6 +30,10 @@ public enum FeatureProtocol {
       public var spatialReference: String?
       /// Only these.
       public var ids: [Int]?
+      /// Only those for which this is true; neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
       /// How many to pass over.
       public var offset: Int
       /// How many at most.
@@ -42,14 +47,17 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, offset: Int = 0, limit: Int = 1000,
-        properties: [String]? = nil, returnGeometry: Bool = true, outSpatialReference: String? = nil
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        offset: Int = 0, limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
         self.spatialReference = spatialReference
         self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
         self.offset = offset
         self.limit = limit
         self.properties = properties
@@ -73,6 +81,10 @@ public enum FeatureProtocol {
         self.ids = try ids.isPresent
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -145,6 +157,10 @@ public enum FeatureProtocol {
       public var spatialReference: String?
       /// Only these.
       public var ids: [Int]?
+      /// Only those for which this is true; neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
       /// How many to pass over.
       public var offset: Int
       /// How many at most.
@@ -152,13 +168,16 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, offset: Int = 0, limit: Int = 100000
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        offset: Int = 0, limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
         self.spatialReference = spatialReference
         self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
         self.offset = offset
         self.limit = limit
       }
@@ -179,6 +198,10 @@ public enum FeatureProtocol {
         self.ids = try ids.isPresent
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -230,16 +253,22 @@ public enum FeatureProtocol {
       public var spatialReference: String?
       /// Only these.
       public var ids: [Int]?
+      /// Only those for which this is true; neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
         self.spatialReference = spatialReference
         self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -258,6 +287,10 @@ public enum FeatureProtocol {
         self.ids = try ids.isPresent
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
       }
     }
 
@@ -298,18 +331,25 @@ public enum FeatureProtocol {
       public var spatialReference: String?
       /// Only these.
       public var ids: [Int]?
+      /// Only those for which this is true; neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
       /// Of the answer; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, outSpatialReference: String? = nil
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
         self.spatialReference = spatialReference
         self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
         self.outSpatialReference = outSpatialReference
       }
 
@@ -329,6 +369,10 @@ public enum FeatureProtocol {
         self.ids = try ids.isPresent
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)

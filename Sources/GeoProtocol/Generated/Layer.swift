@@ -3,11 +3,11 @@
 
 import JSON
 
-/// A feature layer over a layer of a source.
+/// Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which have no
+/// geometry.
 ///
-/// Loading brings its features into the same kind of store, with the same index, that overlays have. Loads that
-/// overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries
-/// again.
+/// Loading brings features into the same kind of store, with the same index, that overlays have. Loads that overlap
+/// share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries again.
 public enum LayerProtocol {
   /// Whether the features are here.
   public enum LoadStatus: JSONDecodable, JSONEncodable, Sendable {
@@ -47,21 +47,125 @@ public enum LayerProtocol {
     }
   }
 
+  /// What a layer is.
+  public enum LayerKind: String, WireEnum {
+    /// Features with geometry.
+    case feature
+    /// Layers that belong together.
+    case group
+    /// Features without geometry.
+    case table
+  }
+
+  /// How a group shows its layers.
+  public enum GroupVisibilityMode: String, WireEnum {
+    /// Each by its own visibility, where the group is visible.
+    case independent
+    /// All, where the group is visible; their own visibility does not count.
+    case inherited
+    /// One at a time: of those that are visible the last drawn. Making one visible hides the others.
+    case exclusive
+  }
+
+  /// A span of time, both ends included.
+  public struct TimeExtent: JSONDecodable, JSONEncodable, Sendable {
+    /// By RFC 3339; no beginning when absent.
+    public var startTime: String?
+    /// By RFC 3339; no end when absent.
+    public var endTime: String?
+
+    public init(startTime: String? = nil, endTime: String? = nil) {
+      self.startTime = startTime
+      self.endTime = endTime
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let startTime = json["startTime"]
+      self.startTime = try startTime.isPresent ? startTime.string() : nil
+      let endTime = json["endTime"]
+      self.endTime = try endTime.isPresent ? endTime.string() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let startTime {
+        writer.key("startTime")
+        writer.value(startTime)
+      }
+      if let endTime {
+        writer.key("endTime")
+        writer.value(endTime)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with times, by
+  /// RFC 3339; without a zone they are UTC. What has no start is not wanted.
+  public struct LayerTime: JSONDecodable, JSONEncodable, Sendable {
+    /// When it begins, or is, without `endField`.
+    public var startField: String
+    /// When it ends; a feature whose end is not known goes on.
+    public var endField: String?
+    /// Only features that meet it count, in questions, drawing and identifying; all when absent.
+    public var extent: LayerProtocol.TimeExtent?
+
+    public init(startField: String, endField: String? = nil, extent: LayerProtocol.TimeExtent? = nil) {
+      self.startField = startField
+      self.endField = endField
+      self.extent = extent
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.startField =
+        try json["startField"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+      let endField = json["endField"]
+      self.endField = try endField.isPresent
+        ? endField.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let extent = json["extent"]
+      self.extent = try extent.isPresent ? LayerProtocol.TimeExtent(from: extent) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("startField")
+      writer.value(startField)
+      if let endField {
+        writer.key("endField")
+        writer.value(endField)
+      }
+      if let extent {
+        writer.key("extent")
+        extent.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A layer.
   public struct Layer: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var layer: String
     /// Of its last change.
     public var revision: Int
-    /// Its map.
-    public var map: String
-    /// Its source.
-    public var source: String
-    /// Its name in the source.
-    public var sourceLayer: String
+    /// What it is.
+    public var kind: LayerProtocol.LayerKind
+    /// The map it is in.
+    public var map: String?
+    /// The scene it is in.
+    public var scene: String?
+    /// The group it lies in; absent at the top level.
+    public var group: String?
+    /// Its source; absent for a group.
+    public var source: String?
+    /// Its name in the source; absent for a group.
+    public var sourceLayer: String?
     /// What people read.
     public var name: String
-    /// Whether it is drawn and identified.
+    /// Whether it is drawn and identified, where the group around it lets it.
     public var isVisible: Bool
     /// 0 clear, 1 solid.
     public var opacity: Double
@@ -69,8 +173,30 @@ public enum LayerProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
-    /// Whether its features are here.
+    /// Whether its features are here; of a group, what follows from its layers.
     public var loadStatus: LayerProtocol.LoadStatus
+    /// A group's layers, first drawn first; absent for others.
+    public var layers: [String]?
+    /// How a group shows its layers; absent for others.
+    public var visibilityMode: LayerProtocol.GroupVisibilityMode?
+    /// Of its features; absent for a group.
+    public var spatialReference: String?
+    /// As in simple features; absent for a table and a group.
+    public var geometryType: String?
+    /// Of all loaded features, else what the schema tells; absent when it does not.
+    public var featureCount: Int?
+    /// Of all loaded features, else what the schema tells; absent when it does not.
+    public var extent: SessionProtocol.Envelope?
+    /// Its fields; absent for a group.
+    public var fields: [SourceProtocol.Field]?
+    /// How many features are selected; absent for a group.
+    public var selectedCount: Int?
+    /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
+    public var definitionExpression: String?
+    /// When its features are, and which are wanted.
+    public var time: LayerProtocol.LayerTime?
+    /// Whether the time extent counts; absent for a group.
+    public var isTimeFilterEnabled: Bool?
     /// Which symbols it has; without one, by simplestyle or in grey.
     public var renderer: SymbologyProtocol.Renderer?
     /// Label definitions.
@@ -81,28 +207,24 @@ public enum LayerProtocol {
     public var popup: SymbologyProtocol.PopupDefinition?
     /// Whether anything is.
     public var isPopupEnabled: Bool
-    /// Of its features.
-    public var spatialReference: String
-    /// As in simple features.
-    public var geometryType: String?
-    /// Of the loaded features, else what the schema tells; absent when it does not.
-    public var featureCount: Int?
-    /// Of the loaded features, else what the schema tells; absent when it does not.
-    public var extent: SessionProtocol.Envelope?
-    /// Its fields.
-    public var fields: [SourceProtocol.Field]
 
     public init(
-      layer: String, revision: Int, map: String, source: String, sourceLayer: String, name: String, isVisible: Bool,
+      layer: String, revision: Int, kind: LayerProtocol.LayerKind, map: String? = nil, scene: String? = nil,
+      group: String? = nil, source: String? = nil, sourceLayer: String? = nil, name: String, isVisible: Bool,
       opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, loadStatus: LayerProtocol.LoadStatus,
+      layers: [String]? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
+      spatialReference: String? = nil, geometryType: String? = nil, featureCount: Int? = nil,
+      extent: SessionProtocol.Envelope? = nil, fields: [SourceProtocol.Field]? = nil, selectedCount: Int? = nil,
+      definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition] = [],
-      labelsEnabled: Bool = false, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true,
-      spatialReference: String, geometryType: String? = nil, featureCount: Int? = nil,
-      extent: SessionProtocol.Envelope? = nil, fields: [SourceProtocol.Field]
+      labelsEnabled: Bool = false, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true
     ) {
       self.layer = layer
       self.revision = revision
+      self.kind = kind
       self.map = map
+      self.scene = scene
+      self.group = group
       self.source = source
       self.sourceLayer = sourceLayer
       self.name = name
@@ -111,25 +233,39 @@ public enum LayerProtocol {
       self.minScale = minScale
       self.maxScale = maxScale
       self.loadStatus = loadStatus
-      self.renderer = renderer
-      self.labels = labels
-      self.labelsEnabled = labelsEnabled
-      self.popup = popup
-      self.isPopupEnabled = isPopupEnabled
+      self.layers = layers
+      self.visibilityMode = visibilityMode
       self.spatialReference = spatialReference
       self.geometryType = geometryType
       self.featureCount = featureCount
       self.extent = extent
       self.fields = fields
+      self.selectedCount = selectedCount
+      self.definitionExpression = definitionExpression
+      self.time = time
+      self.isTimeFilterEnabled = isTimeFilterEnabled
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.layer = try SessionProtocol.readObjectId(json["layer"])
       self.revision = try json["revision"].integer()
-      self.map = try SessionProtocol.readObjectId(json["map"])
-      self.source = try SessionProtocol.readObjectId(json["source"])
-      self.sourceLayer = try json["sourceLayer"].string()
+      self.kind = try LayerProtocol.LayerKind(from: json["kind"])
+      let map = json["map"]
+      self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+      let scene = json["scene"]
+      self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+      let group = json["group"]
+      self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+      let source = json["source"]
+      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+      let sourceLayer = json["sourceLayer"]
+      self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
       self.name = try json["name"].string()
       self.isVisible = try json["isVisible"].bool()
       self.opacity = try json["opacity"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
@@ -138,6 +274,36 @@ public enum LayerProtocol {
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
       self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
+      let layers = json["layers"]
+      self.layers = try layers.isPresent ? layers.array(SessionProtocol.readObjectId) : nil
+      let visibilityMode = json["visibilityMode"]
+      self.visibilityMode = try visibilityMode.isPresent
+        ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+        : nil
+      let spatialReference = json["spatialReference"]
+      self.spatialReference = try spatialReference.isPresent
+        ? SessionProtocol.readSpatialReference(spatialReference)
+        : nil
+      let geometryType = json["geometryType"]
+      self.geometryType = try geometryType.isPresent ? geometryType.string() : nil
+      let featureCount = json["featureCount"]
+      self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
+      let extent = json["extent"]
+      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent ? fields.array(SourceProtocol.Field.init(from:)) : nil
+      let selectedCount = json["selectedCount"]
+      self.selectedCount = try selectedCount.isPresent
+        ? selectedCount.integer("integer of at least 0") { $0 >= 0 }
+        : nil
+      let definitionExpression = json["definitionExpression"]
+      self.definitionExpression = try definitionExpression.isPresent
+        ? SymbologyProtocol.readExpression(definitionExpression)
+        : nil
+      let time = json["time"]
+      self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
+      let isTimeFilterEnabled = json["isTimeFilterEnabled"]
+      self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
       let renderer = json["renderer"]
       self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
       let labels = json["labels"]
@@ -148,14 +314,6 @@ public enum LayerProtocol {
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      let geometryType = json["geometryType"]
-      self.geometryType = try geometryType.isPresent ? geometryType.string() : nil
-      let featureCount = json["featureCount"]
-      self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
-      let extent = json["extent"]
-      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
-      self.fields = try json["fields"].array(SourceProtocol.Field.init(from:))
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -164,12 +322,28 @@ public enum LayerProtocol {
       writer.value(layer)
       writer.key("revision")
       writer.value(revision)
-      writer.key("map")
-      writer.value(map)
-      writer.key("source")
-      writer.value(source)
-      writer.key("sourceLayer")
-      writer.value(sourceLayer)
+      writer.key("kind")
+      kind.encode(to: &writer)
+      if let map {
+        writer.key("map")
+        writer.value(map)
+      }
+      if let scene {
+        writer.key("scene")
+        writer.value(scene)
+      }
+      if let group {
+        writer.key("group")
+        writer.value(group)
+      }
+      if let source {
+        writer.key("source")
+        writer.value(source)
+      }
+      if let sourceLayer {
+        writer.key("sourceLayer")
+        writer.value(sourceLayer)
+      }
       writer.key("name")
       writer.value(name)
       writer.key("isVisible")
@@ -186,6 +360,50 @@ public enum LayerProtocol {
       }
       writer.key("loadStatus")
       loadStatus.encode(to: &writer)
+      if let layers {
+        writer.key("layers")
+        writer.array(layers) { $1.value($0) }
+      }
+      if let visibilityMode {
+        writer.key("visibilityMode")
+        visibilityMode.encode(to: &writer)
+      }
+      if let spatialReference {
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+      }
+      if let geometryType {
+        writer.key("geometryType")
+        writer.value(geometryType)
+      }
+      if let featureCount {
+        writer.key("featureCount")
+        writer.value(featureCount)
+      }
+      if let extent {
+        writer.key("extent")
+        extent.encode(to: &writer)
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
+      }
+      if let selectedCount {
+        writer.key("selectedCount")
+        writer.value(selectedCount)
+      }
+      if let definitionExpression {
+        writer.key("definitionExpression")
+        writer.value(definitionExpression)
+      }
+      if let time {
+        writer.key("time")
+        time.encode(to: &writer)
+      }
+      if let isTimeFilterEnabled {
+        writer.key("isTimeFilterEnabled")
+        writer.value(isTimeFilterEnabled)
+      }
       if let renderer {
         writer.key("renderer")
         renderer.encode(to: &writer)
@@ -200,22 +418,6 @@ public enum LayerProtocol {
       }
       writer.key("isPopupEnabled")
       writer.value(isPopupEnabled)
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      if let geometryType {
-        writer.key("geometryType")
-        writer.value(geometryType)
-      }
-      if let featureCount {
-        writer.key("featureCount")
-        writer.value(featureCount)
-      }
-      if let extent {
-        writer.key("extent")
-        extent.encode(to: &writer)
-      }
-      writer.key("fields")
-      writer.array(fields) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -241,29 +443,35 @@ public enum LayerProtocol {
     public typealias Result = LayerProtocol.Layer
   }
 
-  /// All layers, or those of a map.
+  /// All layers, or those of a map or a scene.
   public enum List {
     public static let name: StaticString = "layer/list"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The map.
+      /// The map; this or `scene`, or neither.
       public var map: String?
+      /// The scene.
+      public var scene: String?
 
-      public init(map: String? = nil) {
+      public init(map: String? = nil, scene: String? = nil) {
         self.map = map
+        self.scene = scene
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let map = json["map"]
         self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
       }
     }
 
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// In drawing order; over all maps, by the maps' order.
+      /// In drawing order, a group before what is in it, tables last; over all maps and then all scenes, by their
+      /// order.
       public var layers: [LayerProtocol.Layer]
 
       public init(revision: Int, layers: [LayerProtocol.Layer]) {
@@ -309,14 +517,24 @@ public enum LayerProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
-      /// Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
+      /// Of groups alone.
+      public var visibilityMode: LayerProtocol.GroupVisibilityMode?
+      /// Only features for which this is true count; not for groups.
+      public var definitionExpression: String?
+      /// The whole of it anew; not for groups.
+      public var time: LayerProtocol.LayerTime?
+      /// Whether the time extent counts; not for groups.
+      public var isTimeFilterEnabled: Bool?
+      /// Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `definitionExpression`, `time`.
       public var clear: [String]?
 
       public init(
         layer: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
         maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
         labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
-        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
+        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+        visibilityMode: LayerProtocol.GroupVisibilityMode? = nil, definitionExpression: String? = nil,
+        time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.layer = layer
         self.name = name
@@ -329,6 +547,10 @@ public enum LayerProtocol {
         self.labelsEnabled = labelsEnabled
         self.popup = popup
         self.isPopupEnabled = isPopupEnabled
+        self.visibilityMode = visibilityMode
+        self.definitionExpression = definitionExpression
+        self.time = time
+        self.isTimeFilterEnabled = isTimeFilterEnabled
         self.clear = clear
       }
 
@@ -359,6 +581,18 @@ public enum LayerProtocol {
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
+        let visibilityMode = json["visibilityMode"]
+        self.visibilityMode = try visibilityMode.isPresent
+          ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+          : nil
+        let definitionExpression = json["definitionExpression"]
+        self.definitionExpression = try definitionExpression.isPresent
+          ? SymbologyProtocol.readExpression(definitionExpression)
+          : nil
+        let time = json["time"]
+        self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
+        let isTimeFilterEnabled = json["isTimeFilterEnabled"]
+        self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
       }
@@ -367,7 +601,67 @@ public enum LayerProtocol {
     public typealias Result = LayerProtocol.Layer
   }
 
-  /// Reads the layer's features. Answers at once when they are here. Progress is the part of the file read.
+  /// Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+  public enum Select {
+    public static let name: StaticString = "layer/select"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The features.
+      public var ids: [Int]?
+      /// Those of the features that count for which this is true; this or `ids`, or neither for none.
+      public var whereClause: String?
+      /// How.
+      public var mode: OverlayProtocol.SelectionMode
+
+      public init(
+        layer: String, ids: [Int]? = nil, whereClause: String? = nil, mode: OverlayProtocol.SelectionMode = .replace
+      ) {
+        self.layer = layer
+        self.ids = ids
+        self.whereClause = whereClause
+        self.mode = mode
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let mode = json["mode"]
+        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .replace
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many are selected now.
+      public var selectedCount: Int
+
+      public init(revision: Int, selectedCount: Int) {
+        self.revision = revision
+        self.selectedCount = selectedCount
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("selectedCount")
+        writer.value(selectedCount)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Reads the layer's features. Answers at once when they are here. Progress is the part of the file read. (Groups:
+  /// `map/load`.)
   public enum Load {
     public static let name: StaticString = "layer/load"
 
@@ -507,7 +801,8 @@ public enum LayerProtocol {
   }
 
   /// How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so are drawn by
-  /// simplestyle, the others in grey. Whether they are visible does not matter.
+  /// simplestyle, the others in grey. Whether they are visible does not matter; what the definition expression or the
+  /// time filter leaves out has no symbol.
   public enum SymbolFor {
     public static let name: StaticString = "layer/symbolFor"
 

@@ -10,13 +10,18 @@ public protocol LayerHandlers {
   /// One layer.
   static func get(_ params: LayerProtocol.Get.Params, in world: Host.World) throws -> LayerProtocol.Get.Result
 
-  /// All layers, or those of a map.
+  /// All layers, or those of a map or a scene.
   static func list(_ params: LayerProtocol.List.Params, in world: Host.World) throws -> LayerProtocol.List.Result
 
   /// Changes a layer; absent members stay as they are.
   static func update(
     _ params: LayerProtocol.Update.Params, in world: inout Host.World
   ) throws -> LayerProtocol.Update.Result
+
+  /// Changes which features of a loaded layer or table are selected.
+  static func select(
+    _ params: LayerProtocol.Select.Params, in world: inout Host.World
+  ) throws -> LayerProtocol.Select.Result
 
   /// Reads the layer's features.
   static func load(
@@ -65,6 +70,7 @@ extension LayerHandlers {
     host.query("layer/get", get)
     host.query("layer/list", list)
     host.command("layer/update", update)
+    host.command("layer/select", select)
     host.task("layer/load", load)
     host.session("layer/cancelLoad", cancelLoad)
     host.task("layer/retryLoad", retryLoad)

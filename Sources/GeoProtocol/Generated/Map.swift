@@ -4,6 +4,9 @@
 import JSON
 
 /// A map: layers in drawing order, in one spatial reference. Views show maps; a map outlives its views.
+///
+/// Drawn from below: the basemap's base layers, the operational layers, the basemap's reference layers. Tables are
+/// not drawn.
 public enum MapProtocol {
   /// A map.
   public struct Map: JSONDecodable, JSONEncodable, Sendable {
@@ -15,17 +18,50 @@ public enum MapProtocol {
     public var title: String?
     /// Of the map: views show it in this.
     public var spatialReference: String
-    /// Its layers, first drawn first.
+    /// What follows from its layers and tables: failed when one has failed, which the error names; loading while one
+    /// is; loaded when all are.
+    public var loadStatus: LayerProtocol.LoadStatus
+    /// Layers that orient; absent when there is none.
+    public var basemap: MapProtocol.Basemap?
+    /// Its layers, first drawn first, above the base layers and below the reference layers.
     public var operationalLayers: [String]
+    /// Layers without geometry.
+    public var tables: [String]
+    /// Places to come back to, in order.
+    public var bookmarks: [MapProtocol.Bookmark]
+    /// Where views that are created without a viewpoint start; the world when absent.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
+    /// absent they keep it at every scale.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+    /// are there already stay until they move.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond this denominator, likewise.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn; none when absent.
+    public var backgroundColor: String?
 
     public init(
-      map: String, revision: Int, title: String? = nil, spatialReference: String, operationalLayers: [String]
+      map: String, revision: Int, title: String? = nil, spatialReference: String,
+      loadStatus: LayerProtocol.LoadStatus, basemap: MapProtocol.Basemap? = nil, operationalLayers: [String],
+      tables: [String], bookmarks: [MapProtocol.Bookmark], initialViewpoint: ViewProtocol.Viewpoint? = nil,
+      referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil
     ) {
       self.map = map
       self.revision = revision
       self.title = title
       self.spatialReference = spatialReference
+      self.loadStatus = loadStatus
+      self.basemap = basemap
       self.operationalLayers = operationalLayers
+      self.tables = tables
+      self.bookmarks = bookmarks
+      self.initialViewpoint = initialViewpoint
+      self.referenceScale = referenceScale
+      self.minScale = minScale
+      self.maxScale = maxScale
+      self.backgroundColor = backgroundColor
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -35,7 +71,22 @@ public enum MapProtocol {
       let title = json["title"]
       self.title = try title.isPresent ? title.string() : nil
       self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
+      self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
+      let basemap = json["basemap"]
+      self.basemap = try basemap.isPresent ? MapProtocol.Basemap(from: basemap) : nil
       self.operationalLayers = try json["operationalLayers"].array(SessionProtocol.readObjectId)
+      self.tables = try json["tables"].array(SessionProtocol.readObjectId)
+      self.bookmarks = try json["bookmarks"].array(MapProtocol.Bookmark.init(from:))
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -50,10 +101,186 @@ public enum MapProtocol {
       }
       writer.key("spatialReference")
       writer.value(spatialReference)
+      writer.key("loadStatus")
+      loadStatus.encode(to: &writer)
+      if let basemap {
+        writer.key("basemap")
+        basemap.encode(to: &writer)
+      }
       writer.key("operationalLayers")
       writer.array(operationalLayers) { $1.value($0) }
+      writer.key("tables")
+      writer.array(tables) { $1.value($0) }
+      writer.key("bookmarks")
+      writer.array(bookmarks) { $0.encode(to: &$1) }
+      if let initialViewpoint {
+        writer.key("initialViewpoint")
+        initialViewpoint.encode(to: &writer)
+      }
+      if let referenceScale {
+        writer.key("referenceScale")
+        writer.value(referenceScale)
+      }
+      if let minScale {
+        writer.key("minScale")
+        writer.value(minScale)
+      }
+      if let maxScale {
+        writer.key("maxScale")
+        writer.value(maxScale)
+      }
+      if let backgroundColor {
+        writer.key("backgroundColor")
+        writer.value(backgroundColor)
+      }
       writer.endObject()
     }
+  }
+
+  /// Layers that orient, below and above the operational ones.
+  public struct Basemap: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name.
+    public var name: String?
+    /// Drawn below all else, first drawn first.
+    public var baseLayers: [String]
+    /// Drawn above the operational layers, first drawn first.
+    public var referenceLayers: [String]
+
+    public init(name: String? = nil, baseLayers: [String], referenceLayers: [String]) {
+      self.name = name
+      self.baseLayers = baseLayers
+      self.referenceLayers = referenceLayers
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let name = json["name"]
+      self.name = try name.isPresent ? name.string() : nil
+      self.baseLayers = try json["baseLayers"].array(SessionProtocol.readObjectId)
+      self.referenceLayers = try json["referenceLayers"].array(SessionProtocol.readObjectId)
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      writer.key("baseLayers")
+      writer.array(baseLayers) { $1.value($0) }
+      writer.key("referenceLayers")
+      writer.array(referenceLayers) { $1.value($0) }
+      writer.endObject()
+    }
+  }
+
+  /// Changes to a basemap. Its layers are added, moved and removed like others.
+  public struct BasemapUpdate: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name.
+    public var name: String?
+
+    public init(name: String? = nil) {
+      self.name = name
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A place to come back to.
+  public struct Bookmark: JSONDecodable, JSONEncodable, Sendable {
+    /// Unique in its map or scene.
+    public var id: String
+    /// What people read.
+    public var name: String
+    /// The place.
+    public var viewpoint: ViewProtocol.Viewpoint
+
+    public init(id: String, name: String, viewpoint: ViewProtocol.Viewpoint) {
+      self.id = id
+      self.name = name
+      self.viewpoint = viewpoint
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.id = try SessionProtocol.readObjectId(json["id"])
+      self.name = try json["name"].string()
+      self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      writer.key("name")
+      writer.value(name)
+      writer.key("viewpoint")
+      viewpoint.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// A bookmark to be made.
+  public struct NewBookmark: JSONDecodable, JSONEncodable, Sendable {
+    /// Unique in its map or scene; minted when absent.
+    public var id: String?
+    /// What people read.
+    public var name: String
+    /// The place.
+    public var viewpoint: ViewProtocol.Viewpoint
+
+    public init(id: String? = nil, name: String, viewpoint: ViewProtocol.Viewpoint) {
+      self.id = id
+      self.name = name
+      self.viewpoint = viewpoint
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let id = json["id"]
+      self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+      self.name =
+        try json["name"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+      self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let id {
+        writer.key("id")
+        writer.value(id)
+      }
+      writer.key("name")
+      writer.value(name)
+      writer.key("viewpoint")
+      viewpoint.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// The part that a layer plays: which list it stands in.
+  public enum LayerRole: String, WireEnum {
+    /// What the map is about.
+    case operational
+    /// Of the basemap, below all else.
+    case base
+    /// Of the basemap, above the operational layers.
+    case reference
   }
 
   /// Creates a map.
@@ -164,12 +391,41 @@ public enum MapProtocol {
       public var map: String
       /// Its title.
       public var title: String?
-      /// Members to take away: `title`.
+      /// Its basemap; made where there is none.
+      public var basemap: MapProtocol.BasemapUpdate?
+      /// All bookmarks anew, in order. (None at all: `clear`.)
+      public var bookmarks: [MapProtocol.NewBookmark]?
+      /// Where views that are created without a viewpoint start; views that are there stay.
+      public var initialViewpoint: ViewProtocol.Viewpoint?
+      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
+      /// absent they keep it at every scale.
+      public var referenceScale: Double?
+      /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+      /// are there already stay until they move.
+      public var minScale: Double?
+      /// Views are not zoomed in beyond this denominator, likewise.
+      public var maxScale: Double?
+      /// What is seen where nothing is drawn; none when absent.
+      public var backgroundColor: String?
+      /// Members to take away: `title`, `basemap` (with its layers), `bookmarks`, `initialViewpoint`,
+      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
       public var clear: [String]?
 
-      public init(map: String, title: String? = nil, clear: [String]? = nil) {
+      public init(
+        map: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
+        bookmarks: [MapProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
+        referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        backgroundColor: String? = nil, clear: [String]? = nil
+      ) {
         self.map = map
         self.title = title
+        self.basemap = basemap
+        self.bookmarks = bookmarks
+        self.initialViewpoint = initialViewpoint
+        self.referenceScale = referenceScale
+        self.minScale = minScale
+        self.maxScale = maxScale
+        self.backgroundColor = backgroundColor
         self.clear = clear
       }
 
@@ -180,6 +436,22 @@ public enum MapProtocol {
         self.title = try title.isPresent
           ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
           : nil
+        let basemap = json["basemap"]
+        self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
+        let bookmarks = json["bookmarks"]
+        self.bookmarks = try bookmarks.isPresent
+          ? bookmarks.array("array of at most 10000 elements", 0...10000, MapProtocol.NewBookmark.init(from:))
+          : nil
+        let initialViewpoint = json["initialViewpoint"]
+        self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+        let referenceScale = json["referenceScale"]
+        self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+        let minScale = json["minScale"]
+        self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+        let maxScale = json["maxScale"]
+        self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let backgroundColor = json["backgroundColor"]
+        self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
       }
@@ -223,8 +495,7 @@ public enum MapProtocol {
     }
   }
 
-  /// Adds an operational layer over a layer of a source, on top or where `index` says. Nothing is read until
-  /// `layer/load`.
+  /// Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until `layer/load`.
   public enum AddLayer {
     public static let name: StaticString = "map/addLayer"
 
@@ -239,7 +510,177 @@ public enum MapProtocol {
       public var id: String?
       /// What people read; the source layer's name when absent.
       public var name: String?
-      /// Its place in the drawing order, 0 first; on top when absent.
+      /// Which list at the top level; of no account within a group.
+      public var role: MapProtocol.LayerRole
+      /// A group to put it in.
+      public var group: String?
+      /// Its place in the drawing order of its list, 0 first; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String, source: String, sourceLayer: String? = nil, id: String? = nil, name: String? = nil,
+        role: MapProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
+  public enum AddGroupLayer {
+    public static let name: StaticString = "map/addGroupLayer"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read.
+      public var name: String
+      /// How it shows its layers.
+      public var visibilityMode: LayerProtocol.GroupVisibilityMode
+      /// Which list at the top level; of no account within a group.
+      public var role: MapProtocol.LayerRole
+      /// A group to put it in.
+      public var group: String?
+      /// Its place in the drawing order of its list, 0 first; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String, id: String? = nil, name: String = "Group",
+        visibilityMode: LayerProtocol.GroupVisibilityMode = .independent, role: MapProtocol.LayerRole = .operational,
+        group: String? = nil, index: Int? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.id = id
+        self.name = name
+        self.visibilityMode = visibilityMode
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : "Group"
+        let visibilityMode = json["visibilityMode"]
+        self.visibilityMode = try visibilityMode.isPresent
+          ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+          : .independent
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
+  public enum AddTable {
+    public static let name: StaticString = "map/addTable"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+      /// The source.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read; the source layer's name when absent.
+      public var name: String?
+      /// Its place among the tables, 0 first; last when absent.
       public var index: Int?
       /// What to do when an object of that id is there already.
       public var ifExists: SessionProtocol.IfExists
@@ -300,7 +741,7 @@ public enum MapProtocol {
     }
   }
 
-  /// Removes a layer and closes it.
+  /// Removes a layer, a group with all in it, or a table, and closes it.
   public enum RemoveLayer {
     public static let name: StaticString = "map/removeLayer"
 
@@ -339,7 +780,7 @@ public enum MapProtocol {
     }
   }
 
-  /// Moves a layer in the drawing order.
+  /// Moves a layer in the drawing order, into a group, out of one, or to another list.
   public enum MoveLayer {
     public static let name: StaticString = "map/moveLayer"
 
@@ -348,19 +789,181 @@ public enum MapProtocol {
       public var map: String
       /// The layer.
       public var layer: String
-      /// Its new place, 0 first.
-      public var index: Int
+      /// Its new place in the list that it comes to, 0 first; on top when absent.
+      public var index: Int?
+      /// The group that it is to lie in; the top level when absent.
+      public var group: String?
+      /// Which list at the top level; when absent, that which it, or the outermost group around it, is in. Tables
+      /// have none.
+      public var role: MapProtocol.LayerRole?
 
-      public init(map: String, layer: String, index: Int) {
+      public init(
+        map: String, layer: String, index: Int? = nil, group: String? = nil, role: MapProtocol.LayerRole? = nil
+      ) {
         self.map = map
         self.layer = layer
         self.index = index
+        self.group = group
+        self.role = role
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.map = try SessionProtocol.readObjectId(json["map"])
         self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The list that it is in now, in its new order.
+      public var layers: [String]
+
+      public init(revision: Int, layers: [String]) {
+        self.revision = revision
+        self.layers = layers
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("layers")
+        writer.array(layers) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
+  public enum AddBookmark {
+    public static let name: StaticString = "map/addBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+      /// Its id, unique in the map; minted when absent.
+      public var id: String?
+      /// What people read.
+      public var name: String
+      /// The place.
+      public var viewpoint: ViewProtocol.Viewpoint
+      /// Its place in the list, 0 first; last when absent.
+      public var index: Int?
+
+      public init(
+        map: String, id: String? = nil, name: String, viewpoint: ViewProtocol.Viewpoint, index: Int? = nil
+      ) {
+        self.map = map
+        self.id = id
+        self.name = name
+        self.viewpoint = viewpoint
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        self.name =
+          try json["name"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var bookmark: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(bookmark: String, revision: Int) {
+        self.bookmark = bookmark
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("bookmark")
+        writer.value(bookmark)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Removes a bookmark.
+  public enum RemoveBookmark {
+    public static let name: StaticString = "map/removeBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+      /// Its id.
+      public var bookmark: String
+
+      public init(map: String, bookmark: String) {
+        self.map = map
+        self.bookmark = bookmark
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+        self.bookmark = try SessionProtocol.readObjectId(json["bookmark"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Moves a bookmark in the list.
+  public enum MoveBookmark {
+    public static let name: StaticString = "map/moveBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+      /// Its id.
+      public var bookmark: String
+      /// Its new place, 0 first.
+      public var index: Int
+
+      public init(map: String, bookmark: String, index: Int) {
+        self.map = map
+        self.bookmark = bookmark
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+        self.bookmark = try SessionProtocol.readObjectId(json["bookmark"])
         self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
       }
     }
@@ -369,19 +972,136 @@ public enum MapProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// The new order.
-      public var operationalLayers: [String]
+      public var bookmarks: [String]
 
-      public init(revision: Int, operationalLayers: [String]) {
+      public init(revision: Int, bookmarks: [String]) {
         self.revision = revision
-        self.operationalLayers = operationalLayers
+        self.bookmarks = bookmarks
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("revision")
         writer.value(revision)
-        writer.key("operationalLayers")
-        writer.array(operationalLayers) { $1.value($0) }
+        writer.key("bookmarks")
+        writer.array(bookmarks) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the same layer.
+  /// Progress is the part of them that is done. When all have ended and one has failed, now or before, its error is
+  /// the answer, with the layer's id in `layer`.
+  public enum Load {
+    public static let name: StaticString = "map/load"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+
+      public init(map: String) {
+        self.map = map
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many layers and tables it has, groups not counted.
+      public var count: Int
+
+      public init(revision: Int, count: Int) {
+        self.revision = revision
+        self.count = count
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// As `map/load`, but what has failed is tried again.
+  public enum RetryLoad {
+    public static let name: StaticString = "map/retryLoad"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+
+      public init(map: String) {
+        self.map = map
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many layers and tables it has, groups not counted.
+      public var count: Int
+
+      public init(revision: Int, count: Int) {
+        self.revision = revision
+        self.count = count
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Fails every load under way in it: all who wait for one are answered with `cancelled`.
+  public enum CancelLoad {
+    public static let name: StaticString = "map/cancelLoad"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map.
+      public var map: String
+
+      public init(map: String) {
+        self.map = map
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.map = try SessionProtocol.readObjectId(json["map"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
         writer.endObject()
       }
     }

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "51b1fb9267c27244"
+  public static let hash = "ee805cb0fc864214"
   public static let domains = [
     "session", "clock", "document", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene",
     "source", "state", "task", "view"
@@ -137,20 +137,23 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .unknownField,
-      .resultTooLarge]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
@@ -164,12 +167,17 @@ public enum WireProtocol {
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax,
       .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
-      .invalidTemplate]
+      .invalidTemplate, .wrongKind, .invalidTime]
+    ),
+    MethodInfo(
+      name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .invalidItems, .contentModified, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField]
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
+      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -177,28 +185,28 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
+      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .notLoaded]
+      errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/labelFor", domain: "layer", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .notLoaded]
+      errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/popupFor", domain: "layer", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .notLoaded]
+      errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .idExists, .notLoaded]
+      errors: [.unknownId, .wrongKind, .idExists, .notLoaded]
     ),
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
+      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep]
     ),
     MethodInfo(
@@ -244,7 +252,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/update", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .contentModified]
+      errors: [.unknownId, .unknownMember, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry,
+      .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
@@ -252,6 +261,15 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/addLayer", domain: "map", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "map/addGroupLayer", domain: "map", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/addTable", domain: "map", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
@@ -260,7 +278,34 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/moveLayer", domain: "map", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .indexOutOfRange, .cycle, .wrongKind, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/addBookmark", domain: "map", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/removeBookmark", domain: "map", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/moveBookmark", domain: "map", shape: .command, since: "0.1.0",
       errors: [.unknownId, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/load", domain: "map", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/retryLoad", domain: "map", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "map/cancelLoad", domain: "map", shape: .session, since: "0.1.0",
+      errors: [.unknownId]
     ),
     MethodInfo(
       name: "model/apply", domain: "model", shape: .session, since: "0.1.0",
@@ -284,6 +329,10 @@ public enum WireProtocol {
       name: "overlay/update", domain: "overlay", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate]
+    ),
+    MethodInfo(
+      name: "overlay/move", domain: "overlay", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "overlay/close", domain: "overlay", shape: .command, since: "0.1.0",
@@ -347,8 +396,74 @@ public enum WireProtocol {
       errors: []
     ),
     MethodInfo(
+      name: "scene/update", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .unknownMember, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry,
+      .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
       name: "scene/close", domain: "scene", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/addElevationSource", domain: "scene", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .idExists, .indexOutOfRange, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
+      .openFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/removeElevationSource", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/addLayer", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/addGroupLayer", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/addTable", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/removeLayer", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/moveLayer", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .indexOutOfRange, .cycle, .wrongKind, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/addBookmark", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/removeBookmark", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/moveBookmark", domain: "scene", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/load", domain: "scene", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/retryLoad", domain: "scene", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
+      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/cancelLoad", domain: "scene", shape: .session, since: "0.1.0",
+      errors: [.unknownId]
     ),
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
@@ -398,8 +513,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/create", domain: "view", shape: .command, since: "0.1.0",
-      errors: [.idExists, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
-      .libraryMissing]
+      errors: [.idExists, .unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing]
     ),
     MethodInfo(
       name: "view/get", domain: "view", shape: .query, since: "0.1.0",
@@ -415,21 +530,25 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/resize", domain: "view", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .contentModified]
+      errors: [.unknownId, .contentModified, .transformFailed]
     ),
     MethodInfo(
       name: "view/getViewpoint", domain: "view", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      errors: [.unknownId, .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing]
     ),
     MethodInfo(
       name: "view/setViewpoint", domain: "view", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
-      .libraryMissing, .contentModified]
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/animateViewpoint", domain: "view", shape: .process, since: "0.1.0",
-      errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
-      .libraryMissing, .contentModified]
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/layerViewStates", domain: "view", shape: .query, since: "0.1.0",
+      errors: [.unknownId]
     ),
     MethodInfo(
       name: "view/toLocation", domain: "view", shape: .query, since: "0.1.0",
@@ -493,12 +612,28 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/popup", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isPopupEnabled", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/group", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/layers", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/visibilityMode", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/selectedCount", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/definitionExpression", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/time", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/isTimeFilterEnabled", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*", coalescing: .every),
     StatePathInfo(path: "/locationSources/*/status", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/location", coalescing: .latest),
     StatePathInfo(path: "/maps/*", coalescing: .every),
     StatePathInfo(path: "/maps/*/title", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/loadStatus", coalescing: .latest),
+    StatePathInfo(path: "/maps/*/basemap", coalescing: .merge),
     StatePathInfo(path: "/maps/*/operationalLayers", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/tables", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/bookmarks", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/initialViewpoint", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/referenceScale", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/minScale", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/maxScale", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/backgroundColor", coalescing: .merge),
     StatePathInfo(path: "/overlays/*", coalescing: .every),
     StatePathInfo(path: "/overlays/*/graphics/*", coalescing: .keyed),
     StatePathInfo(path: "/overlays/*/name", coalescing: .merge),
@@ -515,6 +650,18 @@ public enum WireProtocol {
     StatePathInfo(path: "/overlays/*/popup", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/scenes/*", coalescing: .every),
+    StatePathInfo(path: "/scenes/*/title", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/loadStatus", coalescing: .latest),
+    StatePathInfo(path: "/scenes/*/basemap", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/operationalLayers", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/tables", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/bookmarks", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/initialViewpoint", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/referenceScale", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/minScale", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/maxScale", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/backgroundColor", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),
     StatePathInfo(path: "/views/*", coalescing: .every),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
@@ -524,5 +671,6 @@ public enum WireProtocol {
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),
+    StatePathInfo(path: "/views/*/layerViewStates", coalescing: .latest),
   ]
 }

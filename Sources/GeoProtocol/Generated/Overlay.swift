@@ -388,6 +388,50 @@ public enum OverlayProtocol {
     public typealias Result = OverlayProtocol.Overlay
   }
 
+  /// Moves an overlay in the drawing order of its view.
+  public enum Move {
+    public static let name: StaticString = "overlay/move"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var overlay: String
+      /// Its new place, 0 first.
+      public var index: Int
+
+      public init(overlay: String, index: Int) {
+        self.overlay = overlay
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The view's overlays in their new order.
+      public var overlays: [String]
+
+      public init(revision: Int, overlays: [String]) {
+        self.revision = revision
+        self.overlays = overlays
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("overlays")
+        writer.array(overlays) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
   /// Closes an overlay.
   public enum Close {
     public static let name: StaticString = "overlay/close"

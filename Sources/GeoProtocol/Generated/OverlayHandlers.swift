@@ -23,6 +23,11 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.Update.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.Update.Result
 
+  /// Moves an overlay in the drawing order of its view.
+  static func move(
+    _ params: OverlayProtocol.Move.Params, in world: inout Host.World
+  ) throws -> OverlayProtocol.Move.Result
+
   /// Closes an overlay.
   static func close(
     _ params: OverlayProtocol.Close.Params, in world: inout Host.World
@@ -92,6 +97,7 @@ extension OverlayHandlers {
     host.query("overlay/get", get)
     host.query("overlay/list", list)
     host.command("overlay/update", update)
+    host.command("overlay/move", move)
     host.command("overlay/close", close)
     host.command("overlay/addGraphics", addGraphics)
     host.command("overlay/addColumns", addColumns)

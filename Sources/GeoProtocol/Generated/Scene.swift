@@ -3,69 +3,67 @@
 
 import JSON
 
-/// A scene: a base surface made of ordered elevation sources.
+/// A scene: layers over a base surface made of ordered elevation sources, in WGS 84.
 ///
-/// The first source that covers a point answers for it. Heights are metres; 0 is a height, never "not known".
-/// Exaggeration (a later version's) never changes them.
+/// What maps have scenes have too: layers, tables, bookmarks, an initial viewpoint. Their views may be set to a
+/// camera. The first elevation source that covers a point answers for it. Heights are metres; 0 is a height, never
+/// "not known". Exaggeration never changes them.
 public enum SceneProtocol {
-  /// A raster of heights.
-  public struct ElevationSource: JSONDecodable, JSONEncodable, Sendable {
-    /// The file, absolute.
-    public var path: String
-    /// Of the raster.
-    public var spatialReference: String
-    /// What it covers, in its spatial reference.
-    public var extent: SessionProtocol.Envelope
-    /// Side of a cell, in the units of its spatial reference.
-    public var resolution: Double
-
-    public init(path: String, spatialReference: String, extent: SessionProtocol.Envelope, resolution: Double) {
-      self.path = path
-      self.spatialReference = spatialReference
-      self.extent = extent
-      self.resolution = resolution
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.path = try json["path"].string()
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      self.extent = try SessionProtocol.Envelope(from: json["extent"])
-      self.resolution = try json["resolution"].double()
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("path")
-      writer.value(path)
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("extent")
-      extent.encode(to: &writer)
-      writer.key("resolution")
-      writer.value(resolution)
-      writer.endObject()
-    }
-  }
-
   /// A scene.
   public struct Scene: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var scene: String
-    /// Of its last change.
+    /// Of its last change, or of its layers'.
     public var revision: Int
     /// Its title.
     public var title: String?
-    /// First match first.
-    public var elevationSources: [SceneProtocol.ElevationSource]
+    /// What follows from its layers and tables: failed when one has failed, which the error names; loading while one
+    /// is; loaded when all are.
+    public var loadStatus: LayerProtocol.LoadStatus
+    /// Layers that orient; absent when there is none.
+    public var basemap: MapProtocol.Basemap?
+    /// Its layers, first drawn first, above the base layers and below the reference layers.
+    public var operationalLayers: [String]
+    /// Layers without geometry.
+    public var tables: [String]
+    /// Places to come back to, in order.
+    public var bookmarks: [MapProtocol.Bookmark]
+    /// Where views that are created without a viewpoint start; the world when absent.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
+    /// absent they keep it at every scale.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+    /// are there already stay until they move.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond this denominator, likewise.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn; none when absent.
+    public var backgroundColor: String?
+    /// The ground.
+    public var baseSurface: SceneProtocol.BaseSurface
 
     public init(
-      scene: String, revision: Int, title: String? = nil, elevationSources: [SceneProtocol.ElevationSource]
+      scene: String, revision: Int, title: String? = nil, loadStatus: LayerProtocol.LoadStatus,
+      basemap: MapProtocol.Basemap? = nil, operationalLayers: [String], tables: [String],
+      bookmarks: [MapProtocol.Bookmark], initialViewpoint: ViewProtocol.Viewpoint? = nil,
+      referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
+      baseSurface: SceneProtocol.BaseSurface
     ) {
       self.scene = scene
       self.revision = revision
       self.title = title
-      self.elevationSources = elevationSources
+      self.loadStatus = loadStatus
+      self.basemap = basemap
+      self.operationalLayers = operationalLayers
+      self.tables = tables
+      self.bookmarks = bookmarks
+      self.initialViewpoint = initialViewpoint
+      self.referenceScale = referenceScale
+      self.minScale = minScale
+      self.maxScale = maxScale
+      self.backgroundColor = backgroundColor
+      self.baseSurface = baseSurface
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -74,7 +72,23 @@ public enum SceneProtocol {
       self.revision = try json["revision"].integer()
       let title = json["title"]
       self.title = try title.isPresent ? title.string() : nil
-      self.elevationSources = try json["elevationSources"].array(SceneProtocol.ElevationSource.init(from:))
+      self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
+      let basemap = json["basemap"]
+      self.basemap = try basemap.isPresent ? MapProtocol.Basemap(from: basemap) : nil
+      self.operationalLayers = try json["operationalLayers"].array(SessionProtocol.readObjectId)
+      self.tables = try json["tables"].array(SessionProtocol.readObjectId)
+      self.bookmarks = try json["bookmarks"].array(MapProtocol.Bookmark.init(from:))
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
+      self.baseSurface = try SceneProtocol.BaseSurface(from: json["baseSurface"])
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -87,8 +101,177 @@ public enum SceneProtocol {
         writer.key("title")
         writer.value(title)
       }
+      writer.key("loadStatus")
+      loadStatus.encode(to: &writer)
+      if let basemap {
+        writer.key("basemap")
+        basemap.encode(to: &writer)
+      }
+      writer.key("operationalLayers")
+      writer.array(operationalLayers) { $1.value($0) }
+      writer.key("tables")
+      writer.array(tables) { $1.value($0) }
+      writer.key("bookmarks")
+      writer.array(bookmarks) { $0.encode(to: &$1) }
+      if let initialViewpoint {
+        writer.key("initialViewpoint")
+        initialViewpoint.encode(to: &writer)
+      }
+      if let referenceScale {
+        writer.key("referenceScale")
+        writer.value(referenceScale)
+      }
+      if let minScale {
+        writer.key("minScale")
+        writer.value(minScale)
+      }
+      if let maxScale {
+        writer.key("maxScale")
+        writer.value(maxScale)
+      }
+      if let backgroundColor {
+        writer.key("backgroundColor")
+        writer.value(backgroundColor)
+      }
+      writer.key("baseSurface")
+      baseSurface.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// The ground of a scene.
+  public struct BaseSurface: JSONDecodable, JSONEncodable, Sendable {
+    /// First match first.
+    public var elevationSources: [SceneProtocol.ElevationSource]
+    /// By how much heights are drawn larger; it changes none that is answered.
+    public var elevationExaggeration: Double
+    /// Whether the sources count: without them every point is `outside`.
+    public var isEnabled: Bool
+    /// 0 clear, 1 solid.
+    public var opacity: Double
+
+    public init(
+      elevationSources: [SceneProtocol.ElevationSource], elevationExaggeration: Double, isEnabled: Bool,
+      opacity: Double
+    ) {
+      self.elevationSources = elevationSources
+      self.elevationExaggeration = elevationExaggeration
+      self.isEnabled = isEnabled
+      self.opacity = opacity
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.elevationSources = try json["elevationSources"].array(SceneProtocol.ElevationSource.init(from:))
+      self.elevationExaggeration =
+        try json["elevationExaggeration"].double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
+      self.isEnabled = try json["isEnabled"].bool()
+      self.opacity = try json["opacity"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
       writer.key("elevationSources")
       writer.array(elevationSources) { $0.encode(to: &$1) }
+      writer.key("elevationExaggeration")
+      writer.value(elevationExaggeration)
+      writer.key("isEnabled")
+      writer.value(isEnabled)
+      writer.key("opacity")
+      writer.value(opacity)
+      writer.endObject()
+    }
+  }
+
+  /// Changes to the ground; absent members stay as they are. Sources are added, moved and removed by themselves.
+  public struct BaseSurfaceUpdate: JSONDecodable, JSONEncodable, Sendable {
+    /// By how much heights are drawn larger; it changes none that is answered.
+    public var elevationExaggeration: Double?
+    /// Whether the sources count: without them every point is `outside`.
+    public var isEnabled: Bool?
+    /// 0 clear, 1 solid.
+    public var opacity: Double?
+
+    public init(elevationExaggeration: Double? = nil, isEnabled: Bool? = nil, opacity: Double? = nil) {
+      self.elevationExaggeration = elevationExaggeration
+      self.isEnabled = isEnabled
+      self.opacity = opacity
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let elevationExaggeration = json["elevationExaggeration"]
+      self.elevationExaggeration = try elevationExaggeration.isPresent
+        ? elevationExaggeration.double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
+        : nil
+      let isEnabled = json["isEnabled"]
+      self.isEnabled = try isEnabled.isPresent ? isEnabled.bool() : nil
+      let opacity = json["opacity"]
+      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let elevationExaggeration {
+        writer.key("elevationExaggeration")
+        writer.value(elevationExaggeration)
+      }
+      if let isEnabled {
+        writer.key("isEnabled")
+        writer.value(isEnabled)
+      }
+      if let opacity {
+        writer.key("opacity")
+        writer.value(opacity)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A raster of heights.
+  public struct ElevationSource: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var id: String
+    /// The file, absolute.
+    public var path: String
+    /// Of the raster.
+    public var spatialReference: String
+    /// What it covers, in its spatial reference.
+    public var extent: SessionProtocol.Envelope
+    /// Side of a cell, in the units of its spatial reference.
+    public var resolution: Double
+
+    public init(
+      id: String, path: String, spatialReference: String, extent: SessionProtocol.Envelope, resolution: Double
+    ) {
+      self.id = id
+      self.path = path
+      self.spatialReference = spatialReference
+      self.extent = extent
+      self.resolution = resolution
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.id = try SessionProtocol.readObjectId(json["id"])
+      self.path = try json["path"].string()
+      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
+      self.extent = try SessionProtocol.Envelope(from: json["extent"])
+      self.resolution = try json["resolution"].double()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      writer.key("path")
+      writer.value(path)
+      writer.key("spatialReference")
+      writer.value(spatialReference)
+      writer.key("extent")
+      extent.encode(to: &writer)
+      writer.key("resolution")
+      writer.value(resolution)
       writer.endObject()
     }
   }
@@ -264,12 +447,848 @@ public enum SceneProtocol {
     }
   }
 
-  /// Closes a scene and the views that show it.
+  /// Changes a scene; absent members stay as they are.
+  public enum Update {
+    public static let name: StaticString = "scene/update"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var scene: String
+      /// Its title.
+      public var title: String?
+      /// Its basemap; made where there is none.
+      public var basemap: MapProtocol.BasemapUpdate?
+      /// All bookmarks anew, in order. (None at all: `clear`.)
+      public var bookmarks: [MapProtocol.NewBookmark]?
+      /// Where views that are created without a viewpoint start; views that are there stay.
+      public var initialViewpoint: ViewProtocol.Viewpoint?
+      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
+      /// absent they keep it at every scale.
+      public var referenceScale: Double?
+      /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+      /// are there already stay until they move.
+      public var minScale: Double?
+      /// Views are not zoomed in beyond this denominator, likewise.
+      public var maxScale: Double?
+      /// What is seen where nothing is drawn; none when absent.
+      public var backgroundColor: String?
+      /// The ground.
+      public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
+      /// Members to take away: `title`, `basemap` (with its layers), `bookmarks`, `initialViewpoint`,
+      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+      public var clear: [String]?
+
+      public init(
+        scene: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
+        bookmarks: [MapProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
+        referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        backgroundColor: String? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil, clear: [String]? = nil
+      ) {
+        self.scene = scene
+        self.title = title
+        self.basemap = basemap
+        self.bookmarks = bookmarks
+        self.initialViewpoint = initialViewpoint
+        self.referenceScale = referenceScale
+        self.minScale = minScale
+        self.maxScale = maxScale
+        self.backgroundColor = backgroundColor
+        self.baseSurface = baseSurface
+        self.clear = clear
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let title = json["title"]
+        self.title = try title.isPresent
+          ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let basemap = json["basemap"]
+        self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
+        let bookmarks = json["bookmarks"]
+        self.bookmarks = try bookmarks.isPresent
+          ? bookmarks.array("array of at most 10000 elements", 0...10000, MapProtocol.NewBookmark.init(from:))
+          : nil
+        let initialViewpoint = json["initialViewpoint"]
+        self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+        let referenceScale = json["referenceScale"]
+        self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+        let minScale = json["minScale"]
+        self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+        let maxScale = json["maxScale"]
+        self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let backgroundColor = json["backgroundColor"]
+        self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
+        let baseSurface = json["baseSurface"]
+        self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
+        let clear = json["clear"]
+        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+      }
+    }
+
+    public typealias Result = SceneProtocol.Scene
+  }
+
+  /// Closes a scene, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "scene/close"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
+      public var scene: String
+
+      public init(scene: String) {
+        self.scene = scene
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Opens a raster (GeoTIFF) and adds it to the ground.
+  public enum AddElevationSource {
+    public static let name: StaticString = "scene/addElevationSource"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The file.
+      public var path: String
+      /// The new source's id; minted when absent.
+      public var id: String?
+      /// Its place in the order of asking, 0 first; last when absent.
+      public var index: Int?
+
+      public init(scene: String, path: String, id: String? = nil, index: Int? = nil) {
+        self.scene = scene
+        self.path = path
+        self.id = id
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.path = try json["path"].string()
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var elevationSource: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(elevationSource: String, revision: Int) {
+        self.elevationSource = elevationSource
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("elevationSource")
+        writer.value(elevationSource)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Removes a raster from the ground.
+  public enum RemoveElevationSource {
+    public static let name: StaticString = "scene/removeElevationSource"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id.
+      public var elevationSource: String
+
+      public init(scene: String, elevationSource: String) {
+        self.scene = scene
+        self.elevationSource = elevationSource
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.elevationSource = try SessionProtocol.readObjectId(json["elevationSource"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Moves a raster in the order of asking.
+  public enum MoveElevationSource {
+    public static let name: StaticString = "scene/moveElevationSource"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id.
+      public var elevationSource: String
+      /// Its new place, 0 first.
+      public var index: Int
+
+      public init(scene: String, elevationSource: String, index: Int) {
+        self.scene = scene
+        self.elevationSource = elevationSource
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.elevationSource = try SessionProtocol.readObjectId(json["elevationSource"])
+        self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The new order.
+      public var elevationSources: [String]
+
+      public init(revision: Int, elevationSources: [String]) {
+        self.revision = revision
+        self.elevationSources = elevationSources
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("elevationSources")
+        writer.array(elevationSources) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until `layer/load`.
+  public enum AddLayer {
+    public static let name: StaticString = "scene/addLayer"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The source.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read; the source layer's name when absent.
+      public var name: String?
+      /// Which list at the top level; of no account within a group.
+      public var role: MapProtocol.LayerRole
+      /// A group to put it in.
+      public var group: String?
+      /// Its place in the drawing order of its list, 0 first; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        scene: String, source: String, sourceLayer: String? = nil, id: String? = nil, name: String? = nil,
+        role: MapProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.scene = scene
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
+  public enum AddGroupLayer {
+    public static let name: StaticString = "scene/addGroupLayer"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read.
+      public var name: String
+      /// How it shows its layers.
+      public var visibilityMode: LayerProtocol.GroupVisibilityMode
+      /// Which list at the top level; of no account within a group.
+      public var role: MapProtocol.LayerRole
+      /// A group to put it in.
+      public var group: String?
+      /// Its place in the drawing order of its list, 0 first; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        scene: String, id: String? = nil, name: String = "Group",
+        visibilityMode: LayerProtocol.GroupVisibilityMode = .independent, role: MapProtocol.LayerRole = .operational,
+        group: String? = nil, index: Int? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.scene = scene
+        self.id = id
+        self.name = name
+        self.visibilityMode = visibilityMode
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : "Group"
+        let visibilityMode = json["visibilityMode"]
+        self.visibilityMode = try visibilityMode.isPresent
+          ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+          : .independent
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
+  public enum AddTable {
+    public static let name: StaticString = "scene/addTable"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The source.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read; the source layer's name when absent.
+      public var name: String?
+      /// Its place among the tables, 0 first; last when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        scene: String, source: String, sourceLayer: String? = nil, id: String? = nil, name: String? = nil,
+        index: Int? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.scene = scene
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Removes a layer, a group with all in it, or a table, and closes it.
+  public enum RemoveLayer {
+    public static let name: StaticString = "scene/removeLayer"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The layer.
+      public var layer: String
+
+      public init(scene: String, layer: String) {
+        self.scene = scene
+        self.layer = layer
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Moves a layer in the drawing order, into a group, out of one, or to another list.
+  public enum MoveLayer {
+    public static let name: StaticString = "scene/moveLayer"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// The layer.
+      public var layer: String
+      /// Its new place in the list that it comes to, 0 first; on top when absent.
+      public var index: Int?
+      /// The group that it is to lie in; the top level when absent.
+      public var group: String?
+      /// Which list at the top level; when absent, that which it, or the outermost group around it, is in. Tables
+      /// have none.
+      public var role: MapProtocol.LayerRole?
+
+      public init(
+        scene: String, layer: String, index: Int? = nil, group: String? = nil, role: MapProtocol.LayerRole? = nil
+      ) {
+        self.scene = scene
+        self.layer = layer
+        self.index = index
+        self.group = group
+        self.role = role
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? MapProtocol.LayerRole(from: role) : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The list that it is in now, in its new order.
+      public var layers: [String]
+
+      public init(revision: Int, layers: [String]) {
+        self.revision = revision
+        self.layers = layers
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("layers")
+        writer.array(layers) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
+  public enum AddBookmark {
+    public static let name: StaticString = "scene/addBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id, unique in the scene; minted when absent.
+      public var id: String?
+      /// What people read.
+      public var name: String
+      /// The place.
+      public var viewpoint: ViewProtocol.Viewpoint
+      /// Its place in the list, 0 first; last when absent.
+      public var index: Int?
+
+      public init(
+        scene: String, id: String? = nil, name: String, viewpoint: ViewProtocol.Viewpoint, index: Int? = nil
+      ) {
+        self.scene = scene
+        self.id = id
+        self.name = name
+        self.viewpoint = viewpoint
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        self.name =
+          try json["name"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var bookmark: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(bookmark: String, revision: Int) {
+        self.bookmark = bookmark
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("bookmark")
+        writer.value(bookmark)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Removes a bookmark.
+  public enum RemoveBookmark {
+    public static let name: StaticString = "scene/removeBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id.
+      public var bookmark: String
+
+      public init(scene: String, bookmark: String) {
+        self.scene = scene
+        self.bookmark = bookmark
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.bookmark = try SessionProtocol.readObjectId(json["bookmark"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Moves a bookmark in the list.
+  public enum MoveBookmark {
+    public static let name: StaticString = "scene/moveBookmark"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id.
+      public var bookmark: String
+      /// Its new place, 0 first.
+      public var index: Int
+
+      public init(scene: String, bookmark: String, index: Int) {
+        self.scene = scene
+        self.bookmark = bookmark
+        self.index = index
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.bookmark = try SessionProtocol.readObjectId(json["bookmark"])
+        self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The new order.
+      public var bookmarks: [String]
+
+      public init(revision: Int, bookmarks: [String]) {
+        self.revision = revision
+        self.bookmarks = bookmarks
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("bookmarks")
+        writer.array(bookmarks) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the same layer.
+  /// Progress is the part of them that is done. When all have ended and one has failed, now or before, its error is
+  /// the answer, with the layer's id in `layer`.
+  public enum Load {
+    public static let name: StaticString = "scene/load"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+
+      public init(scene: String) {
+        self.scene = scene
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many layers and tables it has, groups not counted.
+      public var count: Int
+
+      public init(revision: Int, count: Int) {
+        self.revision = revision
+        self.count = count
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// As `scene/load`, but what has failed is tried again.
+  public enum RetryLoad {
+    public static let name: StaticString = "scene/retryLoad"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+
+      public init(scene: String) {
+        self.scene = scene
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// How many layers and tables it has, groups not counted.
+      public var count: Int
+
+      public init(revision: Int, count: Int) {
+        self.revision = revision
+        self.count = count
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Fails every load under way in it: all who wait for one are answered with `cancelled`.
+  public enum CancelLoad {
+    public static let name: StaticString = "scene/cancelLoad"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
       public var scene: String
 
       public init(scene: String) {

@@ -18,10 +18,85 @@ public protocol SceneHandlers {
   /// All scenes.
   static func list(_ params: SceneProtocol.List.Params, in world: Host.World) throws -> SceneProtocol.List.Result
 
-  /// Closes a scene and the views that show it.
+  /// Changes a scene; absent members stay as they are.
+  static func update(
+    _ params: SceneProtocol.Update.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.Update.Result
+
+  /// Closes a scene, its layers, and the views that show it.
   static func close(
     _ params: SceneProtocol.Close.Params, in world: inout Host.World
   ) throws -> SceneProtocol.Close.Result
+
+  /// Opens a raster (GeoTIFF) and adds it to the ground.
+  static func addElevationSource(
+    _ params: SceneProtocol.AddElevationSource.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, SceneProtocol.AddElevationSource.Result>
+
+  /// Removes a raster from the ground.
+  static func removeElevationSource(
+    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.RemoveElevationSource.Result
+
+  /// Moves a raster in the order of asking.
+  static func moveElevationSource(
+    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.MoveElevationSource.Result
+
+  /// Adds a feature layer over a layer of a source, on top or where `index` says.
+  static func addLayer(
+    _ params: SceneProtocol.AddLayer.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.AddLayer.Result
+
+  /// Adds a group, with nothing in it.
+  static func addGroupLayer(
+    _ params: SceneProtocol.AddGroupLayer.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.AddGroupLayer.Result
+
+  /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
+  static func addTable(
+    _ params: SceneProtocol.AddTable.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.AddTable.Result
+
+  /// Removes a layer, a group with all in it, or a table, and closes it.
+  static func removeLayer(
+    _ params: SceneProtocol.RemoveLayer.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.RemoveLayer.Result
+
+  /// Moves a layer in the drawing order, into a group, out of one, or to another list.
+  static func moveLayer(
+    _ params: SceneProtocol.MoveLayer.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.MoveLayer.Result
+
+  /// Adds a bookmark.
+  static func addBookmark(
+    _ params: SceneProtocol.AddBookmark.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.AddBookmark.Result
+
+  /// Removes a bookmark.
+  static func removeBookmark(
+    _ params: SceneProtocol.RemoveBookmark.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.RemoveBookmark.Result
+
+  /// Moves a bookmark in the list.
+  static func moveBookmark(
+    _ params: SceneProtocol.MoveBookmark.Params, in world: inout Host.World
+  ) throws -> SceneProtocol.MoveBookmark.Result
+
+  /// Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the same layer.
+  static func load(
+    _ params: SceneProtocol.Load.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, SceneProtocol.Load.Result>
+
+  /// As `scene/load`, but what has failed is tried again.
+  static func retryLoad(
+    _ params: SceneProtocol.RetryLoad.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, SceneProtocol.RetryLoad.Result>
+
+  /// Fails every load under way in it: all who wait for one are answered with `cancelled`.
+  static func cancelLoad(
+    _ params: SceneProtocol.CancelLoad.Params, on host: Host
+  ) throws -> SceneProtocol.CancelLoad.Result
 
   /// Heights at points.
   static func elevation(
@@ -35,7 +110,22 @@ extension SceneHandlers {
     host.task("scene/create", create)
     host.query("scene/get", get)
     host.query("scene/list", list)
+    host.command("scene/update", update)
     host.command("scene/close", close)
+    host.task("scene/addElevationSource", addElevationSource)
+    host.command("scene/removeElevationSource", removeElevationSource)
+    host.command("scene/moveElevationSource", moveElevationSource)
+    host.command("scene/addLayer", addLayer)
+    host.command("scene/addGroupLayer", addGroupLayer)
+    host.command("scene/addTable", addTable)
+    host.command("scene/removeLayer", removeLayer)
+    host.command("scene/moveLayer", moveLayer)
+    host.command("scene/addBookmark", addBookmark)
+    host.command("scene/removeBookmark", removeBookmark)
+    host.command("scene/moveBookmark", moveBookmark)
+    host.task("scene/load", load)
+    host.task("scene/retryLoad", retryLoad)
+    host.session("scene/cancelLoad", cancelLoad)
     host.task("scene/elevation", elevation)
   }
 }

@@ -96,7 +96,8 @@ public enum TaskProtocol {
     }
   }
 
-  /// Cancels a task by its handle: every request that waits for it is answered with `cancelled`. Twice is harmless.
+  /// Cancels a task by its handle, or by the id of the request that began it as text: every request that waits for it
+  /// is answered with `cancelled`. Twice is harmless.
   public enum Cancel {
     public static let name: StaticString = "task/cancel"
 

@@ -10,7 +10,8 @@ public protocol TaskHandlers {
   /// The tasks that have not been answered.
   static func list(_ params: TaskProtocol.List.Params, on host: Host) throws -> TaskProtocol.List.Result
 
-  /// Cancels a task by its handle: every request that waits for it is answered with `cancelled`.
+  /// Cancels a task by its handle, or by the id of the request that began it as text: every request that waits for it
+  /// is answered with `cancelled`.
   static func cancel(_ params: TaskProtocol.Cancel.Params, on host: Host) throws -> TaskProtocol.Cancel.Result
 }
 

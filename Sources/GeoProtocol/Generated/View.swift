@@ -6,9 +6,12 @@ import JSON
 /// A view shows a map or a scene on a screen of a size and dpi: it owns the viewpoint, and turns screen into
 /// location.
 ///
-/// A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the screen. Scale
-/// and extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web
-/// Mercator is not corrected for latitude. Screen coordinates start at the upper left, y down.
+/// A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the screen. In
+/// scenes it may be a camera: as a center it is the point of the ellipsoid it looks at (at most at a pitch of 85
+/// degrees), s metres away, and as a scale
+/// 2 s tan(55°/2) over the screen's width in metres, 55° being the angle that the width shows. Scale and extent go by
+/// inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
+/// corrected for latitude. Screen coordinates start at the upper left, y down.
 public enum ViewProtocol {
   /// What a view looks at. Immutable; two equal ones are the same.
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {
@@ -16,6 +19,8 @@ public enum ViewProtocol {
     case centerAndScale(CenterAndScale)
     /// What has to be in sight.
     case boundingGeometry(BoundingGeometry)
+    /// Where one stands and looks; in scenes alone.
+    case camera(Camera)
 
     /// A point and a scale.
     public struct CenterAndScale: Sendable {
@@ -92,11 +97,68 @@ public enum ViewProtocol {
       }
     }
 
+    /// Where one stands and looks; in scenes alone.
+    public struct Camera: Sendable {
+      /// WGS 84. Unit: degree.
+      public var longitude: Double
+      /// WGS 84. Unit: degree.
+      public var latitude: Double
+      /// Above the ellipsoid. Unit: metre.
+      public var altitude: Double
+      /// Clockwise from north; kept in [0, 360). Unit: degree.
+      public var heading: Double
+      /// 0 straight down, 90 to the horizon, 180 straight up. Unit: degree.
+      public var pitch: Double
+      /// By which the horizon is turned, clockwise. Unit: degree.
+      public var roll: Double
+
+      public init(
+        longitude: Double, latitude: Double, altitude: Double, heading: Double = 0, pitch: Double = 0,
+        roll: Double = 0
+      ) {
+        self.longitude = longitude
+        self.latitude = latitude
+        self.altitude = altitude
+        self.heading = heading
+        self.pitch = pitch
+        self.roll = roll
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.longitude = try json["longitude"].double("number in -180...180") { $0 >= -180 && $0 <= 180 }
+        self.latitude = try json["latitude"].double("number in -90...90") { $0 >= -90 && $0 <= 90 }
+        self.altitude =
+          try json["altitude"].double("number in -100000...1000000000") { $0 >= -100000 && $0 <= 1000000000 }
+        let heading = json["heading"]
+        self.heading = try heading.isPresent ? heading.double() : 0
+        let pitch = json["pitch"]
+        self.pitch = try pitch.isPresent ? pitch.double("number in 0...180") { $0 >= 0 && $0 <= 180 } : 0
+        let roll = json["roll"]
+        self.roll = try roll.isPresent ? roll.double("number in -180...180") { $0 >= -180 && $0 <= 180 } : 0
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("longitude")
+        writer.value(longitude)
+        writer.key("latitude")
+        writer.value(latitude)
+        writer.key("altitude")
+        writer.value(altitude)
+        writer.key("heading")
+        writer.value(heading)
+        writer.key("pitch")
+        writer.value(pitch)
+        writer.key("roll")
+        writer.value(roll)
+      }
+    }
+
     public init(from json: JSONValue) throws(JSONError) {
-      let expected: StaticString = "one of \"centerAndScale\", \"boundingGeometry\""
+      let expected: StaticString = "one of \"centerAndScale\", \"boundingGeometry\", \"camera\""
       switch try json.tag(expected) {
       case "centerAndScale": self = .centerAndScale(try CenterAndScale(members: json))
       case "boundingGeometry": self = .boundingGeometry(try BoundingGeometry(members: json))
+      case "camera": self = .camera(try Camera(members: json))
       default: throw json["type"].error(expected: "\(expected)")
       }
     }
@@ -110,6 +172,9 @@ public enum ViewProtocol {
         payload.encodeMembers(to: &writer)
       case .boundingGeometry(let payload):
         writer.value("boundingGeometry" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .camera(let payload):
+        writer.value("camera" as StaticString)
         payload.encodeMembers(to: &writer)
       }
       writer.endObject()
@@ -128,6 +193,10 @@ public enum ViewProtocol {
     case scale(Double)
     /// Another rotation.
     case rotation(Double)
+    /// As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)
+    case camera(Camera)
+    /// A bookmark of the map or scene that the view shows.
+    case bookmark(String)
 
     /// As in Viewpoint.
     public struct CenterAndScale: Sendable {
@@ -243,15 +312,73 @@ public enum ViewProtocol {
       }
     }
 
+    /// As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)
+    public struct Camera: Sendable {
+      /// WGS 84. Unit: degree.
+      public var longitude: Double
+      /// WGS 84. Unit: degree.
+      public var latitude: Double
+      /// Above the ellipsoid. Unit: metre.
+      public var altitude: Double
+      /// Clockwise from north; kept in [0, 360). Unit: degree.
+      public var heading: Double
+      /// 0 straight down, 90 to the horizon, 180 straight up. Unit: degree.
+      public var pitch: Double
+      /// By which the horizon is turned, clockwise. Unit: degree.
+      public var roll: Double
+
+      public init(
+        longitude: Double, latitude: Double, altitude: Double, heading: Double = 0, pitch: Double = 0,
+        roll: Double = 0
+      ) {
+        self.longitude = longitude
+        self.latitude = latitude
+        self.altitude = altitude
+        self.heading = heading
+        self.pitch = pitch
+        self.roll = roll
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.longitude = try json["longitude"].double("number in -180...180") { $0 >= -180 && $0 <= 180 }
+        self.latitude = try json["latitude"].double("number in -90...90") { $0 >= -90 && $0 <= 90 }
+        self.altitude =
+          try json["altitude"].double("number in -100000...1000000000") { $0 >= -100000 && $0 <= 1000000000 }
+        let heading = json["heading"]
+        self.heading = try heading.isPresent ? heading.double() : 0
+        let pitch = json["pitch"]
+        self.pitch = try pitch.isPresent ? pitch.double("number in 0...180") { $0 >= 0 && $0 <= 180 } : 0
+        let roll = json["roll"]
+        self.roll = try roll.isPresent ? roll.double("number in -180...180") { $0 >= -180 && $0 <= 180 } : 0
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("longitude")
+        writer.value(longitude)
+        writer.key("latitude")
+        writer.value(latitude)
+        writer.key("altitude")
+        writer.value(altitude)
+        writer.key("heading")
+        writer.value(heading)
+        writer.key("pitch")
+        writer.value(pitch)
+        writer.key("roll")
+        writer.value(roll)
+      }
+    }
+
     public init(from json: JSONValue) throws(JSONError) {
       let expected: StaticString =
-        "one of \"centerAndScale\", \"boundingGeometry\", \"center\", \"scale\", \"rotation\""
+        "one of \"centerAndScale\", \"boundingGeometry\", \"center\", \"scale\", \"rotation\", \"camera\", \"bookmark\""
       switch try json.tag(expected) {
       case "centerAndScale": self = .centerAndScale(try CenterAndScale(members: json))
       case "boundingGeometry": self = .boundingGeometry(try BoundingGeometry(members: json))
       case "center": self = .center(try Center(members: json))
       case "scale": self = .scale(try json["targetScale"].double("number above 0") { $0 > 0 })
       case "rotation": self = .rotation(try json["rotation"].double())
+      case "camera": self = .camera(try Camera(members: json))
+      case "bookmark": self = .bookmark(try SessionProtocol.readObjectId(json["bookmark"]))
       default: throw json["type"].error(expected: "\(expected)")
       }
     }
@@ -277,6 +404,13 @@ public enum ViewProtocol {
         writer.value("rotation" as StaticString)
         writer.key("rotation")
         writer.value(rotation)
+      case .camera(let payload):
+        writer.value("camera" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .bookmark(let bookmark):
+        writer.value("bookmark" as StaticString)
+        writer.key("bookmark")
+        writer.value(bookmark)
       }
       writer.endObject()
     }
@@ -288,6 +422,8 @@ public enum ViewProtocol {
     case centerAndScale
     /// The box in sight, as a polygon when rotated.
     case boundingGeometry
+    /// In scenes: the camera, straight above the center where none was set.
+    case camera
   }
 
   /// How a view follows a location source.
@@ -478,7 +614,52 @@ public enum ViewProtocol {
     }
   }
 
-  /// Creates a view over a map or a scene. Without a viewpoint it shows the world.
+  /// One thing to be said of a layer in a view. A layer that is not loaded yet has none of active, loading and error.
+  public enum LayerViewFlag: String, WireEnum {
+    /// Loaded, visible and within its scale range; of a group, when anything in it is.
+    case active
+    /// Hidden, by itself or by a group around it.
+    case notVisible
+    /// The view's scale is out of its range, or of that of a group around it.
+    case outOfScale
+    /// On the way.
+    case loading
+    /// Not to be had; of a group, when nothing in it is.
+    case error
+    /// Of a group: something in it is not to be had, but not all.
+    case warning
+  }
+
+  /// How a layer stands in a view.
+  public struct LayerViewState: JSONDecodable, JSONEncodable, Sendable {
+    /// The layer.
+    public var layer: String
+    /// All that hold.
+    public var flags: [ViewProtocol.LayerViewFlag]
+
+    public init(layer: String, flags: [ViewProtocol.LayerViewFlag]) {
+      self.layer = layer
+      self.flags = flags
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.layer = try SessionProtocol.readObjectId(json["layer"])
+      self.flags = try json["flags"].array(ViewProtocol.LayerViewFlag.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("layer")
+      writer.value(layer)
+      writer.key("flags")
+      writer.array(flags) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
+  /// Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial one; without
+  /// that it shows the world.
   public enum Create {
     public static let name: StaticString = "view/create"
 
@@ -628,7 +809,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Another screen; center and scale stay.
+  /// Another screen; center and scale stay. A scene's camera stays, and comes to another scale.
   public enum Resize {
     public static let name: StaticString = "view/resize"
 
@@ -664,7 +845,7 @@ public enum ViewProtocol {
     public typealias Result = ViewProtocol.View
   }
 
-  /// The viewpoint as of now, in either kind. Asking for the kind last set gives it back exactly.
+  /// The viewpoint as of now, in either kind, or as a camera. Asking for the kind last set gives it back exactly.
   public enum GetViewpoint {
     public static let name: StaticString = "view/getViewpoint"
 
@@ -815,6 +996,52 @@ public enum ViewProtocol {
         writer.value(revision)
         writer.key("arrived")
         writer.value(arrived)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// How each layer of the map or scene stands in the view, by visibility, scale and load status. State path:
+  /// `/views/*/layerViewStates`.
+  public enum LayerViewStates {
+    public static let name: StaticString = "view/layerViewStates"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var view: String
+
+      public init(view: String) {
+        self.view = view
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The view's scale's denominator.
+      public var scale: Double
+      /// In drawing order, a group before what is in it.
+      public var layers: [ViewProtocol.LayerViewState]
+
+      public init(revision: Int, scale: Double, layers: [ViewProtocol.LayerViewState]) {
+        self.revision = revision
+        self.scale = scale
+        self.layers = layers
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("scale")
+        writer.value(scale)
+        writer.key("layers")
+        writer.array(layers) { $0.encode(to: &$1) }
         writer.endObject()
       }
     }

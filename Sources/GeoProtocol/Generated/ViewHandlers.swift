@@ -28,7 +28,7 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.Resize.Params, in world: inout Host.World
   ) throws -> ViewProtocol.Resize.Result
 
-  /// The viewpoint as of now, in either kind.
+  /// The viewpoint as of now, in either kind, or as a camera.
   static func getViewpoint(
     _ params: ViewProtocol.GetViewpoint.Params, in world: Host.World
   ) throws -> ViewProtocol.GetViewpoint.Result
@@ -45,6 +45,11 @@ public protocol ViewHandlers {
   static func animateViewpointEnded(
     _ params: ViewProtocol.AnimateViewpoint.Params, _ end: Host.ProcessEnd, in world: Host.World
   ) throws -> ViewProtocol.AnimateViewpoint.Result
+
+  /// How each layer of the map or scene stands in the view, by visibility, scale and load status.
+  static func layerViewStates(
+    _ params: ViewProtocol.LayerViewStates.Params, in world: Host.World
+  ) throws -> ViewProtocol.LayerViewStates.Result
 
   /// What stands at places of the screen.
   static func toLocation(
@@ -83,6 +88,7 @@ extension ViewHandlers {
     host.query("view/getViewpoint", getViewpoint)
     host.command("view/setViewpoint", setViewpoint)
     host.process("view/animateViewpoint", start: animateViewpoint, end: animateViewpointEnded)
+    host.query("view/layerViewStates", layerViewStates)
     host.query("view/toLocation", toLocation)
     host.query("view/toScreen", toScreen)
     host.query("view/getVisibleArea", getVisibleArea)

@@ -117,20 +117,35 @@ struct DocumentReader {
       rest.clear = nil
       _ = try MapService.update(rest, in: &world)
     }
-    for (index, layer) in saved.operationalLayers.enumerated() {
-      try read(layer, of: saved.map, json["operationalLayers"][index])
+    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
+      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
+      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
+    ]
+    for (name, role, layers) in lists {
+      for (index, layer) in layers.enumerated() { try read(layer, role, of: .map(ID(saved.map)), json[name][index]) }
     }
   }
 
-  private mutating func read(_ saved: DocumentProtocol.SavedLayer, of map: String, _ json: JSONValue) throws {
+  private mutating func read(
+    _ saved: DocumentProtocol.SavedLayer, _ role: MapProtocol.LayerRole?, of container: ViewContent, _ json: JSONValue
+  ) throws {
     try make(json, "layer") { world in
-      _ = try MapService.addLayer(
-        .init(map: map, source: saved.source, sourceLayer: saved.sourceLayer, id: saved.layer, name: saved.name),
-        in: &world)
+      let place = Wire.place(role, saved.group, nil)
+      if saved.kind == .group {
+        _ = try world.addGroupLayer(
+          id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent, at: place)
+      } else {
+        guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
+        // The list says what is a table; what else says so is refused.
+        guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
+        _ = try world.addLayer(
+          id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
+          asTable: saved.kind == .table, at: place)
+      }
       var rest = try LayerProtocol.Update.Params(from: json)
       rest.clear = nil
       _ = try LayerService.update(rest, in: &world)
-      if case .failed(let failure)? = world.sources[ID(saved.source)]?.status {
+      if let source = saved.source, case .failed(let failure)? = world.sources[ID(source)]?.status {
         world.failLoad(ID(saved.layer), failure)
       }
     }
@@ -139,9 +154,25 @@ struct DocumentReader {
   private mutating func read(_ saved: DocumentProtocol.SavedScene, _ json: JSONValue) throws {
     // A raster that is missing has its own error: the document is not to blame.
     let rasters = try saved.elevationSources.map {
-      try SceneService.elevationSource(try folder.absolute($0, worker.files), worker)
+      try SceneService.elevationSource(try folder.absolute($0.path, worker.files), worker)
     }
-    try make(json, "scene") { try $0.addScene(id: ID(saved.scene), title: saved.title, elevationSources: rasters) }
+    let scene = SceneID(saved.scene)
+    try make(json, "scene") { world in
+      try world.addScene(id: scene, title: saved.title, elevationSources: [])
+      for (source, raster) in zip(saved.elevationSources, rasters) {
+        _ = try world.addElevationSource(raster, id: source.id, to: scene, at: nil)
+      }
+      var rest = try SceneProtocol.Update.Params(from: json)
+      rest.clear = nil
+      _ = try SceneService.update(rest, in: &world)
+    }
+    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
+      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
+      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
+    ]
+    for (name, role, layers) in lists {
+      for (index, layer) in layers.enumerated() { try read(layer, role, of: .scene(scene), json[name][index]) }
+    }
   }
 
   // MARK: Views
@@ -156,7 +187,8 @@ struct DocumentReader {
       if let position = saved.position {
         try world.setPosition(
           of: id,
-          to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation))
+          to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation),
+          with: try params.viewpoint.map(Wire.target))
       }
       if let display = saved.locationDisplay {
         try world.updateLocationDisplay(
@@ -218,17 +250,27 @@ struct DocumentReader {
     }
     for (map, json) in zip(world.maps.values, elements(root["maps"])) {
       try note(map.reference, json, saved.map(map))
-      for (id, json) in zip(map.operationalLayers, elements(json["operationalLayers"])) {
-        if let layer = world.layers[id] { try note(layer.reference, json, saved.layer(layer)) }
-      }
+      try noteLayers(of: .map(map.id), json, saved)
     }
     for (scene, json) in zip(world.scenes.values, elements(root["scenes"])) {
       try note(scene.reference, json, saved.scene(scene))
+      try noteLayers(of: .scene(scene.id), json, saved)
     }
     for (view, json) in zip(world.views.values, elements(root["views"])) {
       try note(view.reference, json, saved.view(view))
       for (id, json) in zip(view.overlays, elements(json["overlays"])) {
         if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
+      }
+    }
+  }
+
+  private mutating func noteLayers(of container: ViewContent, _ json: JSONValue, _ saved: SavedObjects) throws {
+    for (name, _, layers) in saved.layerLists(of: container) {
+      // A document may have what is in a group anywhere behind it.
+      let all = elements(json[name])
+      let byID = Dictionary(all.compactMap { json in (try? json["layer"].string()).map { ($0, json) } }) { $1 }
+      for layer in layers {
+        if let json = byID[layer.id.rawValue] { try note(layer.reference, json, saved.layer(layer)) }
       }
     }
   }

@@ -45,7 +45,11 @@ struct DocumentWriter: ~Copyable {
     try writeSources(foreign)
     try writeMaps(foreign)
     layout.beginList("scenes")
-    for scene in world.scenes.values { try object(saved.scene(scene), foreign.objects[scene.reference]) }
+    for scene in world.scenes.values {
+      try begin(saved.scene(scene), foreign.objects[scene.reference])
+      try writeLayers(of: .scene(scene.id), foreign)
+      layout.endObject()
+    }
     layout.endList()
     try writeViews(foreign)
     layout.endObject()
@@ -68,14 +72,18 @@ struct DocumentWriter: ~Copyable {
     layout.beginList("maps")
     for map in world.maps.values {
       try begin(saved.map(map), foreign.objects[map.reference])
-      layout.beginList("operationalLayers")
-      for layer in map.operationalLayers.compactMap({ world.layers[$0] }) {
-        try object(saved.layer(layer), foreign.objects[layer.reference])
-      }
-      layout.endList()
+      try writeLayers(of: .map(map.id), foreign)
       layout.endObject()
     }
     layout.endList()
+  }
+
+  private mutating func writeLayers(of container: ViewContent, _ foreign: ForeignMembers) throws {
+    for (name, role, layers) in saved.layerLists(of: container) where role == .operational || !layers.isEmpty {
+      layout.beginList(name)
+      for layer in layers { try object(saved.layer(layer), foreign.objects[layer.reference]) }
+      layout.endList()
+    }
   }
 
   private mutating func writeViews(_ foreign: ForeignMembers) throws {

@@ -18,7 +18,8 @@ struct SavedObjects {
 
   /// Members that are lists of other objects, or long: they are written one by one.
   static let lists: Set<String> = [
-    "sources", "maps", "scenes", "views", "operationalLayers", "overlays", "graphics", "data",
+    "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
+    "graphics", "data",
   ]
   /// Members that are written only where something asks for them; they are never taken for a newer version's.
   static let occasional: Set<String> = ["position", "layers"]
@@ -40,22 +41,54 @@ struct SavedObjects {
   }
 
   func map(_ map: Map) -> DocumentProtocol.SavedMap {
-    .init(map: map.id.rawValue, title: map.title, spatialReference: map.reference.reference.definition)
+    let content = map.content
+    return .init(
+      map: map.id.rawValue, title: content.title, spatialReference: map.reference.reference.definition,
+      basemap: content.basemap.map { .init(name: $0.name) }, bookmarks: bookmarks(content),
+      initialViewpoint: content.initialViewpoint.map(Wire.viewpoint), referenceScale: content.referenceScale,
+      minScale: content.minScale, maxScale: content.maxScale, backgroundColor: content.backgroundColor?.text)
   }
 
   func layer(_ layer: Layer) -> DocumentProtocol.SavedLayer {
-    .init(
-      layer: layer.id.rawValue, source: layer.source.rawValue, sourceLayer: layer.schema.name, name: layer.name,
+    let features = layer.features
+    return .init(
+      layer: layer.id.rawValue, kind: Wire.kind(layer.kind), group: layer.group?.rawValue,
+      source: features?.source.rawValue, sourceLayer: layer.schema?.name, name: layer.name,
       isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
-      maxScale: layer.appearance.maxScale, renderer: layer.portrayal.renderer.map(Wire.renderer),
+      maxScale: layer.appearance.maxScale,
+      visibilityMode: layer.grouping.map { Wire.visibilityMode($0.visibilityMode) },
+      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(Wire.time),
+      isTimeFilterEnabled: features?.isTimeFilterEnabled, renderer: layer.portrayal.renderer.map(Wire.renderer),
       labels: Self.labels(layer.portrayal), labelsEnabled: layer.portrayal.labelsEnabled ? true : nil,
       popup: layer.portrayal.popup.map(Wire.popup), isPopupEnabled: layer.portrayal.isPopupEnabled ? nil : false)
   }
 
   func scene(_ scene: Scene) -> DocumentProtocol.SavedScene {
-    .init(
-      scene: scene.id.rawValue, title: scene.title,
-      elevationSources: scene.elevationSources.map { folder.relative($0.path) })
+    let content = scene.content
+    let surface = scene.surface
+    return .init(
+      scene: scene.id.rawValue, title: content.title, basemap: content.basemap.map { .init(name: $0.name) },
+      bookmarks: bookmarks(content), initialViewpoint: content.initialViewpoint.map(Wire.viewpoint),
+      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
+      backgroundColor: content.backgroundColor?.text,
+      baseSurface: .init(
+        elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity),
+      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.raster.path)) })
+  }
+
+  private func bookmarks(_ content: MapContent) -> [MapProtocol.Bookmark]? {
+    content.bookmarks.isEmpty ? nil : content.bookmarks.map(Wire.bookmark)
+  }
+
+  /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
+  func layerLists(of container: ViewContent) -> [(name: StaticString, role: MapProtocol.LayerRole?, layers: [Layer])] {
+    guard let content = try? world.content(of: container) else { return [] }
+    return [
+      ("operationalLayers", .operational, world.layers(from: content.operationalLayers)),
+      ("baseLayers", .base, world.layers(from: content.basemap?.baseLayers ?? [])),
+      ("referenceLayers", .reference, world.layers(from: content.basemap?.referenceLayers ?? [])),
+      ("tables", nil, world.layers(from: content.tables)),
+    ]
   }
 
   func view(_ view: View) -> DocumentProtocol.SavedView {
@@ -104,14 +137,17 @@ struct DocumentSource {
   static func all(in world: World) -> [DocumentSource] {
     var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
     var places = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
-    for layer in world.layers.values {
-      let place = places[layer.source] ?? sources.count
+    for features in world.layers.values.compactMap(\.features) {
+      let place = places[features.source] ?? sources.count
       if place == sources.count {
-        sources.append(DocumentSource(id: layer.source, origin: layer.origin))
-        places[layer.source] = place
+        sources.append(DocumentSource(id: features.source, origin: features.origin))
+        places[features.source] = place
       }
-      if !sources[place].layers.contains(where: { $0.name == layer.schema.name }) {
-        sources[place].layers.append(layer.schema)
+      // A table knows nothing of geometry: the schema of a layer beside it says more.
+      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
+        if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
+      } else {
+        sources[place].layers.append(features.schema)
       }
     }
     return sources

@@ -15,7 +15,7 @@ extension Host {
         let options = try RequestMeta(call.params).task
         let place = try place(of: name, call, options)
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
-        if let older, place.isLoad || older.method == "\(name)" && older.question.isSame(as: TaskQuestion(call)) {
+        if let older, place.isLoad || older.method == "\(name)" && older.question?.isSame(as: TaskQuestion(call)) == true {
           join(older, call.deferReply())
           return .later
         }
@@ -63,21 +63,11 @@ extension Host {
   private func run<R: JSONEncodable & Sendable>(
     _ plan: TaskPlan<Host, R>, _ call: Call, as handle: String, timeout: Double?, _ place: Place
   ) {
-    let pending = call.deferReply()
-    let bound = LoopBound(self, on: loop)
-    let progress = ProgressGate()
-    let worker = Worker(files: files) { [loop] fraction in
-      progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
-    }
-    let task = RunningTask(
-      handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call),
-      worker: worker,
-      abandon: plan.abandon.map { abandon in { abandon(&$0) } })
-    tasks.running.append(task)
-    tasks.started += 1
-    tasks.working += 1
-    join(task, pending)
+    let task = make(
+      plan, handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call))
+    join(task, call.deferReply())
     if let timeout {
+      let bound = LoopBound(self, on: loop)
       let boundTask = LoopBound(task, on: loop)
       task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
         let task = boundTask.value
@@ -85,25 +75,47 @@ extension Host {
         host.session?.turn { host.end(task, with: RPCError(.timedOut, "It took longer than \(timeout) s.")) }
       }
     }
+    if let awaits = plan.awaits { wait(task, for: awaits(self)) } else { task.begin?() }
+  }
+
+  /// A task that is known from now on, and whose work is still to begin.
+  func make<R: JSONEncodable & Sendable>(
+    _ plan: TaskPlan<Host, R>, handle: String, method: String, scope: ObjectReference?, key: String?,
+    question: TaskQuestion?
+  ) -> RunningTask {
+    let bound = LoopBound(self, on: loop)
+    let progress = ProgressGate()
+    let worker = Worker(files: files) { [loop] fraction in
+      progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
+    }
+    let task = RunningTask(
+      handle: handle, method: method, scope: scope, key: key, question: question, worker: worker,
+      abandon: plan.abandon.map { abandon in { abandon(&$0) } })
+    tasks.running.append(task)
+    tasks.started += 1
     let boundTask = LoopBound(task, on: loop)
-    let document = call.document
-    let readsFile = place.isLoad || call.method == "source/open" || call.method == "document/open"
-    loop.offload(to: .work) { [loop] in
-      let outcome = Result {
-        try worker.checkCancelled()
-        return try plan.work(worker)
-      }
-      // The params that the work may have read in place live until it is done.
-      withExtendedLifetime(document) {}
-      loop.execute {
-        let host = bound.value
-        let task = boundTask.value
-        host.tasks.working -= 1
-        host.session?.turn { host.finish(task, outcome) }
-        // What parsers built would stay with the allocator: ten times the file, with KML.
-        if readsFile { host.trimSoon() }
+    let readsFile = key == LayerService.loadKey || method == "source/open" || method == "document/open"
+    task.begin = { [unowned self, unowned task] in
+      task.begin = nil
+      tasks.working += 1
+      loop.offload(to: .work) { [loop] in
+        let outcome = Result {
+          try worker.checkCancelled()
+          return try plan.work(worker)
+        }
+        // The params that the work may have read in place live until it is done.
+        withExtendedLifetime(question) {}
+        loop.execute {
+          let host = bound.value
+          let task = boundTask.value
+          host.tasks.working -= 1
+          host.session?.turn { host.finish(task, outcome) }
+          // What parsers built would stay with the allocator: ten times the file, with KML.
+          if readsFile { host.trimSoon() }
+        }
       }
     }
+    return task
   }
 
   private func finish<R: JSONEncodable & Sendable>(
@@ -119,6 +131,7 @@ extension Host {
       publish()
       tellHeldBack()
       for waiter in task.waiters { waiter.reply(result) }
+      releaseDependents(of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&world)
@@ -128,6 +141,7 @@ extension Host {
           RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
         )
       }
+      releaseDependents(of: task)
     }
   }
 
@@ -138,19 +152,23 @@ extension Host {
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.removeAll { $0 === pending }
-      if task.waiters.isEmpty { stop(task) }
+      if task.isUnwanted { stop(task) }
     }
   }
 
   /// Takes the work from a task: it stops as soon as it looks, and its world is put back.
-  private func stop(_ task: RunningTask) {
+  func stop(_ task: RunningTask) {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     task.worker.cancel()
+    task.begin = nil
     tasks.remove(task)
-    guard let abandon = task.abandon else { return }
-    world.begin(origin: .task)
-    abandon(&world)
-    publish()
+    if let abandon = task.abandon {
+      world.begin(origin: .task)
+      abandon(&world)
+      publish()
+    }
+    letGo(task)
+    releaseDependents(of: task)
   }
 
   /// Ends a task before its work does.
@@ -175,5 +193,7 @@ extension Host {
     session?.turn {
       for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
     }
+    task.fraction = fraction
+    for dependent in task.dependents { tellProgress(of: dependent) }
   }
 }

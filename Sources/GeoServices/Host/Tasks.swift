@@ -5,21 +5,31 @@ import JSON
 import JSONRPC
 
 /// A task that has not been answered.
-final class RunningTask {
+public final class RunningTask {
   let handle: String
   let method: String
   let scope: ObjectReference?
   let key: String?
-  /// What it was begun with: the same question joins.
-  let question: TaskQuestion
+  /// What it was begun with, by a request: the same question joins.
+  let question: TaskQuestion?
   let worker: Worker
   /// Puts the world back when the work does not come to its end.
   let abandon: ((inout World) -> Void)?
   var waiters: [PendingReply] = []
   var timer: LoopTimer?
+  /// Hands the work to a worker thread.
+  var begin: (() -> Void)?
+  /// What has to end before it begins.
+  var awaited: [RunningTask] = []
+  var awaitedCount = 0
+  /// Tasks that wait for this one.
+  var dependents: [RunningTask] = []
+  /// How far it is, in 0...1.
+  var fraction = 0.0
+  var isUnwanted: Bool { waiters.isEmpty && dependents.isEmpty }
 
   init(
-    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskQuestion, worker: Worker,
+    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskQuestion?, worker: Worker,
     abandon: ((inout World) -> Void)?
   ) {
     self.handle = handle
@@ -68,6 +78,11 @@ struct Tasks {
   }
 
   func with(handle: String) -> RunningTask? { running.first { $0.handle == handle } }
+
+  /// The task meant by its handle, or by the id of the request that began it as text.
+  func meant(by name: String) -> RunningTask? {
+    with(handle: name) ?? with(handle: "#" + name) ?? with(handle: "#" + RequestID.string(name).description)
+  }
 
   /// The handle of a task that was given none: `#` and the request's id as JSON, so that 5 and "5" differ, and no id that a
   /// client may give is in the way.

@@ -46,6 +46,30 @@ extension RPCError {
       self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
     case .idExists(let id):
       self = RPCError(.idExists, "The id \"\(id)\" is taken, or was an object's that has been closed.").with("id", id)
+    case .unknownItem(let noun, let id):
+      self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".").with("id", id)
+    case .idRepeated(let id, let path):
+      self = RPCError(.idExists, "\"\(id)\" stands in the list twice.", path: path).with("id", id)
+    case .cycle(let cycle):
+      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would lie in itself.", path: "/params/group")
+        .with("cycle", json: Self.json(cycle))
+    case .tooDeeplyNested(let limit):
+      self.init(
+        .invalidParams, "Groups lie in one another at most \(limit) deep.", path: "/params/group",
+        expected: "a group with fewer than \(limit) around it")
+    case .wrongKind(let id, let kind, let expected):
+      self = RPCError(
+        .wrongKind, "\"\(id)\" is a \(Self.name(of: kind)).", expected: Self.list(expected.map(Self.name))
+      ).with("id", id).with("found", Self.name(of: kind))
+    case .noGeometry(let name):
+      self.init(
+        .noGeometry, "\"\(name)\" has no geometry.", path: "/params/sourceLayer", expected: "a layer with geometry")
+    case .expression(let error, let path): self.init(error, at: path)
+    case .notACondition(let text, let path):
+      self = RPCError(.expressionType, "The expression is never true or false.", path: path, expected: "a condition")
+        .with("line", 1).with("column", 1).with("offset", 0).with("found", String(text.prefix(200)))
+    case .cameraNeedsScene:
+      self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
       self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
         "revision", revision)
@@ -74,8 +98,8 @@ extension RPCError {
       self.init(
         .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",
         expected: "exactly one of \(Self.list(names))")
-    case .unknownField(let name, let available):
-      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: "/params/properties")
+    case .unknownField(let name, let available, let path):
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path)
         .with("available", json: Self.json(available))
     case .items(let items, let count):
       self = RPCError(.invalidItems, "\(count) of the items are bad; nothing was changed.")
@@ -123,6 +147,8 @@ extension RPCError {
 
   /// As data, for a status.
   var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
+
+  private static func name(of kind: Layer.Kind) -> String { Wire.kind(kind).rawValue }
 
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 

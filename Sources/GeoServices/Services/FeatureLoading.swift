@@ -23,7 +23,7 @@ enum FeatureLoading {
   }
 
   /// Reads every feature of a layer into a store with its index.
-  static func store(of layer: Layer, _ worker: Worker) throws -> FeatureStore {
+  static func store(of layer: LayerFeatures, _ worker: Worker) throws -> FeatureStore {
     let (source, options) = source(layer.origin)
     var store = FeatureStore(fields: layer.schema.fields)
     var batch = FeatureBatch()
@@ -53,7 +53,7 @@ enum FeatureLoading {
       if let own = id, !(0..<FeatureStore.idLimit).contains(own) { id = nil }
       if id == nil { usesOwnIDs = false }
       batch.begin(id: usesOwnIDs ? id : nil)
-      switch feature.geometry {
+      switch layer.isTable ? nil : feature.geometry {
       case .point(let point?)? where point.m == nil: batch.setPoint(x: point.x, y: point.y, z: point.z)
       case let geometry?: batch.setGeometry(geometry)
       case nil: break

@@ -11,7 +11,8 @@ enum FeatureService: FeatureHandlers {
   typealias Host = GeoServices.Host
 
   static func query(_ params: FeatureProtocol.Query.Params, in world: World) throws -> FeatureProtocol.Query.Result {
-    let features = try features(params.layer, params.overlay, in: world)
+    let features = try features(
+      params.layer, params.overlay, params.whereClause, params.isSelected, in: world)
     let rows = try rows(
       of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit,
       world)
@@ -19,7 +20,7 @@ enum FeatureService: FeatureHandlers {
     let schema = store.schema
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
-    selection.nulls = features.isLayer
+    selection.nulls = features.layer != nil
     if let names = params.properties {
       selection.columns = try names.map { name in
         guard let column = schema.column(named: name) else {
@@ -51,7 +52,8 @@ enum FeatureService: FeatureHandlers {
   static func queryIds(_ params: FeatureProtocol.QueryIds.Params, in world: World) throws
     -> FeatureProtocol.QueryIds.Result
   {
-    let features = try features(params.layer, params.overlay, in: world)
+    let features = try features(
+      params.layer, params.overlay, params.whereClause, params.isSelected, in: world)
     let rows = try rows(
       of: features, params.envelope, params.spatialReference, params.ids, offset: params.offset, limit: params.limit,
       world)
@@ -62,12 +64,13 @@ enum FeatureService: FeatureHandlers {
   static func queryCount(
     _ params: FeatureProtocol.QueryCount.Params, in world: World
   ) throws -> FeatureProtocol.QueryCount.Result {
-    let features = try features(params.layer, params.overlay, in: world)
+    let features = try features(
+      params.layer, params.overlay, params.whereClause, params.isSelected, in: world)
     let area = try area(params.envelope, params.spatialReference, features, world)
     let count: Int
-    if params.ids == nil, area == nil {
+    if params.ids == nil, area == nil, features.wantsAll {
       count = features.store.count
-    } else if params.ids == nil, let area, let own = area.own, area.reference == features.reference {
+    } else if params.ids == nil, features.wantsAll, let area, let own = area.own, area.reference == features.reference {
       count = features.store.count(in: own)
     } else {
       count = try allRows(of: features, params.envelope, params.spatialReference, params.ids, world).count
@@ -78,11 +81,12 @@ enum FeatureService: FeatureHandlers {
   static func queryExtent(
     _ params: FeatureProtocol.QueryExtent.Params, in world: World
   ) throws -> FeatureProtocol.QueryExtent.Result {
-    let features = try features(params.layer, params.overlay, in: world)
+    let features = try features(
+      params.layer, params.overlay, params.whereClause, params.isSelected, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     var extent = Envelope.none
     var count = 0
-    if params.envelope == nil, params.ids == nil {
+    if params.envelope == nil, params.ids == nil, features.wantsAll {
       if let all = features.store.extent { extent = all }
       count = features.store.count
     } else {
@@ -101,20 +105,44 @@ enum FeatureService: FeatureHandlers {
   private struct Features {
     let store: FeatureStore
     let reference: SpatialReference
-    let isLayer: Bool
+    /// Nil for an overlay.
+    let layer: LayerFeatures?
+
+    /// What is asked for of each.
+    var condition: CompiledExpression?
+    var isSelected: Bool?
+
+    /// Those that count, by what the layer shows and what is asked for.
+    func wanted(_ rows: [UInt32]) -> [UInt32] {
+      var rows = layer?.shown(rows) ?? rows
+      if let condition { rows = condition.filter(rows, of: store) }
+      if let isSelected { rows = rows.filter { store[$0]?.isSelected == isSelected } }
+      return rows
+    }
+
+    var wantsAll: Bool { isSelected == nil && condition == nil && layer?.showsAll ?? true }
   }
 
-  private static func features(_ layer: String?, _ overlay: String?, in world: World) throws -> Features {
+  private static func features(
+    _ layer: String?, _ overlay: String?, _ condition: String?, _ isSelected: Bool?, in world: World
+  ) throws -> Features {
+    var result: Features
     switch (layer, overlay) {
     case (let id?, nil):
       let layer = try world.layers.require(ID(id))
-      guard let store = layer.store else { throw ModelError.notLoaded(id) }
-      return Features(store: store, reference: layer.reference, isLayer: true)
+      let features = try layer.requireFeatures()
+      guard let store = features.store else { throw ModelError.notLoaded(id) }
+      result = Features(store: store, reference: layer.reference, layer: features)
     case (nil, let id?):
       let overlay = try world.overlays.require(ID(id))
-      return Features(store: overlay.store, reference: overlay.reference, isLayer: false)
+      result = Features(store: overlay.store, reference: overlay.reference, layer: nil)
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
+    result.isSelected = isSelected
+    if let condition {
+      result.condition = try Expression.condition(condition, over: result.store.schema, at: "/params/whereClause").1
+    }
+    return result
   }
 
   /// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
@@ -193,13 +221,13 @@ enum FeatureService: FeatureHandlers {
     } else if area != nil {
       rows = store.rowsInDrawingOrder().sorted()
     } else {
-      return store.rowsInDrawingOrder()
+      return features.wanted(store.rowsInDrawingOrder())
     }
     // The index has answered exactly where the box is in the features' own reference.
     if let area, ids != nil || area.reference != features.reference {
       rows = rows.filter { row in store[row].map { meets($0, area, features, world.transformer) } ?? false }
     }
-    return store.sortedForDrawing(rows)
+    return store.sortedForDrawing(features.wanted(rows))
   }
 
   private static func rows(

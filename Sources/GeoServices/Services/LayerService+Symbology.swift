@@ -9,8 +9,15 @@ import Query
 extension LayerService {
   private static func loaded(_ id: String, in world: World) throws -> (layer: Layer, store: FeatureStore) {
     let layer = try world.layers.require(ID(id))
-    guard let store = layer.store else { throw ModelError.notLoaded(id) }
+    guard let store = try layer.requireFeatures().store else { throw ModelError.notLoaded(id) }
     return (layer, store)
+  }
+
+  /// Those that the layer's filters let through.
+  private static func shown(_ rows: [FeatureRow], of layer: Layer) -> [FeatureRow] {
+    guard let features = layer.features, !features.showsAll else { return rows }
+    let shown = Set(features.shown(rows.map(\.row)))
+    return rows.filter { shown.contains($0.row) }
   }
 
   static func symbolFor(
@@ -18,14 +25,18 @@ extension LayerService {
   ) throws -> LayerProtocol.SymbolFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = try Portraying.rows(params.ids, of: store, "feature")
-    return .init(revision: world.revision, symbols: Portraying.symbols(rows, layer.boundSymbols(store)))
+    let drawn = Set(shown(rows, of: layer).map(\.row))
+    let bound = layer.boundSymbols(store)
+    return .init(
+      revision: world.revision,
+      symbols: rows.flatMap { drawn.contains($0.row) ? Portraying.symbols([$0], bound) : [.init(id: $0.id)] })
   }
 
   static func labelFor(
     _ params: LayerProtocol.LabelFor.Params, in world: World
   ) throws -> LayerProtocol.LabelFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
-    let rows = try Portraying.rows(params.ids, of: store, "feature")
+    let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     let bound = layer.portrayal.boundLabels(scale: params.scale, schema: store.schema)
     return .init(revision: world.revision, labels: Portraying.labels(rows, bound))
   }
@@ -34,7 +45,7 @@ extension LayerService {
     _ params: LayerProtocol.PopupFor.Params, in world: World
   ) throws -> LayerProtocol.PopupFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
-    let rows = try Portraying.rows(params.ids, of: store, "feature")
+    let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     return .init(
       revision: world.revision, popups: Portraying.popups(rows, layer.portrayal, store.schema, name: layer.name))
   }
@@ -43,18 +54,19 @@ extension LayerService {
     _ params: LayerProtocol.Legend.Params, in world: inout World
   ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result> {
     let layer = try world.layers.require(ID(params.layer))
-    let kind = ShapeKind(geometryType: layer.schema.geometryType)
-    let isTable = layer.schema.geometryType == nil
+    let features = try layer.requireFeatures()
+    let kind = ShapeKind(geometryType: features.schema.geometryType)
+    let isTable = features.isTable
     let needsFeatures = params.includeCounts || layer.portrayal.renderer == nil && kind == nil && !isTable
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
-          try Portraying.legend(renderer, params.includeCounts ? layer.store : nil, worker)
+          try Portraying.legend(renderer, params.includeCounts ? features.store : nil, features, worker)
         } else {
           try Portraying.plainLegend(
-            name: layer.name, kind: kind, counts: params.includeCounts, layer.store, worker)
+            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, worker)
         }
       return { _ in .init(revision: revision, entries: entries) }
     }
@@ -76,7 +88,7 @@ extension LayerService {
     let symbol =
       try params.symbol.map { given in
         try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(given) }
-      } ?? .standard(for: ShapeKind(geometryType: layer.schema.geometryType) ?? .point)
+      } ?? .standard(for: ShapeKind(geometryType: layer.schema?.geometryType) ?? .point)
     let colors = params.colors.map(Wire.color)
     let revision = world.revision
     return TaskPlan { worker in

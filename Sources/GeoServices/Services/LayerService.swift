@@ -14,40 +14,102 @@ enum LayerService: LayerHandlers {
   static let loadKey = "\u{0}load"
 
   static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> LayerProtocol.Layer {
-    Wire.layer(try world.layers.require(ID(params.layer)))
+    Wire.layer(try world.layers.require(ID(params.layer)), world)
   }
 
   static func list(_ params: LayerProtocol.List.Params, in world: World) throws -> LayerProtocol.List.Result {
-    let maps = try params.map.map { [try world.maps.require(ID($0))] } ?? world.maps.values
+    let containers: [ViewContent]
+    switch (params.map, params.scene) {
+    case (let map?, nil): containers = [.map(try world.maps.require(ID(map)).id)]
+    case (nil, let scene?): containers = [.scene(try world.scenes.require(ID(scene)).id)]
+    case (nil, nil): containers = world.maps.ids.map { .map($0) } + world.scenes.ids.map { .scene($0) }
+    case (_?, _?): throw ModelError.oneOf(["map", "scene"])
+    }
     return .init(
-      revision: world.revision,
-      layers: maps.flatMap(\.operationalLayers).compactMap { world.layers[$0] }.map(Wire.layer))
+      revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.layer($0, world) })
   }
 
   static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> LayerProtocol.Layer {
     try world.updateLayer(
       ID(params.layer),
-      AppearanceUpdate(
-        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []),
-      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled))
-    return Wire.layer(try world.layers.require(ID(params.layer)))
+      LayerUpdate(
+        AppearanceUpdate(
+          name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
+          maxScale: params.maxScale, clear: params.clear ?? []),
+        portrayal: try portrayal(params), visibilityMode: params.visibilityMode.map(Wire.visibilityMode),
+        definitionExpression: params.definitionExpression, time: try params.time.map(time),
+        isTimeFilterEnabled: params.isTimeFilterEnabled))
+    return Wire.layer(try world.layers.require(ID(params.layer)), world)
+  }
+
+  private static func portrayal(_ params: LayerProtocol.Update.Params) throws -> PortrayalUpdate? {
+    guard
+      params.renderer != nil || params.labels != nil || params.labelsEnabled != nil || params.popup != nil
+        || params.isPopupEnabled != nil
+    else { return nil }
+    return try Wire.portrayal(
+      params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled)
+  }
+
+  private static func time(_ time: LayerProtocol.LayerTime) throws -> LayerTime {
+    func instant(_ text: String?, _ member: String) throws -> Instant? {
+      try text.map { text in
+        guard let instant = Instant(text) else {
+          throw RPCError(
+            .invalidTime, "\"\(text.prefix(100))\" is no time by RFC 3339.", path: "/params/time/extent/\(member)",
+            expected: "a time by RFC 3339")
+        }
+        return instant
+      }
+    }
+    return LayerTime(
+      startField: time.startField, endField: time.endField,
+      extent: try time.extent.map {
+        TimeExtent(start: try instant($0.startTime, "startTime"), end: try instant($0.endTime, "endTime"))
+      })
+  }
+
+  static func select(
+    _ params: LayerProtocol.Select.Params, in world: inout World
+  ) throws -> LayerProtocol.Select.Result {
+    let mode: SelectionMode =
+      switch params.mode {
+      case .replace: .replace
+      case .add: .add
+      case .remove: .remove
+      }
+    let id = LayerID(params.layer)
+    var ids = params.ids ?? []
+    if let text = params.whereClause {
+      guard params.ids == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
+      let features = try world.layers.require(id).requireFeatures()
+      guard let store = features.store else { throw ModelError.notLoaded(id.rawValue) }
+      let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
+      ids = features.shown(store.rows(where: condition)).compactMap { store[$0]?.id }
+    }
+    let count = try world.selectFeatures(ids, mode, of: id)
+    return .init(revision: world.revision, selectedCount: count)
   }
 
   static func cancelLoad(_ params: LayerProtocol.CancelLoad.Params, on host: Host) throws
     -> LayerProtocol.CancelLoad.Result
   {
     let layer = try host.world.layers.require(ID(params.layer))
-    if let task = host.tasks.with(scope: ObjectReference(.layers, layer.id.rawValue), key: loadKey) {
-      host.end(task, with: .cancelled)
-    }
+    if let task = host.tasks.load(of: layer.id) { host.end(task, with: .cancelled) }
     return .init(revision: host.world.revision)
   }
 
   static func load(
     _ params: LayerProtocol.Load.Params, in world: inout World
   ) throws -> TaskPlan<Host, LayerProtocol.Load.Result> {
-    try plan(ID(params.layer), retry: false, in: &world) {
+    try plan(ID(params.layer), retry: false, in: &world)
+  }
+
+  /// What loads a layer, as `layer/load` answers it.
+  static func plan(
+    _ id: LayerID, retry: Bool, in world: inout World
+  ) throws -> TaskPlan<Host, LayerProtocol.Load.Result> {
+    try plan(id, retry: retry, in: &world) {
       .init(
         revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0,
         extent: $1.extent.map(Wire.envelope))
@@ -72,7 +134,7 @@ enum LayerService: LayerHandlers {
     }
     return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
       do {
-        let store = try FeatureLoading.store(of: layer, worker)
+        let store = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in
           let layer = try world.finishLoad(id, store: store)
           return result(world, layer)

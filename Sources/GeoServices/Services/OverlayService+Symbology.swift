@@ -39,7 +39,7 @@ extension OverlayService {
     let revision = world.revision
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
-        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, worker)
+        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, nil, worker)
       }
       return { _ in .init(revision: revision, entries: entries ?? []) }
     }

@@ -41,6 +41,12 @@ enum OverlayService: OverlayHandlers {
     return Wire.overlay(try world.overlays.require(ID(params.overlay)))
   }
 
+  static func move(_ params: OverlayProtocol.Move.Params, in world: inout World) throws -> OverlayProtocol.Move.Result {
+    try world.moveOverlay(ID(params.overlay), to: params.index)
+    let view = try world.overlays.require(ID(params.overlay)).view
+    return .init(revision: world.revision, overlays: try world.views.require(view).overlays.map(\.rawValue))
+  }
+
   static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws
     -> OverlayProtocol.Close.Result
   {

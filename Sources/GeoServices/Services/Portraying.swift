@@ -46,12 +46,12 @@ enum Portraying {
 
   /// The lines of a renderer, with how many rows are drawn so where they are given.
   static func legend(
-    _ renderer: Renderer, _ store: FeatureStore?, _ worker: Worker
+    _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
-      try visit(store, worker) { row in
+      try visit(store, layer, worker) { row in
         if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
       }
       return counts
@@ -61,11 +61,11 @@ enum Portraying {
 
   /// The lines of a layer without a renderer: one for each kind of shape in it.
   static func plainLegend(
-    name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ worker: Worker
+    name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ layer: LayerFeatures?, _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var found: [ShapeKind: Int] = [:]
     if let store, counts || kind == nil {
-      try visit(store, worker) { row in if let kind = ShapeKind(row) { found[kind, default: 0] += 1 } }
+      try visit(store, layer, worker) { row in if let kind = ShapeKind(row) { found[kind, default: 0] += 1 } }
     }
     if let kind, found[kind] == nil { found[kind] = 0 }
     return [ShapeKind.point, .line, .area].compactMap { kind in
@@ -73,9 +73,19 @@ enum Portraying {
     }
   }
 
-  /// Calls `body` with every row, looking for a cancel on the way.
-  private static func visit(_ store: FeatureStore, _ worker: Worker, _ body: (FeatureRow) -> Void) throws {
+  /// Calls `body` with every row that the layer, if it is one, lets through, looking for a cancel on the way.
+  private static func visit(
+    _ store: FeatureStore, _ layer: LayerFeatures?, _ worker: Worker, _ body: (FeatureRow) -> Void
+  ) throws {
     var visited = 0
+    if let layer, !layer.showsAll {
+      for row in layer.shown(store.rowsInDrawingOrder()).compactMap({ store[$0] }) {
+        body(row)
+        visited += 1
+        if visited.isMultiple(of: 4096) { try worker.checkCancelled() }
+      }
+      return
+    }
     store.forEach { row in
       body(row)
       visited += 1

@@ -13,13 +13,16 @@ enum SceneService: SceneHandlers {
     _ params: SceneProtocol.Create.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.Scene> {
     if let scene = existing(world.scenes, params.id, params.ifExists) {
-      return TaskPlan { _ in { _ in Wire.scene(scene) } }
+      return TaskPlan { _ in { Wire.scene(scene, $0) } }
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
     return TaskPlan { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
-      return { world in Wire.scene(try world.addScene(id: id, title: params.title, elevationSources: opened)) }
+      return { world in
+        let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
+        return Wire.scene(scene, world)
+      }
     }
   }
 
@@ -30,11 +33,31 @@ enum SceneService: SceneHandlers {
   }
 
   static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> SceneProtocol.Scene {
-    Wire.scene(try world.scenes.require(ID(params.scene)))
+    Wire.scene(try world.scenes.require(ID(params.scene)), world)
   }
 
   static func list(_ params: SceneProtocol.List.Params, in world: World) throws -> SceneProtocol.List.Result {
-    .init(revision: world.revision, scenes: world.scenes.values.map(Wire.scene))
+    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.scene($0, world) })
+  }
+
+  static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> SceneProtocol.Scene {
+    let id = SceneID(params.scene)
+    try world.updateContent(
+      of: .scene(id),
+      MapContentUpdate(
+        title: params.title, basemap: params.basemap.map { BasemapUpdate(name: $0.name) },
+        bookmarks: try params.bookmarks.map { try $0.map(Wire.bookmark) },
+        initialViewpoint: try params.initialViewpoint.map(Wire.target), referenceScale: params.referenceScale,
+        minScale: params.minScale, maxScale: params.maxScale,
+        backgroundColor: params.backgroundColor.flatMap { Color($0) }, clear: params.clear ?? []))
+    if let surface = params.baseSurface {
+      try world.updateSurface(
+        of: id,
+        BaseSurfaceUpdate(
+          elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled,
+          opacity: surface.opacity))
+    }
+    return Wire.scene(try world.scenes.require(id), world)
   }
 
   static func close(_ params: SceneProtocol.Close.Params, in world: inout World) throws -> SceneProtocol.Close.Result {
@@ -42,10 +65,42 @@ enum SceneService: SceneHandlers {
     return .init(revision: world.revision)
   }
 
+  // MARK: The ground
+
+  static func addElevationSource(
+    _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
+  ) throws -> TaskPlan<Host, SceneProtocol.AddElevationSource.Result> {
+    try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
+    return TaskPlan { worker in
+      let source = try elevationSource(try worker.files.path(params.path), worker)
+      return { world in
+        let id = try world.addElevationSource(source, id: params.id, to: ID(params.scene), at: params.index)
+        return .init(elevationSource: id, revision: world.revision)
+      }
+    }
+  }
+
+  static func removeElevationSource(
+    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout World
+  ) throws -> SceneProtocol.RemoveElevationSource.Result {
+    try world.removeElevationSource(params.elevationSource, from: ID(params.scene))
+    return .init(revision: world.revision)
+  }
+
+  static func moveElevationSource(
+    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout World
+  ) throws -> SceneProtocol.MoveElevationSource.Result {
+    let scene = SceneID(params.scene)
+    try world.moveElevationSource(params.elevationSource, in: scene, to: params.index)
+    return .init(
+      revision: world.revision,
+      elevationSources: try world.scenes.require(scene).surface.elevationSources.map(\.id))
+  }
+
   static func elevation(
     _ params: SceneProtocol.Elevation.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.Elevation.Result> {
-    let scene = try world.scenes.require(ID(params.scene))
+    let surface = try world.scenes.require(ID(params.scene)).surface
     var points: [Point] = []
     points.reserveCapacity(params.points.count)
     for point in params.points { points.append(try Wire.point(point)) }
@@ -54,7 +109,7 @@ enum SceneService: SceneHandlers {
     let transformer = world.transformer
     let revision = world.revision
     return TaskPlan { worker in
-      let elevations = try scene.elevations(
+      let elevations = try surface.elevations(
         at: asked, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
         transformer: transformer
       ) { worker.isCancelled }

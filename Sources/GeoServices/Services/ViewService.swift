@@ -93,6 +93,15 @@ enum ViewService: ViewHandlers {
       viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, host.world), isNavigating: view.isNavigating)
   }
 
+  static func layerViewStates(
+    _ params: ViewProtocol.LayerViewStates.Params, in world: World
+  ) throws -> ViewProtocol.LayerViewStates.Result {
+    let view = try world.views.require(ID(params.view))
+    return .init(
+      revision: world.revision, scale: view.camera.scale,
+      layers: world.layerViewStates(of: view).map { .init(layer: $0.layer.rawValue, flags: Wire.flags($0.state)) })
+  }
+
   // MARK: Screen and location
 
   static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws

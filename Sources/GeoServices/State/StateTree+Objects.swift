@@ -44,22 +44,45 @@ extension StateTree {
     ]
   }
 
-  static func members(_ map: Map) -> [(String, StateNode)] {
+  static func members(_ map: Map, _ world: World) -> [(String, StateNode)] {
     [
-      ("title", value(map.title)), ("spatialReference", value(map.reference.reference.definition)),
-      ("operationalLayers", value(map.operationalLayers.map(\.rawValue))),
+      ("spatialReference", value(map.reference.reference.definition)),
+      ("loadStatus", value(Wire.loadStatus(world.loadStatus(of: .map(map.id))))),
+    ] + members(map.content)
+  }
+
+  private static func members(_ content: MapContent) -> Members {
+    [
+      ("title", value(content.title)), ("basemap", value(content.basemap.map(Wire.basemap))),
+      ("operationalLayers", value(content.operationalLayers.map(\.rawValue))),
+      ("tables", value(content.tables.map(\.rawValue))), ("bookmarks", list(content.bookmarks.map(Wire.bookmark))),
+      ("initialViewpoint", value(content.initialViewpoint.map(Wire.viewpoint))),
+      ("referenceScale", value(content.referenceScale)), ("minScale", value(content.minScale)),
+      ("maxScale", value(content.maxScale)), ("backgroundColor", value(content.backgroundColor?.text)),
     ]
   }
 
-  static func members(_ layer: Layer) -> [(String, StateNode)] {
-    [
-      ("map", value(layer.map.rawValue)), ("source", value(layer.source.rawValue)),
-      ("sourceLayer", value(layer.schema.name)), ("name", value(layer.name)),
-    ] + members(layer.appearance) + members(layer.portrayal) + [
-      ("loadStatus", value(Wire.loadStatus(layer.loadStatus))),
-      ("spatialReference", value(layer.reference.definition)), ("geometryType", value(layer.schema.geometryType)),
+  static func members(_ layer: Layer, _ world: World) -> [(String, StateNode)] {
+    let (map, scene) = Wire.ids(of: layer.container)
+    let common: Members =
+      [
+        ("kind", value(Wire.kind(layer.kind).rawValue)), ("map", value(map)), ("scene", value(scene)),
+        ("group", value(layer.group?.rawValue)), ("name", value(layer.name)),
+      ] + members(layer.appearance) + [("loadStatus", value(Wire.loadStatus(world.loadStatus(of: layer))))]
+    if let grouping = layer.grouping {
+      return common + [
+        ("layers", value(grouping.layers.map(\.rawValue))),
+        ("visibilityMode", value(Wire.visibilityMode(grouping.visibilityMode).rawValue)),
+      ]
+    }
+    guard let features = layer.features else { return common }
+    return common + members(layer.portrayal) + [
+      ("source", value(features.source.rawValue)), ("sourceLayer", value(features.schema.name)),
+      ("spatialReference", value(layer.reference.definition)), ("geometryType", value(features.schema.geometryType)),
       ("featureCount", value(layer.featureCount)), ("extent", value(layer.extent.map(Wire.envelope))),
-      ("fields", list(layer.schema.fields.map(Wire.field))),
+      ("fields", list(features.schema.fields.map(Wire.field))), ("selectedCount", value(features.selectedCount)),
+      ("definitionExpression", value(features.definitionExpression?.text)),
+      ("time", value(features.time.map(Wire.time))), ("isTimeFilterEnabled", value(features.isTimeFilterEnabled)),
     ]
   }
 
@@ -78,17 +101,14 @@ extension StateTree {
     ]
   }
 
-  static func members(_ scene: Scene) -> [(String, StateNode)] {
-    [("title", value(scene.title)), ("elevationSources", list(scene.elevationSources.map(Wire.elevationSource)))]
+  static func members(_ scene: Scene, _ world: World) -> [(String, StateNode)] {
+    [("loadStatus", value(Wire.loadStatus(world.loadStatus(of: .scene(scene.id)))))] + members(scene.content) + [
+      ("baseSurface", value(Wire.surface(scene.surface)))
+    ]
   }
 
-  static func members(_ view: View) -> [(String, StateNode)] {
-    var map: String?
-    var scene: String?
-    switch view.content {
-    case .map(let id): map = id.rawValue
-    case .scene(let id): scene = id.rawValue
-    }
+  static func members(_ view: View, _ world: World) -> [(String, StateNode)] {
+    let (map, scene) = Wire.ids(of: view.content)
     return [
       ("map", value(map)), ("scene", value(scene)), ("width", value(view.screen.width)),
       ("height", value(view.screen.height)), ("dpi", value(view.screen.dpi)),
@@ -96,6 +116,17 @@ extension StateTree {
       ("viewpoint", value(Wire.viewpoint(view.viewpoint))), ("isNavigating", value(view.isNavigating)),
       ("overlays", value(view.overlays.map(\.rawValue))),
       ("locationDisplay", value(Wire.locationDisplay(view.locationDisplay))),
+      (
+        "layerViewStates",
+        .leaf { writer in
+          writer.beginObject()
+          for (layer, state) in world.layerViewStates(of: view) {
+            writer.key(layer.rawValue)
+            writer.array(Wire.flags(state)) { $1.value($0.rawValue) }
+          }
+          writer.endObject()
+        }
+      ),
     ]
   }
 

@@ -192,10 +192,10 @@ enum StateTree {
     let id = object.id
     return switch object.collection {
     case .sources: world.sources[ID(id)].map { members($0) }
-    case .maps: world.maps[ID(id)].map { members($0) }
-    case .layers: world.layers[ID(id)].map { members($0) }
-    case .scenes: world.scenes[ID(id)].map { members($0) }
-    case .views: world.views[ID(id)].map { members($0) }
+    case .maps: world.maps[ID(id)].map { members($0, world) }
+    case .layers: world.layers[ID(id)].map { members($0, world) }
+    case .scenes: world.scenes[ID(id)].map { members($0, world) }
+    case .views: world.views[ID(id)].map { members($0, world) }
     case .overlays: world.overlays[ID(id)].map { members($0) }
     case .locationSources: world.locationSources[ID(id)].map { members($0) }
     }

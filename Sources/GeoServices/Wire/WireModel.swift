@@ -67,13 +67,6 @@ enum Wire {
     )
   }
 
-  static func map(_ map: Map) -> MapProtocol.Map {
-    .init(
-      map: map.id.rawValue, revision: map.revision, title: map.title,
-      spatialReference: map.reference.reference.definition,
-      operationalLayers: map.operationalLayers.map(\.rawValue))
-  }
-
   static func loadStatus(_ status: LoadStatus) -> LayerProtocol.LoadStatus {
     switch status {
     case .notLoaded: .notLoaded
@@ -81,31 +74,6 @@ enum Wire {
     case .loaded: .loaded
     case .failed(let error): .failed(failure(error))
     }
-  }
-
-  static func layer(_ layer: Layer) -> LayerProtocol.Layer {
-    .init(
-      layer: layer.id.rawValue, revision: layer.revision, map: layer.map.rawValue, source: layer.source.rawValue,
-      sourceLayer: layer.schema.name, name: layer.name, isVisible: layer.appearance.isVisible,
-      opacity: layer.appearance.opacity, minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
-      loadStatus: loadStatus(layer.loadStatus), renderer: layer.portrayal.renderer.map(renderer),
-      labels: layer.portrayal.labels.map(label), labelsEnabled: layer.portrayal.labelsEnabled,
-      popup: layer.portrayal.popup.map(popup), isPopupEnabled: layer.portrayal.isPopupEnabled,
-      spatialReference: layer.reference.definition,
-      geometryType: layer.schema.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
-      fields: layer.schema.fields.map(field))
-  }
-
-  static func elevationSource(_ source: any ElevationSource) -> SceneProtocol.ElevationSource {
-    .init(
-      path: source.path, spatialReference: source.reference.definition, extent: envelope(source.extent),
-      resolution: source.resolution)
-  }
-
-  static func scene(_ scene: Scene) -> SceneProtocol.Scene {
-    .init(
-      scene: scene.id.rawValue, revision: scene.revision, title: scene.title,
-      elevationSources: scene.elevationSources.map(elevationSource))
   }
 
   static func elevation(_ elevation: Elevation) -> SceneProtocol.ElevationSample {

@@ -16,6 +16,11 @@ extension Wire {
     case .boundingGeometry(let geometry, let rotation, let reference):
       .boundingGeometry(
         .init(geometry: opaque(geometry), spatialReference: reference.definition, rotation: rotation))
+    case .camera(let it):
+      .camera(
+        .init(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
     }
   }
 
@@ -38,6 +43,11 @@ extension Wire {
     case .boundingGeometry(let it):
       .boundingGeometry(
         try geometry(it.geometry), padding: 0, rotation: it.rotation, reference: SpatialReference(it.spatialReference))
+    case .camera(let it):
+      .camera(
+        SceneCamera(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
     }
   }
 
@@ -54,6 +64,12 @@ extension Wire {
     case .center(let it): .center(try point(it.center), reference: SpatialReference(it.spatialReference))
     case .scale(let scale): .scale(scale)
     case .rotation(let rotation): .rotation(rotation)
+    case .camera(let it):
+      .camera(
+        SceneCamera(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
+    case .bookmark(let id): .bookmark(id)
     }
   }
 
@@ -61,6 +77,7 @@ extension Wire {
     switch kind {
     case .centerAndScale: .centerAndScale
     case .boundingGeometry: .boundingGeometry
+    case .camera: .camera
     }
   }
 
@@ -71,12 +88,7 @@ extension Wire {
   }
 
   static func view(_ view: View) -> ViewProtocol.View {
-    var map: String?
-    var scene: String?
-    switch view.content {
-    case .map(let id): map = id.rawValue
-    case .scene(let id): scene = id.rawValue
-    }
+    let (map, scene) = ids(of: view.content)
     return .init(
       view: view.id.rawValue, revision: view.revision, map: map, scene: scene, width: view.screen.width,
       height: view.screen.height, dpi: view.screen.dpi, spatialReference: view.reference.reference.definition,

@@ -272,6 +272,43 @@ class NotACommandError(GeoModelError):
     code = -31018
 
 
+class CycleError(GeoModelError):
+    """Something would hold, or follow from, itself: a group in itself.
+
+    `data` has:
+        cycle: The way around, first and last the same.
+    """
+
+    kind = "cycle"
+    code = -31019
+
+
+class WrongKindError(GeoModelError):
+    """The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
+
+    `data` has:
+        id: The layer.
+        found: What it is.
+    """
+
+    kind = "wrongKind"
+    code = -31052
+
+
+class NoGeometryError(GeoModelError):
+    """The source's layer has no geometry: it can be added as a table."""
+
+    kind = "noGeometry"
+    code = -31053
+
+
+class CameraNeedsSceneError(GeoModelError):
+    """A camera belongs to scenes; this is a map, or a view of one."""
+
+    kind = "cameraNeedsScene"
+    code = -31054
+
+
 class NothingToUndoError(GeoModelError):
     """There are not so many steps to undo."""
 
@@ -656,6 +693,10 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "columnLengths": ColumnLengthsError,
     "transactionFailed": TransactionFailedError,
     "notACommand": NotACommandError,
+    "cycle": CycleError,
+    "wrongKind": WrongKindError,
+    "noGeometry": NoGeometryError,
+    "cameraNeedsScene": CameraNeedsSceneError,
     "nothingToUndo": NothingToUndoError,
     "nothingToRedo": NothingToRedoError,
     "editInProgress": EditInProgressError,

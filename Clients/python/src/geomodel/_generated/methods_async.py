@@ -526,11 +526,11 @@ class EditMethods(AsyncCaller):
 
 
 class FeatureMethods(AsyncCaller):
-    """Questions about features: a layer's and an overlay's alike.
+    """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
+    its definition expression and its time filter let through.
 
     The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut says so in `exceededLimit`. (Filters by attribute come with the expression
-    language.)
+    does. A result that was cut says so in `exceededLimit`.
     """
 
     async def query(
@@ -541,6 +541,8 @@ class FeatureMethods(AsyncCaller):
         envelope: t.Envelope | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
         offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
@@ -556,6 +558,8 @@ class FeatureMethods(AsyncCaller):
             envelope: Only features whose envelope meets this box, edges included; through the index.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
+            where_clause: Only those for which this is true; neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
@@ -574,12 +578,19 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
             await server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
@@ -593,6 +604,8 @@ class FeatureMethods(AsyncCaller):
                     "envelope": envelope,
                     "spatialReference": spatial_reference,
                     "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
                     "offset": offset,
                     "limit": limit,
                     "properties": properties,
@@ -612,6 +625,8 @@ class FeatureMethods(AsyncCaller):
         envelope: t.Envelope | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -624,6 +639,8 @@ class FeatureMethods(AsyncCaller):
             envelope: Only features whose envelope meets this box, edges included; through the index.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
+            where_clause: Only those for which this is true; neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -635,11 +652,19 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
             await server.feature.query_ids(overlay="o1")
@@ -653,6 +678,8 @@ class FeatureMethods(AsyncCaller):
                     "envelope": envelope,
                     "spatialReference": spatial_reference,
                     "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -669,6 +696,8 @@ class FeatureMethods(AsyncCaller):
         envelope: t.Envelope | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
         """Their number alone.
@@ -679,6 +708,8 @@ class FeatureMethods(AsyncCaller):
             envelope: Only features whose envelope meets this box, edges included; through the index.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
+            where_clause: Only those for which this is true; neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -687,11 +718,19 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
             await server.feature.query_count(overlay="o1")
@@ -705,6 +744,8 @@ class FeatureMethods(AsyncCaller):
                     "envelope": envelope,
                     "spatialReference": spatial_reference,
                     "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
                     "meta": meta,
                 }
             ),
@@ -719,6 +760,8 @@ class FeatureMethods(AsyncCaller):
         envelope: t.Envelope | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
@@ -730,6 +773,8 @@ class FeatureMethods(AsyncCaller):
             envelope: Only features whose envelope meets this box, edges included; through the index.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
+            where_clause: Only those for which this is true; neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -741,11 +786,19 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
             await server.feature.query_extent(overlay="o1")
@@ -759,6 +812,8 @@ class FeatureMethods(AsyncCaller):
                     "envelope": envelope,
                     "spatialReference": spatial_reference,
                     "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -768,11 +823,12 @@ class FeatureMethods(AsyncCaller):
 
 
 class LayerMethods(AsyncCaller):
-    """A feature layer over a layer of a source.
+    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
+    have no geometry.
 
-    Loading brings its features into the same kind of store, with the same index, that overlays have. Loads
-    that overlap share one attempt. After a failure `layer/load` answers the stored error; only
-    `layer/retryLoad` tries again.
+    Loading brings features into the same kind of store, with the same index, that overlays have. Loads that
+    overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
+    tries again.
     """
 
     async def get(
@@ -800,17 +856,20 @@ class LayerMethods(AsyncCaller):
         self,
         *,
         map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerListResult:
-        """All layers, or those of a map.
+        """All layers, or those of a map or a scene.
 
         Args:
-            map: The map.
+            map: The map; this or `scene`, or neither.
+            scene: The scene.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            layers: In drawing order; over all maps, by the maps' order.
+            layers: In drawing order, a group before what is in it, tables last; over all maps and then
+                all scenes, by their order.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
@@ -818,7 +877,16 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.list(map="m1")
         """
-        result: t.LayerListResult = await self._call("layer/list", _given({"map": map, "meta": meta}))
+        result: t.LayerListResult = await self._call(
+            "layer/list",
+            _given(
+                {
+                    "map": map,
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     async def update(
@@ -835,6 +903,10 @@ class LayerMethods(AsyncCaller):
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         is_popup_enabled: bool | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        definition_expression: t.Expression | None = None,
+        time: t.LayerTime | None = None,
+        is_time_filter_enabled: bool | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Layer:
@@ -852,7 +924,12 @@ class LayerMethods(AsyncCaller):
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
-            clear: Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
+            visibility_mode: Of groups alone.
+            definition_expression: Only features for which this is true count; not for groups.
+            time: The whole of it anew; not for groups.
+            is_time_filter_enabled: Whether the time extent counts; not for groups.
+            clear: Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
+                `definitionExpression`, `time`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -860,6 +937,9 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -890,7 +970,65 @@ class LayerMethods(AsyncCaller):
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
+                    "visibilityMode": visibility_mode,
+                    "definitionExpression": definition_expression,
+                    "time": time,
+                    "isTimeFilterEnabled": is_time_filter_enabled,
                     "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def select(
+        self,
+        *,
+        layer: t.ObjectId,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        mode: t.SelectionMode | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerSelectResult:
+        """Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+
+        Args:
+            layer: Its id.
+            ids: The features. (at most 1000000 elements)
+            where_clause: Those of the features that count for which this is true; this or `ids`, or
+                neither for none.
+            mode: How. (default "replace")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            selectedCount: How many are selected now. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            NotLoadedError: The layer has to be loaded first.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+
+        Example:
+            await server.layer.select(layer="cities", ids=[1, 2])
+        """
+        result: t.LayerSelectResult = await self._call(
+            "layer/select",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "mode": mode,
                     "meta": meta,
                 }
             ),
@@ -904,7 +1042,7 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerLoadResult:
         """Reads the layer's features. Answers at once when they are here. Progress is the part of the file
-        read.
+        read. (Groups: `map/load`.)
 
         Args:
             layer: Its id.
@@ -920,6 +1058,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -989,6 +1129,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1020,7 +1162,8 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
         """How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so
-        are drawn by simplestyle, the others in grey. Whether they are visible does not matter.
+        are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what the
+        definition expression or the time filter leaves out has no symbol.
 
         Args:
             layer: Its id.
@@ -1034,6 +1177,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             NotLoadedError: The layer has to be loaded first.
 
         Example:
@@ -1074,6 +1219,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             NotLoadedError: The layer has to be loaded first.
 
         Example:
@@ -1114,6 +1261,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             NotLoadedError: The layer has to be loaded first.
 
         Example:
@@ -1153,6 +1302,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             NotLoadedError: The layer has to be loaded first.
 
         Example:
@@ -1206,6 +1357,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -1502,7 +1655,11 @@ class LocationMethods(AsyncCaller):
 
 
 class MapMethods(AsyncCaller):
-    """A map: layers in drawing order, in one spatial reference. Views show maps; a map outlives its views."""
+    """A map: layers in drawing order, in one spatial reference. Views show maps; a map outlives its views.
+
+    Drawn from below: the basemap's base layers, the operational layers, the basemap's reference layers.
+    Tables are not drawn.
+    """
 
     async def create(
         self,
@@ -1590,6 +1747,13 @@ class MapMethods(AsyncCaller):
         *,
         map: t.ObjectId,
         title: str | None = None,
+        basemap: t.BasemapUpdate | None = None,
+        bookmarks: Sequence[t.NewBookmark] | None = None,
+        initial_viewpoint: t.Viewpoint | None = None,
+        reference_scale: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
+        background_color: t.Color | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
@@ -1598,13 +1762,34 @@ class MapMethods(AsyncCaller):
         Args:
             map: Its id.
             title: Its title. (at most 1024 characters)
-            clear: Members to take away: `title`.
+            basemap: Its basemap; made where there is none.
+            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; views that are
+                there stay.
+            reference_scale: The scale's denominator at which symbols have their own size, growing and
+                shrinking with the scale; when absent they keep it at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
+                is held to it. Views that are there already stay until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
+            background_color: What is seen where nothing is drawn; none when absent.
+            clear: Members to take away: `title`, `basemap` (with its layers), `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
             UnknownMemberError: `clear` names what cannot be cleared.
+            InvalidScaleRangeError: minScale has to be greater than maxScale.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
             await server.map.update(map="m1", title="The World")
@@ -1615,6 +1800,13 @@ class MapMethods(AsyncCaller):
                 {
                     "map": map,
                     "title": title,
+                    "basemap": basemap,
+                    "bookmarks": bookmarks,
+                    "initialViewpoint": initial_viewpoint,
+                    "referenceScale": reference_scale,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
+                    "backgroundColor": background_color,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -1655,12 +1847,14 @@ class MapMethods(AsyncCaller):
         source_layer: str | None = None,
         id: t.ObjectId | None = None,
         name: str | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
         index: int | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.MapAddLayerResult:
-        """Adds an operational layer over a layer of a source, on top or where `index` says. Nothing is read
-        until `layer/load`.
+        """Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until
+        `layer/load`.
 
         Args:
             map: The map.
@@ -1669,7 +1863,129 @@ class MapMethods(AsyncCaller):
                 characters)
             id: The new layer's id; minted when absent.
             name: What people read; the source layer's name when absent. (at most 1024 characters)
-            index: Its place in the drawing order, 0 first; on top when absent. (at least 0)
+            role: Which list at the top level; of no account within a group. (default "operational")
+            group: A group to put it in.
+            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+
+        Example:
+            await server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
+        """
+        result: t.MapAddLayerResult = await self._call(
+            "map/addLayer",
+            _given(
+                {
+                    "map": map,
+                    "source": source,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_group_layer(
+        self,
+        *,
+        map: t.ObjectId,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.MapAddGroupLayerResult:
+        """Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
+
+        Args:
+            map: The map.
+            id: The new layer's id; minted when absent.
+            name: What people read. (at most 1024 characters; default "Group")
+            visibility_mode: How it shows its layers. (default "independent")
+            role: Which list at the top level; of no account within a group. (default "operational")
+            group: A group to put it in.
+            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+
+        Example:
+            await server.map.add_group_layer(map="m1", id="traffic", name="Traffic")
+        """
+        result: t.MapAddGroupLayerResult = await self._call(
+            "map/addGroupLayer",
+            _given(
+                {
+                    "map": map,
+                    "id": id,
+                    "name": name,
+                    "visibilityMode": visibility_mode,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_table(
+        self,
+        *,
+        map: t.ObjectId,
+        source: t.ObjectId,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.MapAddTableResult:
+        """Adds a table over a layer of a source: its geometries, where it has any, are left out.
+
+        Args:
+            map: The map.
+            source: The source.
+            source_layer: The layer's name in the source; its only one when absent. (at most 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            index: Its place among the tables, 0 first; last when absent. (at least 0)
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1685,10 +2001,10 @@ class MapMethods(AsyncCaller):
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
 
         Example:
-            await server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
+            await server.map.add_table(map="m1", source="world", source_layer="owners", id="owners")
         """
-        result: t.MapAddLayerResult = await self._call(
-            "map/addLayer",
+        result: t.MapAddTableResult = await self._call(
+            "map/addTable",
             _given(
                 {
                     "map": map,
@@ -1711,7 +2027,7 @@ class MapMethods(AsyncCaller):
         layer: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.MapRemoveLayerResult:
-        """Removes a layer and closes it.
+        """Removes a layer, a group with all in it, or a table, and closes it.
 
         Args:
             map: The map.
@@ -1745,25 +2061,33 @@ class MapMethods(AsyncCaller):
         *,
         map: t.ObjectId,
         layer: t.ObjectId,
-        index: int,
+        index: int | None = None,
+        group: t.ObjectId | None = None,
+        role: t.LayerRole | None = None,
         meta: t.Meta | None = None,
     ) -> t.MapMoveLayerResult:
-        """Moves a layer in the drawing order.
+        """Moves a layer in the drawing order, into a group, out of one, or to another list.
 
         Args:
             map: The map.
             layer: The layer.
-            index: Its new place, 0 first. (at least 0)
+            index: Its new place in the list that it comes to, 0 first; on top when absent. (at least 0)
+            group: The group that it is to lie in; the top level when absent.
+            role: Which list at the top level; when absent, that which it, or the outermost group around
+                it, is in. Tables have none.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            operationalLayers: The new order.
+            layers: The list that it is in now, in its new order.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IndexOutOfRangeError: No such place in the list.
+            CycleError: Something would hold, or follow from, itself: a group in itself.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
 
         Example:
             await server.map.move_layer(map="m1", layer="cities", index=0)
@@ -1775,10 +2099,252 @@ class MapMethods(AsyncCaller):
                     "map": map,
                     "layer": layer,
                     "index": index,
+                    "group": group,
+                    "role": role,
                     "meta": meta,
                 }
             ),
         )
+        return result
+
+    async def add_bookmark(
+        self,
+        *,
+        map: t.ObjectId,
+        name: str,
+        viewpoint: t.Viewpoint,
+        id: t.ObjectId | None = None,
+        index: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.MapAddBookmarkResult:
+        """Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
+
+        Args:
+            map: The map.
+            name: What people read. (at most 1024 characters)
+            viewpoint: The place.
+            id: Its id, unique in the map; minted when absent.
+            index: Its place in the list, 0 first; last when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            bookmark: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            await server.map.add_bookmark(
+                map="m1",
+                id="paris",
+                name="Paris",
+                viewpoint={
+                    "type": "centerAndScale",
+                    "center": {"type": "Point", "coordinates": [2.35, 48.86]},
+                    "targetScale": 100000,
+                    "rotation": 0,
+                    "spatialReference": "EPSG:4326",
+                },
+            )
+        """
+        result: t.MapAddBookmarkResult = await self._call(
+            "map/addBookmark",
+            _given(
+                {
+                    "map": map,
+                    "name": name,
+                    "viewpoint": viewpoint,
+                    "id": id,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove_bookmark(
+        self,
+        *,
+        map: t.ObjectId,
+        bookmark: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.MapRemoveBookmarkResult:
+        """Removes a bookmark.
+
+        Args:
+            map: The map.
+            bookmark: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.map.remove_bookmark(map="m1", bookmark="paris")
+        """
+        result: t.MapRemoveBookmarkResult = await self._call(
+            "map/removeBookmark",
+            _given(
+                {
+                    "map": map,
+                    "bookmark": bookmark,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move_bookmark(
+        self,
+        *,
+        map: t.ObjectId,
+        bookmark: t.ObjectId,
+        index: int,
+        meta: t.Meta | None = None,
+    ) -> t.MapMoveBookmarkResult:
+        """Moves a bookmark in the list.
+
+        Args:
+            map: The map.
+            bookmark: Its id.
+            index: Its new place, 0 first. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            bookmarks: The new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+
+        Example:
+            await server.map.move_bookmark(map="m1", bookmark="paris", index=0)
+        """
+        result: t.MapMoveBookmarkResult = await self._call(
+            "map/moveBookmark",
+            _given(
+                {
+                    "map": map,
+                    "bookmark": bookmark,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def load(
+        self,
+        *,
+        map: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.MapLoadResult:
+        """Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the
+        same layer. Progress is the part of them that is done. When all have ended and one has failed, now
+        or before, its error is the answer, with the layer's id in `layer`.
+
+        Args:
+            map: The map.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            count: How many layers and tables it has, groups not counted. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            OpenFailedError: The driver recognizes it and cannot open it.
+            ReadFailedError: It opened, and then could not be read.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            SourceClosedError: The layer's source was closed before it was loaded.
+
+        Example:
+            await server.map.load(map="m1")
+        """
+        result: t.MapLoadResult = await self._call("map/load", _given({"map": map, "meta": meta}))
+        return result
+
+    async def retry_load(
+        self,
+        *,
+        map: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.MapRetryLoadResult:
+        """As `map/load`, but what has failed is tried again.
+
+        Args:
+            map: The map.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            count: How many layers and tables it has, groups not counted. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            OpenFailedError: The driver recognizes it and cannot open it.
+            ReadFailedError: It opened, and then could not be read.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            SourceClosedError: The layer's source was closed before it was loaded.
+
+        Example:
+            await server.map.retry_load(map="m1")
+        """
+        result: t.MapRetryLoadResult = await self._call("map/retryLoad", _given({"map": map, "meta": meta}))
+        return result
+
+    async def cancel_load(
+        self,
+        *,
+        map: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.MapCancelLoadResult:
+        """Fails every load under way in it: all who wait for one are answered with `cancelled`.
+
+        Args:
+            map: The map.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.map.cancel_load(map="m1")
+        """
+        result: t.MapCancelLoadResult = await self._call("map/cancelLoad", _given({"map": map, "meta": meta}))
         return result
 
 
@@ -2031,6 +2597,44 @@ class OverlayMethods(AsyncCaller):
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move(
+        self,
+        *,
+        overlay: t.ObjectId,
+        index: int,
+        meta: t.Meta | None = None,
+    ) -> t.OverlayMoveResult:
+        """Moves an overlay in the drawing order of its view.
+
+        Args:
+            overlay: Its id.
+            index: Its new place, 0 first. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            overlays: The view's overlays in their new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+
+        Example:
+            await server.overlay.move(overlay="o1", index=0)
+        """
+        result: t.OverlayMoveResult = await self._call(
+            "overlay/move",
+            _given(
+                {
+                    "overlay": overlay,
+                    "index": index,
                     "meta": meta,
                 }
             ),
@@ -2555,10 +3159,11 @@ class OverlayMethods(AsyncCaller):
 
 
 class SceneMethods(AsyncCaller):
-    """A scene: a base surface made of ordered elevation sources.
+    """A scene: layers over a base surface made of ordered elevation sources, in WGS 84.
 
-    The first source that covers a point answers for it. Heights are metres; 0 is a height, never "not known".
-    Exaggeration (a later version's) never changes them.
+    What maps have scenes have too: layers, tables, bookmarks, an initial viewpoint. Their views may be set to
+    a camera. The first elevation source that covers a point answers for it. Heights are metres; 0 is a
+    height, never "not known". Exaggeration never changes them.
     """
 
     async def create(
@@ -2647,13 +3252,88 @@ class SceneMethods(AsyncCaller):
         result: t.SceneListResult = await self._call("scene/list", _given({"meta": meta}))
         return result
 
+    async def update(
+        self,
+        *,
+        scene: t.ObjectId,
+        title: str | None = None,
+        basemap: t.BasemapUpdate | None = None,
+        bookmarks: Sequence[t.NewBookmark] | None = None,
+        initial_viewpoint: t.Viewpoint | None = None,
+        reference_scale: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
+        background_color: t.Color | None = None,
+        base_surface: t.BaseSurfaceUpdate | None = None,
+        clear: Sequence[str] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.Scene:
+        """Changes a scene; absent members stay as they are.
+
+        Args:
+            scene: Its id.
+            title: Its title. (at most 1024 characters)
+            basemap: Its basemap; made where there is none.
+            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; views that are
+                there stay.
+            reference_scale: The scale's denominator at which symbols have their own size, growing and
+                shrinking with the scale; when absent they keep it at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
+                is held to it. Views that are there already stay until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
+            background_color: What is seen where nothing is drawn; none when absent.
+            base_surface: The ground.
+            clear: Members to take away: `title`, `basemap` (with its layers), `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            UnknownMemberError: `clear` names what cannot be cleared.
+            InvalidScaleRangeError: minScale has to be greater than maxScale.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            await server.scene.update(scene="s1", base_surface={"elevationExaggeration": 2})
+        """
+        result: t.Scene = await self._call(
+            "scene/update",
+            _given(
+                {
+                    "scene": scene,
+                    "title": title,
+                    "basemap": basemap,
+                    "bookmarks": bookmarks,
+                    "initialViewpoint": initial_viewpoint,
+                    "referenceScale": reference_scale,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
+                    "backgroundColor": background_color,
+                    "baseSurface": base_surface,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def close(
         self,
         *,
         scene: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.SceneCloseResult:
-        """Closes a scene and the views that show it.
+        """Closes a scene, its layers, and the views that show it.
 
         Args:
             scene: Its id.
@@ -2670,6 +3350,658 @@ class SceneMethods(AsyncCaller):
             await server.scene.close(scene="s1")
         """
         result: t.SceneCloseResult = await self._call("scene/close", _given({"scene": scene, "meta": meta}))
+        return result
+
+    async def add_elevation_source(
+        self,
+        *,
+        scene: t.ObjectId,
+        path: str,
+        id: t.ObjectId | None = None,
+        index: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneAddElevationSourceResult:
+        """Opens a raster (GeoTIFF) and adds it to the ground.
+
+        Args:
+            scene: The scene.
+            path: The file.
+            id: The new source's id; minted when absent.
+            index: Its place in the order of asking, 0 first; last when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            elevationSource: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
+            OpenFailedError: The driver recognizes it and cannot open it.
+
+        Example:
+            await server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
+        """
+        result: t.SceneAddElevationSourceResult = await self._call(
+            "scene/addElevationSource",
+            _given(
+                {
+                    "scene": scene,
+                    "path": path,
+                    "id": id,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove_elevation_source(
+        self,
+        *,
+        scene: t.ObjectId,
+        elevation_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneRemoveElevationSourceResult:
+        """Removes a raster from the ground.
+
+        Args:
+            scene: The scene.
+            elevation_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.scene.remove_elevation_source(scene="s1", elevation_source="hills")
+        """
+        result: t.SceneRemoveElevationSourceResult = await self._call(
+            "scene/removeElevationSource",
+            _given(
+                {
+                    "scene": scene,
+                    "elevationSource": elevation_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move_elevation_source(
+        self,
+        *,
+        scene: t.ObjectId,
+        elevation_source: t.ObjectId,
+        index: int,
+        meta: t.Meta | None = None,
+    ) -> t.SceneMoveElevationSourceResult:
+        """Moves a raster in the order of asking.
+
+        Args:
+            scene: The scene.
+            elevation_source: Its id.
+            index: Its new place, 0 first. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            elevationSources: The new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+
+        Example:
+            await server.scene.move_elevation_source(scene="s1", elevation_source="hills", index=0)
+        """
+        result: t.SceneMoveElevationSourceResult = await self._call(
+            "scene/moveElevationSource",
+            _given(
+                {
+                    "scene": scene,
+                    "elevationSource": elevation_source,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_layer(
+        self,
+        *,
+        scene: t.ObjectId,
+        source: t.ObjectId,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneAddLayerResult:
+        """Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until
+        `layer/load`.
+
+        Args:
+            scene: The scene.
+            source: The source.
+            source_layer: The layer's name in the source; its only one when absent. (at most 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            role: Which list at the top level; of no account within a group. (default "operational")
+            group: A group to put it in.
+            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+
+        Example:
+            await server.scene.add_layer(scene="s1", source="world", source_layer="cities", id="cities")
+        """
+        result: t.SceneAddLayerResult = await self._call(
+            "scene/addLayer",
+            _given(
+                {
+                    "scene": scene,
+                    "source": source,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_group_layer(
+        self,
+        *,
+        scene: t.ObjectId,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneAddGroupLayerResult:
+        """Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
+
+        Args:
+            scene: The scene.
+            id: The new layer's id; minted when absent.
+            name: What people read. (at most 1024 characters; default "Group")
+            visibility_mode: How it shows its layers. (default "independent")
+            role: Which list at the top level; of no account within a group. (default "operational")
+            group: A group to put it in.
+            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+
+        Example:
+            await server.scene.add_group_layer(scene="s1", id="traffic", name="Traffic")
+        """
+        result: t.SceneAddGroupLayerResult = await self._call(
+            "scene/addGroupLayer",
+            _given(
+                {
+                    "scene": scene,
+                    "id": id,
+                    "name": name,
+                    "visibilityMode": visibility_mode,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_table(
+        self,
+        *,
+        scene: t.ObjectId,
+        source: t.ObjectId,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneAddTableResult:
+        """Adds a table over a layer of a source: its geometries, where it has any, are left out.
+
+        Args:
+            scene: The scene.
+            source: The source.
+            source_layer: The layer's name in the source; its only one when absent. (at most 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            index: Its place among the tables, 0 first; last when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+
+        Example:
+            await server.scene.add_table(scene="s1", source="world", source_layer="owners", id="owners")
+        """
+        result: t.SceneAddTableResult = await self._call(
+            "scene/addTable",
+            _given(
+                {
+                    "scene": scene,
+                    "source": source,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove_layer(
+        self,
+        *,
+        scene: t.ObjectId,
+        layer: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneRemoveLayerResult:
+        """Removes a layer, a group with all in it, or a table, and closes it.
+
+        Args:
+            scene: The scene.
+            layer: The layer.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.scene.remove_layer(scene="s1", layer="cities")
+        """
+        result: t.SceneRemoveLayerResult = await self._call(
+            "scene/removeLayer",
+            _given(
+                {
+                    "scene": scene,
+                    "layer": layer,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move_layer(
+        self,
+        *,
+        scene: t.ObjectId,
+        layer: t.ObjectId,
+        index: int | None = None,
+        group: t.ObjectId | None = None,
+        role: t.LayerRole | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneMoveLayerResult:
+        """Moves a layer in the drawing order, into a group, out of one, or to another list.
+
+        Args:
+            scene: The scene.
+            layer: The layer.
+            index: Its new place in the list that it comes to, 0 first; on top when absent. (at least 0)
+            group: The group that it is to lie in; the top level when absent.
+            role: Which list at the top level; when absent, that which it, or the outermost group around
+                it, is in. Tables have none.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            layers: The list that it is in now, in its new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+            CycleError: Something would hold, or follow from, itself: a group in itself.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+
+        Example:
+            await server.scene.move_layer(scene="s1", layer="cities", index=0)
+        """
+        result: t.SceneMoveLayerResult = await self._call(
+            "scene/moveLayer",
+            _given(
+                {
+                    "scene": scene,
+                    "layer": layer,
+                    "index": index,
+                    "group": group,
+                    "role": role,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_bookmark(
+        self,
+        *,
+        scene: t.ObjectId,
+        name: str,
+        viewpoint: t.Viewpoint,
+        id: t.ObjectId | None = None,
+        index: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SceneAddBookmarkResult:
+        """Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
+
+        Args:
+            scene: The scene.
+            name: What people read. (at most 1024 characters)
+            viewpoint: The place.
+            id: Its id, unique in the scene; minted when absent.
+            index: Its place in the list, 0 first; last when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            bookmark: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            IndexOutOfRangeError: No such place in the list.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            await server.scene.add_bookmark(
+                scene="s1",
+                id="paris",
+                name="Paris",
+                viewpoint={
+                    "type": "centerAndScale",
+                    "center": {"type": "Point", "coordinates": [2.35, 48.86]},
+                    "targetScale": 100000,
+                    "rotation": 0,
+                    "spatialReference": "EPSG:4326",
+                },
+            )
+        """
+        result: t.SceneAddBookmarkResult = await self._call(
+            "scene/addBookmark",
+            _given(
+                {
+                    "scene": scene,
+                    "name": name,
+                    "viewpoint": viewpoint,
+                    "id": id,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove_bookmark(
+        self,
+        *,
+        scene: t.ObjectId,
+        bookmark: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneRemoveBookmarkResult:
+        """Removes a bookmark.
+
+        Args:
+            scene: The scene.
+            bookmark: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.scene.remove_bookmark(scene="s1", bookmark="paris")
+        """
+        result: t.SceneRemoveBookmarkResult = await self._call(
+            "scene/removeBookmark",
+            _given(
+                {
+                    "scene": scene,
+                    "bookmark": bookmark,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move_bookmark(
+        self,
+        *,
+        scene: t.ObjectId,
+        bookmark: t.ObjectId,
+        index: int,
+        meta: t.Meta | None = None,
+    ) -> t.SceneMoveBookmarkResult:
+        """Moves a bookmark in the list.
+
+        Args:
+            scene: The scene.
+            bookmark: Its id.
+            index: Its new place, 0 first. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            bookmarks: The new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+
+        Example:
+            await server.scene.move_bookmark(scene="s1", bookmark="paris", index=0)
+        """
+        result: t.SceneMoveBookmarkResult = await self._call(
+            "scene/moveBookmark",
+            _given(
+                {
+                    "scene": scene,
+                    "bookmark": bookmark,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def load(
+        self,
+        *,
+        scene: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneLoadResult:
+        """Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the
+        same layer. Progress is the part of them that is done. When all have ended and one has failed, now
+        or before, its error is the answer, with the layer's id in `layer`.
+
+        Args:
+            scene: The scene.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            count: How many layers and tables it has, groups not counted. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            OpenFailedError: The driver recognizes it and cannot open it.
+            ReadFailedError: It opened, and then could not be read.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            SourceClosedError: The layer's source was closed before it was loaded.
+
+        Example:
+            await server.scene.load(scene="s1")
+        """
+        result: t.SceneLoadResult = await self._call("scene/load", _given({"scene": scene, "meta": meta}))
+        return result
+
+    async def retry_load(
+        self,
+        *,
+        scene: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneRetryLoadResult:
+        """As `scene/load`, but what has failed is tried again.
+
+        Args:
+            scene: The scene.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            count: How many layers and tables it has, groups not counted. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            OpenFailedError: The driver recognizes it and cannot open it.
+            ReadFailedError: It opened, and then could not be read.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            SourceClosedError: The layer's source was closed before it was loaded.
+
+        Example:
+            await server.scene.retry_load(scene="s1")
+        """
+        result: t.SceneRetryLoadResult = await self._call(
+            "scene/retryLoad",
+            _given(
+                {
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def cancel_load(
+        self,
+        *,
+        scene: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneCancelLoadResult:
+        """Fails every load under way in it: all who wait for one are answered with `cancelled`.
+
+        Args:
+            scene: The scene.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.scene.cancel_load(scene="s1")
+        """
+        result: t.SceneCancelLoadResult = await self._call(
+            "scene/cancelLoad",
+            _given(
+                {
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     async def elevation(
@@ -3066,8 +4398,8 @@ class TaskMethods(AsyncCaller):
         task: str,
         meta: t.Meta | None = None,
     ) -> t.TaskCancelResult:
-        """Cancels a task by its handle: every request that waits for it is answered with `cancelled`. Twice
-        is harmless.
+        """Cancels a task by its handle, or by the id of the request that began it as text: every request that
+        waits for it is answered with `cancelled`. Twice is harmless.
 
         Args:
             task: The handle.
@@ -3088,9 +4420,11 @@ class ViewMethods(AsyncCaller):
     into location.
 
     A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the
-    screen. Scale and extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is
-    111,319.490793 m; Web Mercator is not corrected for latitude. Screen coordinates start at the upper left,
-    y down.
+    screen. In scenes it may be a camera: as a center it is the point of the ellipsoid it looks at (at most at
+    a pitch of 85 degrees), s metres away, and as a scale
+    2 s tan(55°/2) over the screen's width in metres, 55° being the angle that the width shows. Scale and
+    extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web
+    Mercator is not corrected for latitude. Screen coordinates start at the upper left, y down.
     """
 
     async def create(
@@ -3106,7 +4440,8 @@ class ViewMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.View:
-        """Creates a view over a map or a scene. Without a viewpoint it shows the world.
+        """Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial
+        one; without that it shows the world.
 
         Args:
             map: The map it shows; this or `scene`.
@@ -3122,6 +4457,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -3226,7 +4562,7 @@ class ViewMethods(AsyncCaller):
         dpi: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.View:
-        """Another screen; center and scale stay.
+        """Another screen; center and scale stay. A scene's camera stays, and comes to another scale.
 
         Args:
             view: Its id.
@@ -3238,6 +4574,8 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
 
         Example:
             await server.view.resize(view="v1", width=400)
@@ -3264,7 +4602,8 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewGetViewpointResult:
-        """The viewpoint as of now, in either kind. Asking for the kind last set gives it back exactly.
+        """The viewpoint as of now, in either kind, or as a camera. Asking for the kind last set gives it back
+        exactly.
 
         Args:
             view: Its id.
@@ -3278,6 +4617,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -3320,6 +4660,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -3378,6 +4719,7 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -3397,6 +4739,41 @@ class ViewMethods(AsyncCaller):
                     "viewpoint": viewpoint,
                     "duration": duration,
                     "easing": easing,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def layer_view_states(
+        self,
+        *,
+        view: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.ViewLayerViewStatesResult:
+        """How each layer of the map or scene stands in the view, by visibility, scale and load status. State
+        path: `/views/*/layerViewStates`.
+
+        Args:
+            view: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            scale: The view's scale's denominator.
+            layers: In drawing order, a group before what is in it.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.view.layer_view_states(view="v1")
+        """
+        result: t.ViewLayerViewStatesResult = await self._call(
+            "view/layerViewStates",
+            _given(
+                {
+                    "view": view,
                     "meta": meta,
                 }
             ),

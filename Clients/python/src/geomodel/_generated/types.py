@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "51b1fb9267c27244"
+PROTOCOL_HASH = "ee805cb0fc864214"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -536,17 +536,41 @@ class SavedMap(TypedDict):
     """Its title. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the map. (default "EPSG:3857")"""
+    basemap: NotRequired[BasemapUpdate]
+    """Present when there is one."""
+    bookmarks: NotRequired[list[Bookmark]]
+    """In order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views start."""
+    referenceScale: NotRequired[float]
+    """The scale at which symbols have their own size. (above 0)"""
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond. (above 0)"""
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn."""
     operationalLayers: NotRequired[list[SavedLayer]]
-    """First drawn first. (default [])"""
+    """First drawn first; what is in a group stands behind it and names it. (default [])"""
+    baseLayers: NotRequired[list[SavedLayer]]
+    """The basemap's, likewise. (default [])"""
+    referenceLayers: NotRequired[list[SavedLayer]]
+    """The basemap's, likewise. (default [])"""
+    tables: NotRequired[list[SavedLayer]]
+    """In order. (default [])"""
 
 
 class SavedLayer(TypedDict):
-    """A layer of a map."""
+    """A layer, a group or a table of a map or a scene."""
 
     layer: ObjectId
     """Its id."""
-    source: ObjectId
-    """The source, one of those of the document."""
+    kind: NotRequired[LayerKind]
+    """What it is. (default "feature")"""
+    group: NotRequired[ObjectId]
+    """The group it lies in, one of those before it."""
+    source: NotRequired[ObjectId]
+    """The source, one of those of the document; absent for a group."""
     sourceLayer: NotRequired[str]
     """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
     name: NotRequired[str]
@@ -559,6 +583,14 @@ class SavedLayer(TypedDict):
     """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    visibilityMode: NotRequired[GroupVisibilityMode]
+    """Of a group."""
+    definitionExpression: NotRequired[Expression]
+    """Which features count."""
+    time: NotRequired[LayerTime]
+    """When features are."""
+    isTimeFilterEnabled: NotRequired[bool]
+    """Whether the time extent counts."""
     renderer: NotRequired[Renderer]
     """Which symbols it has."""
     labels: NotRequired[list[LabelDefinition]]
@@ -571,17 +603,48 @@ class SavedLayer(TypedDict):
     """Whether anything is; so when absent."""
 
 
+class SavedElevationSource(TypedDict):
+    """A raster of heights."""
+
+    id: ObjectId
+    """Its id."""
+    path: str
+    """As those of sources."""
+
+
 class SavedScene(TypedDict):
-    """A scene."""
+    """A scene with its layers."""
 
     scene: ObjectId
     """Its id."""
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
-    elevationSources: NotRequired[list[str]]
-    """Paths, as those of sources; first match first. One that cannot be opened fails the document. (at most
-    64 elements; default [])
-    """
+    basemap: NotRequired[BasemapUpdate]
+    """Present when there is one."""
+    bookmarks: NotRequired[list[Bookmark]]
+    """In order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views start."""
+    referenceScale: NotRequired[float]
+    """The scale at which symbols have their own size. (above 0)"""
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond. (above 0)"""
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn."""
+    baseSurface: NotRequired[BaseSurfaceUpdate]
+    """The ground."""
+    elevationSources: NotRequired[list[SavedElevationSource]]
+    """First match first. One that cannot be opened fails the document. (at most 64 elements; default [])"""
+    operationalLayers: NotRequired[list[SavedLayer]]
+    """First drawn first; what is in a group stands behind it and names it. (default [])"""
+    baseLayers: NotRequired[list[SavedLayer]]
+    """The basemap's, likewise. (default [])"""
+    referenceLayers: NotRequired[list[SavedLayer]]
+    """The basemap's, likewise. (default [])"""
+    tables: NotRequired[list[SavedLayer]]
+    """In order. (default [])"""
 
 
 class SavedView(TypedDict):
@@ -820,6 +883,44 @@ LoadStatus = Union[
 ]
 """Whether the features are here."""
 
+LayerKind = Literal["feature", "group", "table"]
+"""What a layer is.
+
+`feature`: Features with geometry.
+`group`: Layers that belong together.
+`table`: Features without geometry.
+"""
+
+GroupVisibilityMode = Literal["independent", "inherited", "exclusive"]
+"""How a group shows its layers.
+
+`independent`: Each by its own visibility, where the group is visible.
+`inherited`: All, where the group is visible; their own visibility does not count.
+`exclusive`: One at a time: of those that are visible the last drawn. Making one visible hides the others.
+"""
+
+
+class TimeExtent(TypedDict):
+    """A span of time, both ends included."""
+
+    startTime: NotRequired[str]
+    """By RFC 3339; no beginning when absent."""
+    endTime: NotRequired[str]
+    """By RFC 3339; no end when absent."""
+
+
+class LayerTime(TypedDict):
+    """Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with
+    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted.
+    """
+
+    startField: str
+    """When it begins, or is, without `endField`. (at most 1024 characters)"""
+    endField: NotRequired[str]
+    """When it ends; a feature whose end is not known goes on. (at most 1024 characters)"""
+    extent: NotRequired[TimeExtent]
+    """Only features that meet it count, in questions, drawing and identifying; all when absent."""
+
 
 class Layer(TypedDict):
     """A layer."""
@@ -828,16 +929,22 @@ class Layer(TypedDict):
     """Its id."""
     revision: int
     """Of its last change."""
-    map: ObjectId
-    """Its map."""
-    source: ObjectId
-    """Its source."""
-    sourceLayer: str
-    """Its name in the source."""
+    kind: LayerKind
+    """What it is."""
+    map: NotRequired[ObjectId]
+    """The map it is in."""
+    scene: NotRequired[ObjectId]
+    """The scene it is in."""
+    group: NotRequired[ObjectId]
+    """The group it lies in; absent at the top level."""
+    source: NotRequired[ObjectId]
+    """Its source; absent for a group."""
+    sourceLayer: NotRequired[str]
+    """Its name in the source; absent for a group."""
     name: str
     """What people read."""
     isVisible: bool
-    """Whether it is drawn and identified."""
+    """Whether it is drawn and identified, where the group around it lets it."""
     opacity: float
     """0 clear, 1 solid. (in 0...1)"""
     minScale: NotRequired[float]
@@ -845,7 +952,29 @@ class Layer(TypedDict):
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     loadStatus: LoadStatus
-    """Whether its features are here."""
+    """Whether its features are here; of a group, what follows from its layers."""
+    layers: NotRequired[list[ObjectId]]
+    """A group's layers, first drawn first; absent for others."""
+    visibilityMode: NotRequired[GroupVisibilityMode]
+    """How a group shows its layers; absent for others."""
+    spatialReference: NotRequired[SpatialReference]
+    """Of its features; absent for a group."""
+    geometryType: NotRequired[str]
+    """As in simple features; absent for a table and a group."""
+    featureCount: NotRequired[int]
+    """Of all loaded features, else what the schema tells; absent when it does not. (at least 0)"""
+    extent: NotRequired[Envelope]
+    """Of all loaded features, else what the schema tells; absent when it does not."""
+    fields: NotRequired[list[Field]]
+    """Its fields; absent for a group."""
+    selectedCount: NotRequired[int]
+    """How many features are selected; absent for a group. (at least 0)"""
+    definitionExpression: NotRequired[Expression]
+    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
+    time: NotRequired[LayerTime]
+    """When its features are, and which are wanted."""
+    isTimeFilterEnabled: NotRequired[bool]
+    """Whether the time extent counts; absent for a group."""
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
@@ -856,16 +985,6 @@ class Layer(TypedDict):
     """What is told about one that is pointed at; without one, all attributes."""
     isPopupEnabled: NotRequired[bool]
     """Whether anything is. (default True)"""
-    spatialReference: SpatialReference
-    """Of its features."""
-    geometryType: NotRequired[str]
-    """As in simple features."""
-    featureCount: NotRequired[int]
-    """Of the loaded features, else what the schema tells; absent when it does not. (at least 0)"""
-    extent: NotRequired[Envelope]
-    """Of the loaded features, else what the schema tells; absent when it does not."""
-    fields: list[Field]
-    """Its fields."""
 
 
 class LayerListResult(TypedDict):
@@ -874,7 +993,18 @@ class LayerListResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     layers: list[Layer]
-    """In drawing order; over all maps, by the maps' order."""
+    """In drawing order, a group before what is in it, tables last; over all maps and then all scenes, by
+    their order.
+    """
+
+
+class LayerSelectResult(TypedDict):
+    """What `layer/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    selectedCount: int
+    """How many are selected now. (at least 0)"""
 
 
 class LayerLoadResult(TypedDict):
@@ -1132,8 +1262,81 @@ class Map(TypedDict):
     """Its title."""
     spatialReference: SpatialReference
     """Of the map: views show it in this."""
+    loadStatus: LoadStatus
+    """What follows from its layers and tables: failed when one has failed, which the error names; loading
+    while one is; loaded when all are.
+    """
+    basemap: NotRequired[Basemap]
+    """Layers that orient; absent when there is none."""
     operationalLayers: list[ObjectId]
-    """Its layers, first drawn first."""
+    """Its layers, first drawn first, above the base layers and below the reference layers."""
+    tables: list[ObjectId]
+    """Layers without geometry."""
+    bookmarks: list[Bookmark]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
+    when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
+
+
+class Basemap(TypedDict):
+    """Layers that orient, below and above the operational ones."""
+
+    name: NotRequired[str]
+    """Its name."""
+    baseLayers: list[ObjectId]
+    """Drawn below all else, first drawn first."""
+    referenceLayers: list[ObjectId]
+    """Drawn above the operational layers, first drawn first."""
+
+
+class BasemapUpdate(TypedDict):
+    """Changes to a basemap. Its layers are added, moved and removed like others."""
+
+    name: NotRequired[str]
+    """Its name. (at most 1024 characters)"""
+
+
+class Bookmark(TypedDict):
+    """A place to come back to."""
+
+    id: ObjectId
+    """Unique in its map or scene."""
+    name: str
+    """What people read."""
+    viewpoint: Viewpoint
+    """The place."""
+
+
+class NewBookmark(TypedDict):
+    """A bookmark to be made."""
+
+    id: NotRequired[ObjectId]
+    """Unique in its map or scene; minted when absent."""
+    name: str
+    """What people read. (at most 1024 characters)"""
+    viewpoint: Viewpoint
+    """The place."""
+
+
+LayerRole = Literal["operational", "base", "reference"]
+"""The part that a layer plays: which list it stands in.
+
+`operational`: What the map is about.
+`base`: Of the basemap, below all else.
+`reference`: Of the basemap, above the operational layers.
+"""
 
 
 class MapListResult(TypedDict):
@@ -1161,6 +1364,24 @@ class MapAddLayerResult(TypedDict):
     """The world's revision after this. (at least 0)"""
 
 
+class MapAddGroupLayerResult(TypedDict):
+    """What `map/addGroupLayer` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class MapAddTableResult(TypedDict):
+    """What `map/addTable` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
 class MapRemoveLayerResult(TypedDict):
     """What `map/removeLayer` answers."""
 
@@ -1173,8 +1394,58 @@ class MapMoveLayerResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
-    operationalLayers: list[ObjectId]
+    layers: list[ObjectId]
+    """The list that it is in now, in its new order."""
+
+
+class MapAddBookmarkResult(TypedDict):
+    """What `map/addBookmark` answers."""
+
+    bookmark: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class MapRemoveBookmarkResult(TypedDict):
+    """What `map/removeBookmark` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class MapMoveBookmarkResult(TypedDict):
+    """What `map/moveBookmark` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    bookmarks: list[ObjectId]
     """The new order."""
+
+
+class MapLoadResult(TypedDict):
+    """What `map/load` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """How many layers and tables it has, groups not counted. (at least 0)"""
+
+
+class MapRetryLoadResult(TypedDict):
+    """What `map/retryLoad` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """How many layers and tables it has, groups not counted. (at least 0)"""
+
+
+class MapCancelLoadResult(TypedDict):
+    """What `map/cancelLoad` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 class Command(TypedDict):
@@ -1267,6 +1538,15 @@ class OverlayListResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     overlays: list[Overlay]
     """In drawing order; over all views, by the views' order."""
+
+
+class OverlayMoveResult(TypedDict):
+    """What `overlay/move` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    overlays: list[ObjectId]
+    """The view's overlays in their new order."""
 
 
 class OverlayCloseResult(TypedDict):
@@ -1387,9 +1667,76 @@ class OverlayLegendResult(TypedDict):
     """In the renderer's order."""
 
 
+class Scene(TypedDict):
+    """A scene."""
+
+    scene: ObjectId
+    """Its id."""
+    revision: int
+    """Of its last change, or of its layers'."""
+    title: NotRequired[str]
+    """Its title."""
+    loadStatus: LoadStatus
+    """What follows from its layers and tables: failed when one has failed, which the error names; loading
+    while one is; loaded when all are.
+    """
+    basemap: NotRequired[Basemap]
+    """Layers that orient; absent when there is none."""
+    operationalLayers: list[ObjectId]
+    """Its layers, first drawn first, above the base layers and below the reference layers."""
+    tables: list[ObjectId]
+    """Layers without geometry."""
+    bookmarks: list[Bookmark]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
+    when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
+    baseSurface: BaseSurface
+    """The ground."""
+
+
+class BaseSurface(TypedDict):
+    """The ground of a scene."""
+
+    elevationSources: list[ElevationSource]
+    """First match first."""
+    elevationExaggeration: float
+    """By how much heights are drawn larger; it changes none that is answered. (in 0...1000)"""
+    isEnabled: bool
+    """Whether the sources count: without them every point is `outside`."""
+    opacity: float
+    """0 clear, 1 solid. (in 0...1)"""
+
+
+class BaseSurfaceUpdate(TypedDict):
+    """Changes to the ground; absent members stay as they are. Sources are added, moved and removed by
+    themselves.
+    """
+
+    elevationExaggeration: NotRequired[float]
+    """By how much heights are drawn larger; it changes none that is answered. (in 0...1000)"""
+    isEnabled: NotRequired[bool]
+    """Whether the sources count: without them every point is `outside`."""
+    opacity: NotRequired[float]
+    """0 clear, 1 solid. (in 0...1)"""
+
+
 class ElevationSource(TypedDict):
     """A raster of heights."""
 
+    id: ObjectId
+    """Its id."""
     path: str
     """The file, absolute."""
     spatialReference: SpatialReference
@@ -1398,19 +1745,6 @@ class ElevationSource(TypedDict):
     """What it covers, in its spatial reference."""
     resolution: float
     """Side of a cell, in the units of its spatial reference."""
-
-
-class Scene(TypedDict):
-    """A scene."""
-
-    scene: ObjectId
-    """Its id."""
-    revision: int
-    """Of its last change."""
-    title: NotRequired[str]
-    """Its title."""
-    elevationSources: list[ElevationSource]
-    """First match first."""
 
 
 class ElevationSampleValue(TypedDict):
@@ -1461,6 +1795,124 @@ class SceneListResult(TypedDict):
 
 class SceneCloseResult(TypedDict):
     """What `scene/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneAddElevationSourceResult(TypedDict):
+    """What `scene/addElevationSource` answers."""
+
+    elevationSource: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneRemoveElevationSourceResult(TypedDict):
+    """What `scene/removeElevationSource` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneMoveElevationSourceResult(TypedDict):
+    """What `scene/moveElevationSource` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    elevationSources: list[ObjectId]
+    """The new order."""
+
+
+class SceneAddLayerResult(TypedDict):
+    """What `scene/addLayer` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneAddGroupLayerResult(TypedDict):
+    """What `scene/addGroupLayer` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneAddTableResult(TypedDict):
+    """What `scene/addTable` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneRemoveLayerResult(TypedDict):
+    """What `scene/removeLayer` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneMoveLayerResult(TypedDict):
+    """What `scene/moveLayer` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    layers: list[ObjectId]
+    """The list that it is in now, in its new order."""
+
+
+class SceneAddBookmarkResult(TypedDict):
+    """What `scene/addBookmark` answers."""
+
+    bookmark: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneRemoveBookmarkResult(TypedDict):
+    """What `scene/removeBookmark` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneMoveBookmarkResult(TypedDict):
+    """What `scene/moveBookmark` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    bookmarks: list[ObjectId]
+    """The new order."""
+
+
+class SceneLoadResult(TypedDict):
+    """What `scene/load` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """How many layers and tables it has, groups not counted. (at least 0)"""
+
+
+class SceneRetryLoadResult(TypedDict):
+    """What `scene/retryLoad` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """How many layers and tables it has, groups not counted. (at least 0)"""
+
+
+class SceneCancelLoadResult(TypedDict):
+    """What `scene/cancelLoad` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
@@ -2277,7 +2729,27 @@ class ViewpointBoundingGeometry(TypedDict):
     """Degrees by which north is turned, clockwise. (degree; default 0)"""
 
 
-Viewpoint = Union[ViewpointCenterAndScale, ViewpointBoundingGeometry]
+class ViewpointCamera(TypedDict):
+    """Where one stands and looks; in scenes alone."""
+
+    type: Literal["camera"]
+    longitude: float
+    """WGS 84. (degree; in -180...180)"""
+    latitude: float
+    """WGS 84. (degree; in -90...90)"""
+    altitude: float
+    """Above the ellipsoid. (metre; in -100000...1000000000)"""
+    heading: NotRequired[float]
+    """Clockwise from north; kept in [0, 360). (degree; default 0)"""
+    pitch: NotRequired[float]
+    """0 straight down, 90 to the horizon, 180 straight up. (degree; in 0...180; default 0)"""
+    roll: NotRequired[float]
+    """By which the horizon is turned, clockwise. (degree; in -180...180; default 0)"""
+
+
+Viewpoint = Union[
+    ViewpointCenterAndScale, ViewpointBoundingGeometry, ViewpointCamera,
+]
 """What a view looks at. Immutable; two equal ones are the same."""
 
 
@@ -2335,17 +2807,44 @@ class ViewpointTargetRotation(TypedDict):
     """Degrees by which north is turned, clockwise. (degree)"""
 
 
+class ViewpointTargetCamera(TypedDict):
+    """As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)"""
+
+    type: Literal["camera"]
+    longitude: float
+    """WGS 84. (degree; in -180...180)"""
+    latitude: float
+    """WGS 84. (degree; in -90...90)"""
+    altitude: float
+    """Above the ellipsoid. (metre; in -100000...1000000000)"""
+    heading: NotRequired[float]
+    """Clockwise from north; kept in [0, 360). (degree; default 0)"""
+    pitch: NotRequired[float]
+    """0 straight down, 90 to the horizon, 180 straight up. (degree; in 0...180; default 0)"""
+    roll: NotRequired[float]
+    """By which the horizon is turned, clockwise. (degree; in -180...180; default 0)"""
+
+
+class ViewpointTargetBookmark(TypedDict):
+    """A bookmark of the map or scene that the view shows."""
+
+    type: Literal["bookmark"]
+    bookmark: ObjectId
+    """Its id."""
+
+
 ViewpointTarget = Union[
     ViewpointTargetCenterAndScale, ViewpointTargetBoundingGeometry, ViewpointTargetCenter,
-    ViewpointTargetScale, ViewpointTargetRotation,
+    ViewpointTargetScale, ViewpointTargetRotation, ViewpointTargetCamera, ViewpointTargetBookmark,
 ]
 """Where a viewpoint is to go: a whole one, or a part of one, the rest staying as it is."""
 
-ViewpointKind = Literal["centerAndScale", "boundingGeometry"]
+ViewpointKind = Literal["centerAndScale", "boundingGeometry", "camera"]
 """Which form of the viewpoint.
 
 `centerAndScale`: A point and a scale.
 `boundingGeometry`: The box in sight, as a polygon when rotated.
+`camera`: In scenes: the camera, straight above the center where none was set.
 """
 
 
@@ -2417,6 +2916,30 @@ class View(TypedDict):
     """How it follows a location."""
 
 
+LayerViewFlag = Literal[
+    "active", "notVisible", "outOfScale", "loading", "error", "warning",
+]
+"""One thing to be said of a layer in a view. A layer that is not loaded yet has none of active, loading and
+error.
+
+`active`: Loaded, visible and within its scale range; of a group, when anything in it is.
+`notVisible`: Hidden, by itself or by a group around it.
+`outOfScale`: The view's scale is out of its range, or of that of a group around it.
+`loading`: On the way.
+`error`: Not to be had; of a group, when nothing in it is.
+`warning`: Of a group: something in it is not to be had, but not all.
+"""
+
+
+class LayerViewState(TypedDict):
+    """How a layer stands in a view."""
+
+    layer: ObjectId
+    """The layer."""
+    flags: list[LayerViewFlag]
+    """All that hold."""
+
+
 class ViewListResult(TypedDict):
     """What `view/list` answers."""
 
@@ -2458,6 +2981,17 @@ class ViewAnimateViewpointResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     arrived: bool
     """False when a newer viewpoint, auto-pan or closing ended it."""
+
+
+class ViewLayerViewStatesResult(TypedDict):
+    """What `view/layerViewStates` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    scale: float
+    """The view's scale's denominator."""
+    layers: list[LayerViewState]
+    """In drawing order, a group before what is in it."""
 
 
 class ViewToLocationResult(TypedDict):

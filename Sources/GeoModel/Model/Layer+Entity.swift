@@ -1,0 +1,50 @@
+// What changes of layers are told of, and what of them undo leaves alone: their features, and how far those are read.
+
+import Query
+
+extension Layer: Entity {
+  public static let collection = Collection.layers
+  public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
+  public static let observed: [Observed<Layer>] =
+    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal } + [
+      Observed(.group) { $0.group }, Observed(.layers) { $0.grouping?.layers },
+      Observed(.visibilityMode) { $0.grouping?.visibilityMode },
+      Observed(.loadStatus) { $0.features?.loadStatus }, Observed(.featureCount) { $0.featureCount },
+      Observed(.extent) { $0.extent }, Observed(.selectedCount) { $0.features?.selectedCount },
+      Observed(.definitionExpression) { $0.features?.definitionExpression }, Observed(.time) { $0.features?.time },
+      Observed(.isTimeFilterEnabled) { $0.features?.isTimeFilterEnabled },
+    ]
+
+  public var parent: ObjectReference? {
+    group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference
+  }
+  public var memento: Layer {
+    var result = self
+    result.features?.store = nil
+    return result
+  }
+  public var byteCount: Int { 1024 + (store?.count ?? 0) * 100 }
+
+  public func rolledBack(from current: Layer) -> Layer {
+    var result = self
+    result.features?.store = current.features?.store
+    return result
+  }
+
+  public func undone(from current: Layer) -> Layer {
+    var result = rolledBack(from: current)
+    result.revision = current.revision
+    if let features = current.features {
+      result.features?.loadStatus = features.loadStatus
+      result.features?.selectedCount = features.selectedCount
+    }
+    return result
+  }
+
+  public var revived: Layer {
+    // Nobody reads any more for a layer that was removed while it loaded.
+    var result = self
+    if features?.loadStatus == .loading { result.features?.loadStatus = .notLoaded }
+    return result
+  }
+}

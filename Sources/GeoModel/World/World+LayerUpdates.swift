@@ -1,0 +1,185 @@
+// What layers are changed in: appearance, time, how a group shows what is in it, and which features are selected.
+
+import Query
+
+/// Changes to a layer; nil leaves alone.
+public struct LayerUpdate: Sendable {
+  public var appearance: AppearanceUpdate
+  /// Not of groups.
+  public var portrayal: PortrayalUpdate?
+  /// Of groups alone.
+  public var visibilityMode: GroupVisibilityMode?
+  /// Of layers with features alone, as are those that follow.
+  public var definitionExpression: String?
+  public var time: LayerTime?
+  public var isTimeFilterEnabled: Bool?
+
+  public init(
+    _ appearance: AppearanceUpdate, portrayal: PortrayalUpdate? = nil, visibilityMode: GroupVisibilityMode? = nil, definitionExpression: String? = nil,
+    time: LayerTime? = nil, isTimeFilterEnabled: Bool? = nil
+  ) {
+    self.appearance = appearance
+    self.portrayal = portrayal
+    self.visibilityMode = visibilityMode
+    self.definitionExpression = definitionExpression
+    self.time = time
+    self.isTimeFilterEnabled = isTimeFilterEnabled
+  }
+}
+
+extension World {
+  /// Changes a layer. One that is made visible in an exclusive group hides the others there.
+  public mutating func updateLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
+    let layer = try layers.require(id)
+    try check(
+      update.appearance.clear,
+      allowed: ["minScale", "maxScale"] + (layer.kind == .group ? [] : ["definitionExpression", "time"] + Portrayal.clearable))
+    if update.visibilityMode != nil, layer.kind != .group {
+      throw .wrongKind(id.rawValue, layer.kind, expected: [.group])
+    }
+    if update.time != nil || update.isTimeFilterEnabled != nil || update.definitionExpression != nil {
+      _ = try layer.requireFeatures()
+    }
+    if let portrayal = update.portrayal {
+      // A layer's fields are known before its features are.
+      let schema = FeatureStore(fields: try layer.requireFeatures().schema.fields).schema
+      do throws(SymbologyError) { try portrayal.check(for: schema) } catch { throw .symbology(error) }
+    }
+    let expression = try condition(update.definitionExpression, of: layer)
+    if let time = update.time { try checkFields(of: time, in: layer) }
+    try change(id) { (layer) throws(ModelError) in
+      layer.appearance = try layer.appearance.applying(update.appearance)
+      layer.portrayal = layer.portrayal.applying(update.portrayal ?? PortrayalUpdate(), clear: update.appearance.clear)
+      if let name = update.appearance.name { layer.name = name }
+      if let mode = update.visibilityMode { layer.grouping?.visibilityMode = mode }
+      if update.appearance.clear.contains("definitionExpression") { layer.features?.definitionExpression = nil }
+      if let expression { layer.features?.definitionExpression = expression }
+      if update.appearance.clear.contains("time") { layer.features?.time = nil }
+      if let time = update.time { layer.features?.time = time }
+      if let isEnabled = update.isTimeFilterEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
+    }
+    if update.appearance.isVisible == true { hideOthers(around: layer) }
+  }
+
+  private mutating func hideOthers(around layer: Layer) {
+    guard let grouping = layer.group.flatMap({ layers[$0]?.grouping }), grouping.visibilityMode == .exclusive else {
+      return
+    }
+    for other in grouping.layers where other != layer.id && layers[other]?.appearance.isVisible == true {
+      changeKnown(other) { $0.appearance.isVisible = false }
+    }
+  }
+
+  /// An expression over a layer's fields that can be true of a feature.
+  private func condition(_ text: String?, of layer: Layer) throws(ModelError) -> Expression? {
+    guard let text, let features = layer.features else { return nil }
+    let schema = features.store?.schema ?? FeatureStore(fields: features.schema.fields).schema
+    return try Expression.condition(text, over: schema, at: "/params/definitionExpression").0
+  }
+
+  private func checkFields(of time: LayerTime, in layer: Layer) throws(ModelError) {
+    let names = layer.schema?.fields.map(\.name) ?? []
+    for (name, member) in [(time.startField, "startField"), (time.endField ?? time.startField, "endField")]
+    where !names.contains(name) {
+      throw .unknownField(name, available: names, path: "/params/time/\(member)")
+    }
+  }
+
+  // MARK: Selection
+
+  /// Changes the selection of a loaded layer; answers how many features are selected then. Undo leaves selections alone.
+  public mutating func selectFeatures(
+    _ ids: [Int], _ mode: SelectionMode, of id: LayerID
+  ) throws(ModelError) -> Int {
+    let old = try layers.require(id).requireFeatures()
+    guard let store = old.store else { throw .notLoaded(id.rawValue) }
+    let before = store.selectedIDs
+    let selected = Set(before)
+    let wanted = Set(ids)
+    var changed: Set<Int>
+    switch mode {
+    case .add: changed = wanted.subtracting(selected)
+    case .remove: changed = wanted.intersection(selected)
+    case .replace: changed = wanted.symmetricDifference(selected)
+    }
+    let unknown = ids.enumerated().filter { !store.contains(id: $0.element) }
+    guard unknown.isEmpty else {
+      throw .items(
+        unknown.prefix(100).map { item in
+          ItemError(
+            index: item.offset,
+            failure: Failure(kind: "unknownId", message: "there is no feature \(item.element)", path: nil))
+        }, count: unknown.count)
+    }
+    guard !changed.isEmpty else { return old.selectedCount }
+    note(Selected(id: id, ids: before))
+    do {
+      try layers.modify(id) { (layer) throws(StoreFailure) in
+        try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())
+        try layer.features?.store?.setSelected(true, ids: changed.subtracting(selected).sorted())
+        let count = layer.store?.selectedCount ?? 0
+        layer.features?.selectedCount = count
+      }
+    } catch { throw ModelError(error) }
+    // Others may be selected though they are as many as before.
+    record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
+    touch(id)
+    return layers[id]?.features?.selectedCount ?? 0
+  }
+}
+
+/// The selection of a layer was another.
+struct Selected: Reversal {
+  let id: LayerID
+  let ids: [Int]
+  var byteCount: Int { 64 + ids.count * 8 }
+  var object: ObjectReference { ObjectReference(.layers, id.rawValue) }
+  var kind: ReversalKind { .contents }
+
+  func isUndoable(in world: World) -> Bool { false }
+  func rollBack(_ world: inout World) {
+    _ = world.layers.modify(id) { layer in
+      let now = layer.store?.selectedIDs ?? []
+      // Both are ids of features that are there.
+      try? layer.features?.store?.setSelected(false, ids: now)
+      try? layer.features?.store?.setSelected(true, ids: ids)
+      layer.features?.selectedCount = ids.count
+    }
+  }
+  func undo(_ world: inout World) {}
+}
+
+extension Appearance {
+  func applying(_ update: AppearanceUpdate) throws(ModelError) -> Appearance {
+    var new = self
+    if let isVisible = update.isVisible { new.isVisible = isVisible }
+    if let opacity = update.opacity { new.opacity = opacity }
+    if let minScale = update.minScale { new.minScale = minScale }
+    if let maxScale = update.maxScale { new.maxScale = maxScale }
+    if update.clear.contains("minScale") { new.minScale = nil }
+    if update.clear.contains("maxScale") { new.maxScale = nil }
+    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
+    return new
+  }
+
+  /// Whether a scale is one to draw at, both ends included.
+  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
+}
+
+extension Expression {
+  /// Parses and compiles what is to be true of features.
+  ///
+  /// - Parameter path: where it stands, for errors.
+  public static func condition(
+    _ text: String, over schema: FeatureSchema, at path: String
+  ) throws(ModelError) -> (Expression, CompiledExpression) {
+    do {
+      let expression = try Expression(text)
+      let compiled = try expression.compiled(for: schema)
+      guard expression.isCondition else { throw ModelError.notACondition(text, path: path) }
+      return (expression, compiled)
+    } catch let error as ExpressionError {
+      throw .expression(error, path: path)
+    } catch let error as ModelError { throw error } catch { throw .notACondition(text, path: path) }
+  }
+}

@@ -1,0 +1,226 @@
+// Layers in the lists of maps, scenes and groups: added, moved, removed, changed.
+
+import Geometry
+
+/// One of the lists that hold layers.
+enum LayerList: Hashable, Sendable {
+  case top(TopList)
+  case group(LayerID)
+}
+
+extension World {
+  /// Groups may lie so many deep.
+  static let groupDepthLimit = 64
+
+  // MARK: Adding
+
+  /// - Parameters:
+  ///   - sourceLayer: the source's only one when nil.
+  ///   - asTable: whether geometries are left out; its place is among the tables then.
+  /// - Throws: `noGeometry` for a feature layer over data that has none.
+  @discardableResult
+  public mutating func addLayer(
+    id: LayerID?, to container: ViewContent, over source: SourceID, sourceLayer: String?, name: String?,
+    asTable: Bool = false, at place: LayerPlace = LayerPlace()
+  ) throws(ModelError) -> Layer {
+    let list = asTable ? .top(.tables) : try list(for: place, in: container)
+    let data = try sources.require(source)
+    let names = data.layers.map(\.name)
+    guard
+      var schema = sourceLayer == nil && names.count == 1
+        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer })
+    else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
+    if asTable { (schema.geometryType, schema.extent) = (nil, nil) }
+    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }
+    return try add(id, to: container, in: list, at: place) { id in
+      Layer(
+        id: id, in: container, group: place.group, name: name ?? schema.name,
+        features: LayerFeatures(source: source, schema: schema, origin: data.origin, isTable: asTable))
+    }
+  }
+
+  /// Adds a group, empty.
+  @discardableResult
+  public mutating func addGroupLayer(
+    id: LayerID?, to container: ViewContent, name: String, visibilityMode: GroupVisibilityMode, at place: LayerPlace
+  ) throws(ModelError) -> Layer {
+    let list = try list(for: place, in: container)
+    if let outer = place.group, groups(around: outer).count >= Self.groupDepthLimit {
+      throw .tooDeeplyNested(limit: Self.groupDepthLimit)
+    }
+    return try add(id, to: container, in: list, at: place) { id in
+      Layer(
+        id: id, in: container, group: place.group, name: name,
+        grouping: LayerGrouping(layers: [], visibilityMode: visibilityMode))
+    }
+  }
+
+  private mutating func add(
+    _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at place: LayerPlace,
+    _ make: (LayerID) -> Layer
+  ) throws(ModelError) -> Layer {
+    let count = try layers(in: list, of: container).count
+    if let index = place.index, index > count { throw .indexOutOfRange(count: count) }
+    let id = try claim(wanted, prefix: "layer")
+    insert(make(id))
+    changeLayers(in: list, of: container) { $0.insert(id, at: place.index ?? count) }
+    return try layers.require(id)
+  }
+
+  // MARK: Moving and removing
+
+  /// Removes a layer, and what is in it.
+  public mutating func removeLayer(_ id: LayerID, from container: ViewContent) throws(ModelError) {
+    let list = list(of: try require(id, in: container))
+    removeTree(id)
+    changeLayers(in: list, of: container) { $0.removeAll { $0 == id } }
+  }
+
+  /// Removes a layer with all below it, and leaves the list that it stood in to the caller.
+  mutating func removeTree(_ id: LayerID) {
+    for layer in layers[id]?.grouping?.layers ?? [] { removeTree(layer) }
+    remove(id)
+  }
+
+  /// Moves a layer within its list or to another: into a group, or to the top level where the place names none.
+  ///
+  /// - Throws: `cycle` when a group would lie in itself.
+  public mutating func moveLayer(
+    _ id: LayerID, in container: ViewContent, to place: LayerPlace
+  ) throws(ModelError) {
+    let layer = try require(id, in: container)
+    let old = list(of: layer)
+    let new: LayerList
+    if layer.kind == .table {
+      guard place.group == nil, place.role == nil else {
+        throw .wrongKind(id.rawValue, .table, expected: [.feature, .group])
+      }
+      new = old
+    } else {
+      var place = place
+      if place.role == nil { place.role = role(of: layer) }
+      new = try list(for: place, in: container)
+    }
+    if let group = place.group { try checkNesting(of: layer, in: group) }
+    let count = try layers(in: new, of: container).count - (old == new ? 1 : 0)
+    let index = place.index ?? count
+    guard index <= count else { throw .indexOutOfRange(count: count + (old == new ? 1 : 0)) }
+    if old == new {
+      changeLayers(in: old, of: container) { list in
+        list.removeAll { $0 == id }
+        list.insert(id, at: index)
+      }
+    } else {
+      changeLayers(in: old, of: container) { $0.removeAll { $0 == id } }
+      changeKnown(id) { $0.group = place.group }
+      changeLayers(in: new, of: container) { $0.insert(id, at: index) }
+    }
+  }
+
+  private func checkNesting(of layer: Layer, in group: LayerID) throws(ModelError) {
+    let outer = groups(around: group)
+    if let place = outer.firstIndex(of: layer.id) {
+      throw .cycle([layer.id.rawValue] + outer[...place].reversed().dropFirst().map(\.rawValue) + [layer.id.rawValue])
+    }
+    guard layer.kind == .group else { return }
+    guard outer.count + height(of: layer.id) <= Self.groupDepthLimit else {
+      throw .tooDeeplyNested(limit: Self.groupDepthLimit)
+    }
+  }
+
+  /// A group and those that it lies in, from within.
+  func groups(around group: LayerID) -> [LayerID] {
+    var result = [group]
+    while let outer = result.last.flatMap({ layers[$0]?.group }) { result.append(outer) }
+    return result
+  }
+
+  /// How many groups lie in one another from this one down, itself counted.
+  private func height(of id: LayerID) -> Int {
+    guard let grouping = layers[id]?.grouping else { return 0 }
+    return 1 + (grouping.layers.map(height).max() ?? 0)
+  }
+
+  // MARK: Lists
+
+  func require(_ id: LayerID, in container: ViewContent) throws(ModelError) -> Layer {
+    _ = try content(of: container)
+    let layer = try layers.require(id)
+    guard layer.container == container else { throw .unknownID(.layers, id.rawValue) }
+    return layer
+  }
+
+  private func list(for place: LayerPlace, in container: ViewContent) throws(ModelError) -> LayerList {
+    guard let id = place.group else {
+      _ = try content(of: container)
+      return .top(TopList(place.role ?? .operational))
+    }
+    let group = try require(id, in: container)
+    guard group.kind == .group else { throw .wrongKind(id.rawValue, group.kind, expected: [.group]) }
+    return .group(id)
+  }
+
+  private func list(of layer: Layer) -> LayerList {
+    if let group = layer.group { return .group(group) }
+    return layer.kind == .table ? .top(.tables) : .top(TopList(role(of: layer)))
+  }
+
+  /// The part that a layer plays, or the group around it at the top level.
+  func role(of layer: Layer) -> LayerRole {
+    let top = layer.group.flatMap { groups(around: $0).last } ?? layer.id
+    guard let basemap = (try? content(of: layer.container))?.basemap else { return .operational }
+    if basemap.baseLayers.contains(top) { return .base }
+    return basemap.referenceLayers.contains(top) ? .reference : .operational
+  }
+
+  private func layers(in list: LayerList, of container: ViewContent) throws(ModelError) -> [LayerID] {
+    switch list {
+    case .top(let top): try content(of: container)[top]
+    case .group(let id): try layers.require(id).grouping?.layers ?? []
+    }
+  }
+
+  private mutating func changeLayers(
+    in list: LayerList, of container: ViewContent, _ body: (inout [LayerID]) -> Void
+  ) {
+    switch (list, container) {
+    case (.top(let top), .map(let id)): changeKnown(id) { body(&$0.content[top]) }
+    case (.top(let top), .scene(let id)): changeKnown(id) { body(&$0.content[top]) }
+    case (.group(let id), _):
+      changeKnown(id) { layer in
+        guard var grouping = layer.grouping else { return }
+        body(&grouping.layers)
+        layer.grouping = grouping
+      }
+    }
+  }
+
+  /// The list that a layer stands in, itself included; none without such a layer.
+  public func siblings(of id: LayerID) -> [LayerID] {
+    guard let layer = layers[id] else { return [] }
+    return (try? layers(in: list(of: layer), of: layer.container)) ?? []
+  }
+
+  /// All layers of a map or a scene in drawing order, a group before what is in it; then its tables.
+  ///
+  /// - Complexity: O(n).
+  public func allLayers(of container: ViewContent) -> [Layer] {
+    guard let content = try? content(of: container) else { return [] }
+    return layers(from: content.topLayers + content.tables)
+  }
+
+  /// The layers of a list, a group before what is in it.
+  ///
+  /// - Complexity: O(n).
+  public func layers(from ids: [LayerID]) -> [Layer] {
+    var result: [Layer] = []
+    func add(_ ids: [LayerID]) {
+      for layer in ids.compactMap({ layers[$0] }) {
+        result.append(layer)
+        add(layer.grouping?.layers ?? [])
+      }
+    }
+    add(ids)
+    return result
+  }
+}

@@ -1,0 +1,61 @@
+// Tasks that wait for others: all loads of a map wait for those of its layers, which run, are joined and are cancelled as ever.
+
+import GeoModel
+import GeoProtocol
+import JSON
+
+extension Host {
+  public typealias Prerequisite = RunningTask
+
+  /// Begins the one load of a layer, for nobody yet.
+  func beginLoad<R: JSONEncodable & Sendable>(of layer: LayerID, _ plan: TaskPlan<Host, R>) -> RunningTask {
+    let task = make(
+      plan, handle: "layer/load \(layer)", method: "layer/load", scope: ObjectReference(.layers, layer.rawValue),
+      key: LayerService.loadKey, question: nil)
+    task.begin?()
+    return task
+  }
+
+  /// Lets a task begin its work once all of what it awaits has ended.
+  func wait(_ task: RunningTask, for others: [RunningTask]) {
+    task.awaited = others
+    task.awaitedCount = others.count
+    for other in others { other.dependents.append(task) }
+    if others.isEmpty { task.begin?() }
+  }
+
+  /// A task is over, well or not: who waited for it goes on.
+  func releaseDependents(of task: RunningTask) {
+    let dependents = task.dependents
+    task.dependents = []
+    for dependent in dependents {
+      dependent.awaited.removeAll { $0 === task }
+      tellProgress(of: dependent)
+      if dependent.awaited.isEmpty { dependent.begin?() }
+    }
+  }
+
+  /// A task waits no more; what nobody else wants stops.
+  func letGo(_ task: RunningTask) {
+    let awaited = task.awaited
+    task.awaited = []
+    for other in awaited {
+      other.dependents.removeAll { $0 === task }
+      if other.isUnwanted { stop(other) }
+    }
+  }
+
+  /// How far a task is that waits for others: each counts the same.
+  func tellProgress(of task: RunningTask) {
+    guard task.awaitedCount > 0 else { return }
+    let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }
+    task.worker.report(done / Double(task.awaitedCount))
+  }
+}
+
+extension Tasks {
+  /// The load of a layer under way.
+  func load(of layer: LayerID) -> RunningTask? {
+    with(scope: ObjectReference(.layers, layer.rawValue), key: LayerService.loadKey)
+  }
+}

@@ -1,0 +1,136 @@
+// Maps, scenes and what is in them, both ways.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+
+extension Wire {
+  static func map(_ map: Map, _ world: World) -> MapProtocol.Map {
+    let content = map.content
+    return .init(
+      map: map.id.rawValue, revision: map.revision, title: content.title,
+      spatialReference: map.reference.reference.definition,
+      loadStatus: loadStatus(world.loadStatus(of: .map(map.id))), basemap: content.basemap.map(basemap),
+      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
+      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
+      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
+      backgroundColor: content.backgroundColor?.text)
+  }
+
+  static func scene(_ scene: Scene, _ world: World) -> SceneProtocol.Scene {
+    let content = scene.content
+    return .init(
+      scene: scene.id.rawValue, revision: scene.revision, title: content.title,
+      loadStatus: loadStatus(world.loadStatus(of: .scene(scene.id))), basemap: content.basemap.map(basemap),
+      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
+      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
+      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
+      backgroundColor: content.backgroundColor?.text, baseSurface: surface(scene.surface))
+  }
+
+  static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {
+    .init(
+      name: basemap.name, baseLayers: basemap.baseLayers.map(\.rawValue),
+      referenceLayers: basemap.referenceLayers.map(\.rawValue))
+  }
+
+  static func bookmark(_ bookmark: Bookmark) -> MapProtocol.Bookmark {
+    .init(id: bookmark.id, name: bookmark.name, viewpoint: viewpoint(bookmark.viewpoint))
+  }
+
+  static func bookmark(_ bookmark: MapProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
+    NewBookmark(id: bookmark.id, name: bookmark.name, viewpoint: try target(bookmark.viewpoint))
+  }
+
+  static func surface(_ surface: BaseSurface) -> SceneProtocol.BaseSurface {
+    .init(
+      elevationSources: surface.elevationSources.map(elevationSource),
+      elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity)
+  }
+
+  static func elevationSource(_ source: SurfaceSource) -> SceneProtocol.ElevationSource {
+    .init(
+      id: source.id, path: source.raster.path, spatialReference: source.raster.reference.definition,
+      extent: envelope(source.raster.extent), resolution: source.raster.resolution)
+  }
+
+  // MARK: Layers
+
+  static func layer(_ layer: Layer, _ world: World) -> LayerProtocol.Layer {
+    let (map, scene) = ids(of: layer.container)
+    let features = layer.features
+    return .init(
+      layer: layer.id.rawValue, revision: layer.revision, kind: kind(layer.kind), map: map, scene: scene,
+      group: layer.group?.rawValue, source: features?.source.rawValue, sourceLayer: layer.schema?.name,
+      name: layer.name, isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity,
+      minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
+      loadStatus: loadStatus(world.loadStatus(of: layer)), layers: layer.grouping?.layers.map(\.rawValue),
+      visibilityMode: layer.grouping.map { visibilityMode($0.visibilityMode) },
+      spatialReference: features == nil ? nil : layer.reference.definition,
+      geometryType: layer.schema?.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
+      fields: layer.schema?.fields.map(field), selectedCount: features?.selectedCount,
+      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(time),
+      isTimeFilterEnabled: features?.isTimeFilterEnabled,
+      renderer: layer.portrayal.renderer.map(renderer), labels: layer.portrayal.labels.map(label),
+      labelsEnabled: layer.portrayal.labelsEnabled, popup: layer.portrayal.popup.map(popup),
+      isPopupEnabled: layer.portrayal.isPopupEnabled)
+  }
+
+  /// The map or the scene.
+  static func ids(of container: ViewContent) -> (map: String?, scene: String?) {
+    switch container {
+    case .map(let id): (id.rawValue, nil)
+    case .scene(let id): (nil, id.rawValue)
+    }
+  }
+
+  static func kind(_ kind: Layer.Kind) -> LayerProtocol.LayerKind {
+    switch kind {
+    case .feature: .feature
+    case .group: .group
+    case .table: .table
+    }
+  }
+
+  static func visibilityMode(_ mode: GroupVisibilityMode) -> LayerProtocol.GroupVisibilityMode {
+    switch mode {
+    case .independent: .independent
+    case .inherited: .inherited
+    case .exclusive: .exclusive
+    }
+  }
+
+  static func visibilityMode(_ mode: LayerProtocol.GroupVisibilityMode) -> GroupVisibilityMode {
+    switch mode {
+    case .independent: .independent
+    case .inherited: .inherited
+    case .exclusive: .exclusive
+    }
+  }
+
+  static func place(_ role: MapProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPlace {
+    let role: LayerRole? =
+      switch role {
+      case .operational: .operational
+      case .base: .base
+      case .reference: .reference
+      case nil: nil
+      }
+    return LayerPlace(role: role, group: group.map { ID($0) }, index: index)
+  }
+
+  static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
+    .init(
+      startField: time.startField, endField: time.endField,
+      extent: time.extent.map { .init(startTime: $0.start?.text, endTime: $0.end?.text) })
+  }
+
+  static func flags(_ state: LayerViewState) -> [ViewProtocol.LayerViewFlag] {
+    let all: [(LayerViewState, ViewProtocol.LayerViewFlag)] = [
+      (.active, .active), (.notVisible, .notVisible), (.outOfScale, .outOfScale), (.loading, .loading),
+      (.error, .error), (.warning, .warning),
+    ]
+    return all.filter { state.contains($0.0) }.map(\.1)
+  }
+}
