@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "7ed4463bd3ae52e9"
+  public static let hash = "0629dda141438d40"
   public static let domains = [
     "session", "clock", "document", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene",
     "source", "state", "task", "view"

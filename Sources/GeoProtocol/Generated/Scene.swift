@@ -199,7 +199,7 @@ public enum SceneProtocol {
           : nil
         let elevationSources = json["elevationSources"]
         self.elevationSources = try elevationSources.isPresent
-          ? elevationSources.array("array of at most 64 elements", 0...64) { (e) throws(JSONError) in try e.string() }
+          ? elevationSources.array("array of at most 64 elements", 0...64, SessionProtocol.readFilePath)
           : []
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error

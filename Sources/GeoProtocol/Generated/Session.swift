@@ -13,6 +13,11 @@ public enum SessionProtocol {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }
 
+  /// A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+  static func readFilePath(_ json: JSONValue) throws(JSONError) -> String {
+    try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+  }
+
   /// The id of a graphic or feature, unique in its container.
   static func readFeatureId(_ json: JSONValue) throws(JSONError) -> Int {
     try json.integer("integer in 0...99999999999999") { $0 >= 0 && $0 <= 99999999999999 }
@@ -140,13 +145,17 @@ public enum SessionProtocol {
     }
   }
 
-  /// With `scope` and `key` the latest task wins: equal params join the running one, others supersede it.
+  /// With `scope` and `key` the latest task wins: equal params join the running one, others supersede it. Params are
+  /// equal when their values are: the order of members, 1 or 1.0, and null or absent make no difference, nor does
+  /// `meta`.
   public struct TaskOptions: JSONDecodable, JSONEncodable, Sendable {
     /// The object whose closing ends the task; the session when absent.
     public var scope: String?
     /// Tasks of one scope and key replace one another.
     public var key: String?
-    /// The handle for `task/cancel`; the request's id when absent.
+    /// The handle for `task/cancel`, which no running task may have. When absent it is `#` and the request's id as
+    /// JSON: `#7` for 7, `#"7"` for "7"; with `.2` (`.3` ...) behind it while a task that others joined still has it.
+    /// Who joins a task has no handle of its own.
     public var id: String?
     /// Cancels the task after so long, with `timedOut`. Unit: second.
     public var timeout: Double?

@@ -252,8 +252,7 @@ public enum SourceProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.path =
-          try json["path"].string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+        self.path = try SessionProtocol.readFilePath(json["path"])
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
         let driver = json["driver"]

@@ -110,8 +110,7 @@ public enum TaskProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.task =
-          try json["task"].string("string of at most 64 characters") { (0...64).contains($0.unicodeScalars.count) }
+        self.task = try json["task"].string()
       }
     }
 

@@ -1039,7 +1039,17 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.symbol_for(layer="cities", ids=[1])
         """
-        return await self._call("layer/symbolFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+        result: t.LayerSymbolForResult = await self._call(
+            "layer/symbolFor",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def label_for(
         self,
@@ -1069,7 +1079,7 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.label_for(layer="cities", ids=[1], scale=1000000)
         """
-        return await self._call(
+        result: t.LayerLabelForResult = await self._call(
             "layer/labelFor",
             _given(
                 {
@@ -1080,6 +1090,7 @@ class LayerMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def popup_for(
         self,
@@ -1108,7 +1119,17 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.popup_for(layer="cities", ids=[1])
         """
-        return await self._call("layer/popupFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+        result: t.LayerPopupForResult = await self._call(
+            "layer/popupFor",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def legend(
         self,
@@ -1137,7 +1158,7 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.legend(layer="cities", include_counts=True)
         """
-        return await self._call(
+        result: t.LayerLegendResult = await self._call(
             "layer/legend",
             _given(
                 {
@@ -1147,6 +1168,7 @@ class LayerMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def class_breaks(
         self,
@@ -1200,7 +1222,7 @@ class LayerMethods(AsyncCaller):
                 class_count=2,
             )
         """
-        return await self._call(
+        result: t.LayerClassBreaksResult = await self._call(
             "layer/classBreaks",
             _given(
                 {
@@ -1216,6 +1238,7 @@ class LayerMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LocationMethods(AsyncCaller):
@@ -2400,7 +2423,17 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.symbol_for(overlay="o1", ids=[1])
         """
-        return await self._call("overlay/symbolFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+        result: t.OverlaySymbolForResult = await self._call(
+            "overlay/symbolFor",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def label_for(
         self,
@@ -2429,7 +2462,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
         """
-        return await self._call(
+        result: t.OverlayLabelForResult = await self._call(
             "overlay/labelFor",
             _given(
                 {
@@ -2440,6 +2473,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
     async def popup_for(
         self,
@@ -2467,7 +2501,17 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.popup_for(overlay="o1", ids=[1])
         """
-        return await self._call("overlay/popupFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+        result: t.OverlayPopupForResult = await self._call(
+            "overlay/popupFor",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     async def legend(
         self,
@@ -2496,7 +2540,7 @@ class OverlayMethods(AsyncCaller):
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
         """
-        return await self._call(
+        result: t.OverlayLegendResult = await self._call(
             "overlay/legend",
             _given(
                 {
@@ -2506,6 +2550,7 @@ class OverlayMethods(AsyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SceneMethods(AsyncCaller):

@@ -1023,7 +1023,17 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.symbol_for(layer="cities", ids=[1])
         """
-        return self._call("layer/symbolFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+        result: t.LayerSymbolForResult = self._call(
+            "layer/symbolFor",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def label_for(
         self,
@@ -1053,7 +1063,7 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.label_for(layer="cities", ids=[1], scale=1000000)
         """
-        return self._call(
+        result: t.LayerLabelForResult = self._call(
             "layer/labelFor",
             _given(
                 {
@@ -1064,6 +1074,7 @@ class LayerMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def popup_for(
         self,
@@ -1092,7 +1103,17 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.popup_for(layer="cities", ids=[1])
         """
-        return self._call("layer/popupFor", _given({"layer": layer, "ids": ids, "meta": meta}))
+        result: t.LayerPopupForResult = self._call(
+            "layer/popupFor",
+            _given(
+                {
+                    "layer": layer,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def legend(
         self,
@@ -1121,7 +1142,7 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.legend(layer="cities", include_counts=True)
         """
-        return self._call(
+        result: t.LayerLegendResult = self._call(
             "layer/legend",
             _given(
                 {
@@ -1131,6 +1152,7 @@ class LayerMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def class_breaks(
         self,
@@ -1179,7 +1201,7 @@ class LayerMethods(SyncCaller):
         Example:
             server.layer.class_breaks(layer="cities", field="population", method="quantile", class_count=2)
         """
-        return self._call(
+        result: t.LayerClassBreaksResult = self._call(
             "layer/classBreaks",
             _given(
                 {
@@ -1195,6 +1217,7 @@ class LayerMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class LocationMethods(SyncCaller):
@@ -2371,7 +2394,17 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.symbol_for(overlay="o1", ids=[1])
         """
-        return self._call("overlay/symbolFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+        result: t.OverlaySymbolForResult = self._call(
+            "overlay/symbolFor",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def label_for(
         self,
@@ -2400,7 +2433,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
         """
-        return self._call(
+        result: t.OverlayLabelForResult = self._call(
             "overlay/labelFor",
             _given(
                 {
@@ -2411,6 +2444,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
     def popup_for(
         self,
@@ -2438,7 +2472,17 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.popup_for(overlay="o1", ids=[1])
         """
-        return self._call("overlay/popupFor", _given({"overlay": overlay, "ids": ids, "meta": meta}))
+        result: t.OverlayPopupForResult = self._call(
+            "overlay/popupFor",
+            _given(
+                {
+                    "overlay": overlay,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def legend(
         self,
@@ -2467,7 +2511,7 @@ class OverlayMethods(SyncCaller):
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
         """
-        return self._call(
+        result: t.OverlayLegendResult = self._call(
             "overlay/legend",
             _given(
                 {
@@ -2477,6 +2521,7 @@ class OverlayMethods(SyncCaller):
                 }
             ),
         )
+        return result
 
 
 class SceneMethods(SyncCaller):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
@@ -12,12 +13,18 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "7ed4463bd3ae52e9"
+PROTOCOL_HASH = "0629dda141438d40"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
 
 A string matching [A-Za-z0-9_.-]{1,64}.
+"""
+
+FilePath = Union[str, os.PathLike[str]]
+"""A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+
+A string of 1 to 4096 characters.
 """
 
 FeatureId = int
@@ -89,14 +96,20 @@ ProgressToken = Any
 
 
 class TaskOptions(TypedDict):
-    """With `scope` and `key` the latest task wins: equal params join the running one, others supersede it."""
+    """With `scope` and `key` the latest task wins: equal params join the running one, others supersede it.
+    Params are equal when their values are: the order of members, 1 or 1.0, and null or absent make no
+    difference, nor does `meta`.
+    """
 
     scope: NotRequired[ObjectId]
     """The object whose closing ends the task; the session when absent."""
     key: NotRequired[str]
     """Tasks of one scope and key replace one another. (at most 256 characters)"""
     id: NotRequired[ObjectId]
-    """The handle for `task/cancel`; the request's id when absent."""
+    """The handle for `task/cancel`, which no running task may have. When absent it is `#` and the request's
+    id as JSON: `#7` for 7, `#"7"` for "7"; with `.2` (`.3` ...) behind it while a task that others joined
+    still has it. Who joins a task has no handle of its own.
+    """
     timeout: NotRequired[float]
     """Cancels the task after so long, with `timedOut`. (second; at least 0)"""
 
@@ -720,7 +733,12 @@ FeatureCollectionType = Literal["FeatureCollection"]
 """
 
 FeatureList = Any
-"""GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not wanted."""
+"""GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not wanted.
+
+A layer declares its fields: each feature's `properties` have all that were asked for, null where the value is
+not known. An overlay does not: a graphic's `properties` have the attributes that have a value, and one that
+was given as null is not among them. (RFC 7946 allows either.)
+"""
 
 
 class FeatureQueryResult(TypedDict):
@@ -1218,8 +1236,9 @@ class Overlay(TypedDict):
 
 Graphic = Any
 """A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true),
-`isSelected?` (false), `symbol?`. A GeoJSON Feature does as well: its `properties` are the attributes, and
-where they say by simplestyle how it looks, that is its symbol.
+`isSelected?` (false), `symbol?`. An attribute that is null is not kept: null is "not known", as is absent.
+A GeoJSON Feature does as well: its `properties` are the attributes, and where they say by simplestyle how
+it looks, that is its symbol.
 """
 
 GraphicUpdate = Any
