@@ -28,6 +28,8 @@ final class DeltaTelling: Telling {
   private var was = JSONWriter(capacity: 64)
   /// Bytes made in this turn that turned out to be as they were.
   private var compared = 0
+  /// What had been made before.
+  private var turnStart = 0
   private var hasParts = false
   private(set) var reached: Int?
 
@@ -43,9 +45,10 @@ final class DeltaTelling: Telling {
   func goOn(_ session: Session) -> TellingProgress {
     if hasParts, !Patience.hasRoomForParts(session) { return .full }
     compared = 0
+    turnStart = changes.count
     while place < entries.count {
       guard tellNext() else {
-        if changes.count > Patience.partBytes { send(isLast: false, session) }
+        if changes.count > Patience.partBytes - Patience.turnBytes { send(isLast: false, session) }
         return .more
       }
       place += 1
@@ -56,7 +59,7 @@ final class DeltaTelling: Telling {
     return .done
   }
 
-  private var isFull: Bool { changes.count + compared > Patience.partBytes }
+  private var isFull: Bool { changes.count - turnStart + compared > Patience.turnBytes }
 
   /// Writes the next entry, or so much of it as a part takes; whether it is done.
   private func tellNext() -> Bool {

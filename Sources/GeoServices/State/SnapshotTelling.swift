@@ -23,6 +23,7 @@ final class SnapshotTelling: Telling {
 
   func goOn(_ session: Session) -> TellingProgress {
     guard Patience.hasRoomForParts(session) else { return .full }
+    let start = values.count
     while place < pieces.count {
       switch pieces[place] {
       case .value(let path, let write):
@@ -44,8 +45,10 @@ final class SnapshotTelling: Telling {
       }
       if values.count > Patience.partBytes {
         send(isLast: false, session)
-        return .more
+      } else if values.count - start <= Patience.turnBytes {
+        continue
       }
+      return .more
     }
     send(isLast: true, session)
     return .done

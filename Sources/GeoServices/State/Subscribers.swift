@@ -133,11 +133,13 @@ struct Subscribers {
     var hasMore = false
     /// Whether the client has to read first.
     var isFull = false
+    /// Whether something long has taken what one turn has room for.
+    var isSpent = false
   }
 
   /// Lets subscriptions tell what they have noted, except those whose rate says later or that wait for an edit's end.
   ///
-  /// It comes back after about ``Patience/partBytes``: the loop has others to serve.
+  /// It comes back after about ``Patience/turnBytes``: the loop has others to serve.
   ///
   /// - Parameter goesOn: whether to go on with what is long and on its way; when not, that counts as `hasMore`.
   mutating func flush(_ world: World, to session: Session, goesOn: Bool) -> Told {
@@ -146,7 +148,7 @@ struct Subscribers {
     let start = session.written
     for number in busy {
       guard let entry = entries[number], entry.isAnnounced else { continue }
-      guard session.written - start <= Patience.partBytes, goesOn || !entry.isOnItsWay else {
+      guard !told.isSpent, session.written - start <= Patience.turnBytes, goesOn || !entry.isOnItsWay else {
         told.hasMore = true
         continue
       }
@@ -167,7 +169,9 @@ struct Subscribers {
     entry.isOnItsWay = progress != .done
     switch progress {
     case .done: entry.telling = nil
-    case .more: told.hasMore = true
+    case .more:
+      told.hasMore = true
+      told.isSpent = true
     case .full: told.isFull = true
     }
     return progress == .done

@@ -19,6 +19,8 @@ enum Patience {
   private static let bytes = 16 << 20
   /// Above so many bytes a message is cut into parts.
   static let partBytes = 1 << 20
+  /// So many bytes are made in one turn of the loop: a millisecond or two.
+  static let turnBytes = 256 << 10
 
   /// Whether there is room for news. Where not, the session has been asked and says when it has drained.
   static func hasRoom(_ session: Session) -> Bool { session.unread <= bytes || !session.isCongested }
