@@ -29,6 +29,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case editInProgress
   case noEdit
   case editTooLarge
+  case flow(FlowError)
   /// What a failed load left behind.
   case failed(Failure)
 }

@@ -8,6 +8,7 @@ extension World {
   /// - Parameter name: what people read beside "Undo".
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
+    tellEnvironment()
     let before = history
     let journal = takeJournal()
     if recorded.contains(where: { $0.closesView }) { forgetLost(journal) }
@@ -18,6 +19,9 @@ extension World {
       } else if recorded.contains(where: \.event.isSaved) {
         history.noteOtherChange()
       }
+    } else if !undoable(journal).isEmpty {
+      // What follows from an undo is not undone with it.
+      history.noteOtherChange()
     }
     recordHistory(since: before)
   }
@@ -52,6 +56,7 @@ extension World {
     defer { origin = client }
     _ = takeJournal()
     for reversal in reversals.reversed() { reversal.undo(&self) }
+    tellEnvironment()
     return undoable(takeJournal())
   }
 
@@ -115,12 +120,15 @@ extension World {
 
   /// Views do not come back, and so neither does what lay on them.
   private mutating func forgetLost(_ journal: [any Reversal]) {
-    let lost = Set(
-      (journal + history.allReversals).compactMap { reversal -> ObjectReference? in
-        guard let removed = reversal as? Removed<Overlay>, views[removed.element.view] == nil else { return nil }
-        return removed.object
-      })
     let open = views
+    var lost: Set<ObjectReference> = []
+    // From the newest on, so that what lay on something lost comes after it.
+    for reversal in (history.allReversals + journal).reversed() {
+      guard let parent = reversal.lostWith else { continue }
+      if lost.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
+        lost.insert(reversal.object)
+      }
+    }
     history.forget { reversal in
       lost.contains(reversal.object)
         || reversal.object.collection == .views && open[ViewID(reversal.object.id)] == nil

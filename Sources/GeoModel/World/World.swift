@@ -16,6 +16,12 @@ public struct World: Sendable {
   public internal(set) var views = Registry<View>()
   public internal(set) var overlays = Registry<Overlay>()
   public internal(set) var locationSources = Registry<LocationSource>()
+  public internal(set) var viewModelTypes = Registry<ViewModelType>()
+  public internal(set) var viewModels = Registry<ViewModel>()
+  public internal(set) var bindings = Registry<Binding>()
+  public internal(set) var links = Registry<Link>()
+  public internal(set) var environmentKeys = Registry<EnvironmentKey>()
+  public internal(set) var environments = Registry<EnvironmentScope>()
   public internal(set) var clock: Clock
   public internal(set) var history = History()
   public internal(set) var document = DocumentState()
@@ -30,6 +36,12 @@ public struct World: Sendable {
   /// Whether what is done now becomes a step of history.
   var isStep = true
   private var hasChanged = false
+  /// Who follows what; nil until somebody asks.
+  var watchers: Watchers?
+  /// How much of what was recorded since the command began has been followed.
+  var followed = 0
+  /// Whether scopes of the environment have changed and those who see them have not been told.
+  var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
   private var journal: [any Reversal] = []
   private var start: Start?
@@ -55,6 +67,8 @@ public struct World: Sendable {
     self.geodesy = geodesy
     clock = Clock(now: now)
     realTime = now
+    for key in EnvironmentKey.builtIn { environmentKeys.insert(key) }
+    environments.insert(EnvironmentScope(nil))
   }
 
   // MARK: Commands
@@ -64,6 +78,7 @@ public struct World: Sendable {
     self.origin = origin
     hasChanged = false
     isStep = true
+    followed = 0
     if !journal.isEmpty { journal = [] }
     start = Start(
       revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs)
@@ -81,6 +96,9 @@ public struct World: Sendable {
     revision = start.revision
     hasChanged = false
     clock = start.clock
+    followed = 0
+    hasEnvironmentChanged = false
+    watchers = nil
   }
 
   /// Notes what takes a change back, after it was made.
@@ -100,6 +118,9 @@ public struct World: Sendable {
     defer { journal = [] }
     return journal
   }
+
+  /// The reversals noted since ``begin(origin:)``, in their order.
+  var notes: [any Reversal] { journal }
 
   /// What was recorded since ``begin(origin:)`` and has not been taken.
   var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }
@@ -159,7 +180,7 @@ public struct World: Sendable {
 
   /// The object of that id, of any kind.
   public func find(_ id: String) -> ObjectReference? {
-    Collection.allCases.lazy.map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
+    Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
   }
 
   // MARK: Processes

@@ -84,6 +84,32 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case saveFailed
   /// The document has no file yet; `document/saveAs` gives it one.
   case documentUntitled
+  /// Things that would contain, or follow, one another for ever.
+  case cycle
+  /// A derived property, a constant, or a binding made read-only.
+  case readOnly
+  /// No command sets what stands there.
+  case notWritable
+  /// The view model has no such property.
+  case unknownProperty
+  /// A value is not of the type that a client declared for it, or of that of the place where it is to stand.
+  case wrongType
+  /// A value takes more than 16 MiB, and is no value to be watched.
+  case valueTooLarge
+  /// A type or a key of that name says something else.
+  case alreadyDefined
+  /// A property that cannot be: its name is taken, or an input is no path.
+  case invalidDefinition
+  /// The environment has no such node: it is not a map, scene, view, overlay or layer.
+  case notANode
+  /// Neither the node nor an ancestor shares an object of that name.
+  case sharedObjectMissing
+  /// The list has no item of that id.
+  case unknownItem
+  /// An item of that id is there already or twice among those given, or an item has no id.
+  case duplicateItem
+  /// A link's other end refused what it was to have; nothing was changed.
+  case linkFailed
   /// No JSON Pointer into the model's tree.
   case invalidPath
   /// No time by RFC 3339.
@@ -126,6 +152,14 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute.
   case unknownField
+  /// An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says what could
+  /// stand there.
+  case expressionSyntax
+  /// An expression that no value could come of: values of unlike types compared or calculated with, or a function
+  /// with arguments that it does not take.
+  case expressionType
+  /// An expression nested too deeply, or too long.
+  case expressionTooDeep
 
   /// The error's `code`.
   public var code: Int {
@@ -169,6 +203,19 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .documentTooNew: -31081
     case .saveFailed: -31082
     case .documentUntitled: -31083
+    case .cycle: -31100
+    case .readOnly: -31101
+    case .notWritable: -31102
+    case .unknownProperty: -31103
+    case .wrongType: -31104
+    case .valueTooLarge: -31105
+    case .alreadyDefined: -31106
+    case .invalidDefinition: -31107
+    case .notANode: -31108
+    case .sharedObjectMissing: -31109
+    case .unknownItem: -31110
+    case .duplicateItem: -31111
+    case .linkFailed: -31112
     case .invalidPath: -31020
     case .invalidTime: -31021
     case .clockIsReal: -31022
@@ -190,6 +237,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .sourceClosed: -31049
     case .notLoaded: -31050
     case .unknownField: -31051
+    case .expressionSyntax: -31060
+    case .expressionType: -31061
+    case .expressionTooDeep: -31062
     }
   }
 }

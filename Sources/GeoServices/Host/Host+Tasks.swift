@@ -119,6 +119,7 @@ extension Host {
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
     do {
       let result = try outcome.get()(&world)
+      settleOrUnlink()
       world.commit(task.method)
       tasks.remove(task)
       publish()
@@ -127,6 +128,7 @@ extension Host {
     } catch {
       tasks.remove(task)
       task.abandon?(&world)
+      settleOrUnlink()
       publish()
       for waiter in task.waiters {
         waiter.fail(
@@ -155,6 +157,7 @@ extension Host {
     guard let abandon = task.abandon else { return }
     world.begin(origin: .task)
     abandon(&world)
+    settleOrUnlink()
     publish()
   }
 

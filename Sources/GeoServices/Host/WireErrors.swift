@@ -29,6 +29,7 @@ extension RPCError {
     case ModelError.unknownID(let collection, let id) where root?.member(collection.noun).isPresent == true:
       self.init(ModelError.unknownID(collection, id))
       self.path = "\(prefix)/\(collection.noun)"
+    case ModelError.flow(let error): self.init(error, in: root, at: prefix)
     case let error as ModelError: self.init(error)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
@@ -87,6 +88,7 @@ extension RPCError {
     case .editInProgress: self.init(.editInProgress, "An edit is under way: end or cancel it first.")
     case .noEdit: self.init(.noEdit, "No edit is under way.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be taken back; it can be ended.")
+    case .flow(let error): self.init(error, in: nil, at: "/params")
     case .failed(let failure): self.init(failure)
     }
   }
