@@ -189,7 +189,11 @@ extension Session {
       }
     } catch {
       let wire = failure(error, call)
-      if let pending = takeDeferred() { pending.fail(wire) } else { write(error: wire, id: id, batch: call.batch, waits: true) }
+      if let pending = takeDeferred() {
+        pending.fail(wire)
+      } else {
+        write(error: wire, id: id, batch: call.batch, waits: true)
+      }
       tell(call.method, id, call.params, since: started)
     }
   }

@@ -59,7 +59,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .bindings: "binding"
     case .links: "link"
     case .environmentKeys: "key"
-    case .environments: "environment"
+    case .environments: "node"
     }
   }
 

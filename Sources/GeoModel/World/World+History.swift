@@ -10,8 +10,11 @@ extension World {
     guard !recorded.isEmpty else { return }
     tellEnvironment()
     let before = history
-    let journal = takeJournal()
-    if recorded.contains(where: { $0.closesView }) { forgetLost(journal) }
+    var journal = takeNotes()
+    if recorded.contains(where: { $0.closesView }) {
+      let lost = forgetLost(journal)
+      journal.removeAll { lost.contains($0.object) }
+    }
     if isStep {
       let reversals = undoable(journal)
       if !reversals.isEmpty {
@@ -19,11 +22,12 @@ extension World {
       } else if recorded.contains(where: \.event.isSaved) {
         history.noteOtherChange()
       }
-    } else if !undoable(journal).isEmpty {
+    } else if hasTakenBack, !undoable(journal).isEmpty {
       // What follows from an undo is not undone with it.
       history.noteOtherChange()
     }
     recordHistory(since: before)
+    forgetNotes()
   }
 
   /// Takes the newest step back.
@@ -32,8 +36,11 @@ extension World {
   @discardableResult
   public mutating func undo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
+    let before = history
     guard let step = history.takeDone() else { throw .nothingToUndo }
     history.noteUndone(step, takeBack(step.reversals))
+    recordHistory(since: before)
     return step.name
   }
 
@@ -43,21 +50,25 @@ extension World {
   @discardableResult
   public mutating func redo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
+    let before = history
     guard let step = history.takeUndone() else { throw .nothingToRedo }
     history.noteRedone(step, takeBack(step.reversals))
+    recordHistory(since: before)
     return step.name
   }
 
   /// - Returns: what takes the taking back back.
   private mutating func takeBack(_ reversals: [any Reversal]) -> [any Reversal] {
     isStep = false
+    hasTakenBack = true
     let client = origin
     origin = .undo
     defer { origin = client }
-    _ = takeJournal()
+    _ = takeNotes()
     for reversal in reversals.reversed() { reversal.undo(&self) }
     tellEnvironment()
-    return undoable(takeJournal())
+    return undoable(takeNotes())
   }
 
   // MARK: Edits
@@ -65,6 +76,7 @@ extension World {
   /// Begins an edit: until it ends all commands make one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
     let before = history
     history.edit = OpenEdit(name: name)
     recordHistory(since: before)
@@ -73,6 +85,7 @@ extension World {
   /// Ends the edit under way; what was done in it is one step.
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
+    keepHistory()
     let before = history
     isStep = false
     history.edit = nil
@@ -88,6 +101,7 @@ extension World {
   public mutating func cancelEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
+    keepHistory()
     let before = history
     history.edit = nil
     _ = takeBack(edit.reversals)
@@ -119,7 +133,9 @@ extension World {
   }
 
   /// Views do not come back, and so neither does what lay on them.
-  private mutating func forgetLost(_ journal: [any Reversal]) {
+  ///
+  /// - Returns: what lay there.
+  private mutating func forgetLost(_ journal: [any Reversal]) -> Set<ObjectReference> {
     let open = views
     var lost: Set<ObjectReference> = []
     // From the newest on, so that what lay on something lost comes after it.
@@ -133,6 +149,7 @@ extension World {
       lost.contains(reversal.object)
         || reversal.object.collection == .views && open[ViewID(reversal.object.id)] == nil
     }
+    return lost
   }
 
   mutating func recordHistory(since before: History) {

@@ -35,6 +35,8 @@ public struct World: Sendable {
   var origin = Origin.client(nil)
   /// Whether what is done now becomes a step of history.
   var isStep = true
+  /// Whether steps have been taken back since the command began.
+  var hasTakenBack = false
   private var hasChanged = false
   /// Who follows what; nil until somebody asks.
   var watchers: Watchers?
@@ -44,6 +46,8 @@ public struct World: Sendable {
   var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
   private var journal: [any Reversal] = []
+  /// How many of them have become part of a step.
+  private var taken = 0
   private var start: Start?
   /// Every object id of the session: none comes twice.
   private var takenIDs: Set<String> = []
@@ -59,6 +63,8 @@ public struct World: Sendable {
     let clock: Clock
     let mintedIDs: Int
     var claimed: [String] = []
+    /// Once the command has changed it itself.
+    var history: History?
   }
 
   /// - Parameter now: where real time stands.
@@ -78,8 +84,9 @@ public struct World: Sendable {
     self.origin = origin
     hasChanged = false
     isStep = true
+    hasTakenBack = false
     followed = 0
-    if !journal.isEmpty { journal = [] }
+    forgetNotes()
     start = Start(
       revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs)
   }
@@ -88,7 +95,8 @@ public struct World: Sendable {
   public mutating func rollBack() {
     guard let start else { return }
     for reversal in journal.reversed() { reversal.rollBack(&self) }
-    journal = []
+    forgetNotes()
+    if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
     ended.removeLast(ended.count - start.ended)
     for id in start.claimed { takenIDs.remove(id) }
@@ -105,7 +113,7 @@ public struct World: Sendable {
   mutating func note(_ reversal: some Reversal) {
     // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
     if reversal.kind == .members {
-      for earlier in journal.suffix(4).reversed() where earlier.object == reversal.object {
+      for earlier in journal.suffix(min(4, journal.count - taken)).reversed() where earlier.object == reversal.object {
         if earlier.kind == .members { return }
         if earlier.kind == .structure { break }
       }
@@ -113,14 +121,25 @@ public struct World: Sendable {
     journal.append(reversal)
   }
 
-  /// The reversals of what was done since ``begin(origin:)``.
-  mutating func takeJournal() -> [any Reversal] {
-    defer { journal = [] }
-    return journal
+  /// The reversals noted since ``begin(origin:)`` or the last call. They are kept until the command is done, as it may fail yet.
+  mutating func takeNotes() -> [any Reversal] {
+    defer { taken = journal.count }
+    return taken == 0 ? journal : Array(journal[taken...])
   }
 
   /// The reversals noted since ``begin(origin:)``, in their order.
   var notes: [any Reversal] { journal }
+
+  /// The command is done, or undone.
+  mutating func forgetNotes() {
+    if !journal.isEmpty { journal = [] }
+    taken = 0
+  }
+
+  /// Before the command changes history itself: when it fails, that is as it was, too.
+  mutating func keepHistory() {
+    if start?.history == nil { start?.history = history }
+  }
 
   /// What was recorded since ``begin(origin:)`` and has not been taken.
   var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }

@@ -171,6 +171,9 @@ public enum BindingProtocol {
   /// Creates a binding to a place, or to a constant.
   public enum Create {
     public static let name: StaticString = "binding/create"
+    public static let params = [
+      "id", "path", "constant", "access", "owner", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -284,6 +287,9 @@ public enum BindingProtocol {
   /// Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
   public enum Set {
     public static let name: StaticString = "binding/set"
+    public static let params = [
+      "binding", "value"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -331,6 +337,9 @@ public enum BindingProtocol {
   /// Closes a binding.
   public enum Close {
     public static let name: StaticString = "binding/close"
+    public static let params = [
+      "binding"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -372,6 +381,9 @@ public enum BindingProtocol {
   /// link is closed.
   public enum Link {
     public static let name: StaticString = "binding/link"
+    public static let params = [
+      "id", "first", "second", "direction", "transform", "inverse", "owner", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -437,6 +449,9 @@ public enum BindingProtocol {
   /// Lets two places go their own ways.
   public enum Unlink {
     public static let name: StaticString = "binding/unlink"
+    public static let params = [
+      "link"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

@@ -147,6 +147,9 @@ public enum EnvironmentProtocol {
   /// Registers a key. The same again changes nothing, so that every client may say it.
   public enum Register {
     public static let name: StaticString = "environment/register"
+    public static let params = [
+      "key", "type", "isNullable", "defaultValue", "doc"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
@@ -206,6 +209,9 @@ public enum EnvironmentProtocol {
   /// Sets a value at a node.
   public enum Set {
     public static let name: StaticString = "environment/set"
+    public static let params = [
+      "key", "value", "node"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Of what.
@@ -297,6 +303,9 @@ public enum EnvironmentProtocol {
   /// Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
   public enum Clear {
     public static let name: StaticString = "environment/clear"
+    public static let params = [
+      "keys", "node"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Of what; everything when absent.

@@ -244,6 +244,9 @@ public enum LayerProtocol {
   /// Changes a layer; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "layer/update"
+    public static let params = [
+      "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

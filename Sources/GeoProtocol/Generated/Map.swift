@@ -59,6 +59,9 @@ public enum MapProtocol {
   /// Creates a map.
   public enum Create {
     public static let name: StaticString = "map/create"
+    public static let params = [
+      "id", "title", "spatialReference", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -158,6 +161,9 @@ public enum MapProtocol {
   /// Changes a map; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "map/update"
+    public static let params = [
+      "map", "title", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -191,6 +197,9 @@ public enum MapProtocol {
   /// Closes a map, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "map/close"
+    public static let params = [
+      "map"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -227,6 +236,9 @@ public enum MapProtocol {
   /// `layer/load`.
   public enum AddLayer {
     public static let name: StaticString = "map/addLayer"
+    public static let params = [
+      "map", "source", "sourceLayer", "id", "name", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -303,6 +315,9 @@ public enum MapProtocol {
   /// Removes a layer and closes it.
   public enum RemoveLayer {
     public static let name: StaticString = "map/removeLayer"
+    public static let params = [
+      "map", "layer"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -342,6 +357,9 @@ public enum MapProtocol {
   /// Moves a layer in the drawing order.
   public enum MoveLayer {
     public static let name: StaticString = "map/moveLayer"
+    public static let params = [
+      "map", "layer", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a32a3e4b445e75e8"
+  public static let hash = "4e0c1e637653153d"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -45,7 +45,7 @@ public enum WireProtocol {
   public static let commonErrors: [ErrorKind] = [
     .parseError, .duplicateKey, .tooDeep, .framingError, .messageTooLarge, .tooManyValues, .batchTooLarge,
     .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .internalError, .notInitialized, .cancelled,
-    .timedOut, .superseded, .serverBusy
+    .timedOut, .superseded, .serverBusy, .cycle, .linkFailed
   ]
 
   public static let methods: [MethodInfo] = [
@@ -89,7 +89,7 @@ public enum WireProtocol {
       name: "binding/set", domain: "binding", shape: .command, since: "0.1.0",
       errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
       .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
-      .libraryMissing, .cycle, .linkFailed, .contentModified]
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "binding/close", domain: "binding", shape: .command, since: "0.1.0",
@@ -97,8 +97,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "binding/link", domain: "binding", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .cycle, .linkFailed,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .contentModified]
+      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField, .contentModified]
     ),
     MethodInfo(
       name: "binding/unlink", domain: "binding", shape: .command, since: "0.1.0",
@@ -168,11 +168,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .wrongType, .valueTooLarge, .cycle, .linkFailed, .contentModified]
+      errors: [.alreadyDefined, .wrongType, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/set", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .notANode, .wrongType, .valueTooLarge, .cycle, .linkFailed, .contentModified]
+      errors: [.unknownId, .notANode, .wrongType, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/get", domain: "environment", shape: .query, since: "0.1.0",
@@ -180,7 +180,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "environment/clear", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .notANode, .cycle, .linkFailed, .contentModified]
+      errors: [.unknownId, .notANode, .contentModified]
     ),
     MethodInfo(
       name: "environment/listKeys", domain: "environment", shape: .query, since: "0.1.0",
@@ -397,7 +397,7 @@ public enum WireProtocol {
       name: "state/set", domain: "state", shape: .command, since: "0.1.0",
       errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
       .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
-      .libraryMissing, .cycle, .linkFailed, .contentModified]
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
@@ -474,7 +474,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .valueTooLarge, .readOnly,
-      .cycle, .linkFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",
@@ -486,27 +486,25 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/set", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .wrongType, .valueTooLarge, .readOnly, .invalidPath, .cycle,
-      .linkFailed, .contentModified]
+      errors: [.unknownId, .unknownProperty, .wrongType, .valueTooLarge, .readOnly, .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/insertItems", domain: "viewModel", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .valueTooLarge, .readOnly,
-      .invalidPath, .cycle, .linkFailed, .contentModified]
+      .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/removeItems", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .unknownItem, .wrongType, .readOnly, .invalidPath, .cycle, .linkFailed,
-      .contentModified]
+      errors: [.unknownId, .unknownProperty, .unknownItem, .wrongType, .readOnly, .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/moveItems", domain: "viewModel", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .readOnly, .invalidPath,
-      .cycle, .linkFailed, .contentModified]
+      .contentModified]
     ),
     MethodInfo(
       name: "viewModel/close", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .linkFailed, .cycle, .contentModified]
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/provide", domain: "viewModel", shape: .command, since: "0.1.0",

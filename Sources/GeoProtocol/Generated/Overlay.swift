@@ -126,6 +126,9 @@ public enum OverlayProtocol {
   /// Creates an overlay on top of a view's others.
   public enum Create {
     public static let name: StaticString = "overlay/create"
+    public static let params = [
+      "view", "id", "name", "spatialReference", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
@@ -236,6 +239,9 @@ public enum OverlayProtocol {
   /// Changes an overlay; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "overlay/update"
+    public static let params = [
+      "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -292,6 +298,9 @@ public enum OverlayProtocol {
   /// Closes an overlay.
   public enum Close {
     public static let name: StaticString = "overlay/close"
+    public static let params = [
+      "overlay"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -327,6 +336,9 @@ public enum OverlayProtocol {
   /// Adds graphics on top. Those without an id get ids in one run, in order.
   public enum AddGraphics {
     public static let name: StaticString = "overlay/addGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -378,6 +390,9 @@ public enum OverlayProtocol {
   /// Adds points, given in columns of equal length.
   public enum AddColumns {
     public static let name: StaticString = "overlay/addColumns"
+    public static let params = [
+      "overlay", "x", "y", "z", "ids", "attributes"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -453,6 +468,9 @@ public enum OverlayProtocol {
   /// Changes graphics.
   public enum UpdateGraphics {
     public static let name: StaticString = "overlay/updateGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -498,6 +516,9 @@ public enum OverlayProtocol {
   /// only where it differs.
   public enum ReplaceGraphics {
     public static let name: StaticString = "overlay/replaceGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -564,6 +585,9 @@ public enum OverlayProtocol {
   /// Changes positions or attributes, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"
+    public static let params = [
+      "overlay", "ids", "x", "y", "z", "attributes"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -634,6 +658,9 @@ public enum OverlayProtocol {
   /// nothing.
   public enum RemoveGraphics {
     public static let name: StaticString = "overlay/removeGraphics"
+    public static let params = [
+      "overlay", "ids", "all"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -684,6 +711,9 @@ public enum OverlayProtocol {
   /// Selects graphics by id, in place of or besides those selected.
   public enum Select {
     public static let name: StaticString = "overlay/select"
+    public static let params = [
+      "overlay", "ids", "mode"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.

@@ -267,6 +267,9 @@ public enum SceneProtocol {
   /// Closes a scene and the views that show it.
   public enum Close {
     public static let name: StaticString = "scene/close"
+    public static let params = [
+      "scene"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

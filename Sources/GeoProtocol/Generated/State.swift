@@ -242,6 +242,9 @@ public enum StateProtocol {
   /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
   public enum Set {
     public static let name: StaticString = "state/set"
+    public static let params = [
+      "path", "value"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// JSON Pointer, without wildcards.

@@ -212,6 +212,9 @@ public enum ViewModelProtocol {
   /// it.
   public enum Define {
     public static let name: StaticString = "viewModel/define"
+    public static let params = [
+      "type", "doc", "properties"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
@@ -259,6 +262,9 @@ public enum ViewModelProtocol {
   /// Creates a view model, of a type or of properties given with it.
   public enum Create {
     public static let name: StaticString = "viewModel/create"
+    public static let params = [
+      "id", "type", "properties", "owner", "name", "values", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -379,6 +385,9 @@ public enum ViewModelProtocol {
   /// Sets values, several at once, all or none; a part of a value by its path; and clears.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
+    public static let params = [
+      "viewModel", "values", "path", "value", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -427,6 +436,9 @@ public enum ViewModelProtocol {
   /// Puts items into a list whose items are ids, or objects with an `id`.
   public enum InsertItems {
     public static let name: StaticString = "viewModel/insertItems"
+    public static let params = [
+      "viewModel", "path", "items", "before"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -479,6 +491,9 @@ public enum ViewModelProtocol {
   /// Takes items out of a list, by their ids.
   public enum RemoveItems {
     public static let name: StaticString = "viewModel/removeItems"
+    public static let params = [
+      "viewModel", "path", "ids"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -524,6 +539,9 @@ public enum ViewModelProtocol {
   /// Moves items of a list, by their ids, together and in the order given. All of them sort it.
   public enum MoveItems {
     public static let name: StaticString = "viewModel/moveItems"
+    public static let params = [
+      "viewModel", "path", "ids", "before"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -576,6 +594,9 @@ public enum ViewModelProtocol {
   /// Closes a view model and what it owns.
   public enum Close {
     public static let name: StaticString = "viewModel/close"
+    public static let params = [
+      "viewModel"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -612,6 +633,9 @@ public enum ViewModelProtocol {
   /// in place of one that the node has shared under the name.
   public enum Provide {
     public static let name: StaticString = "viewModel/provide"
+    public static let params = [
+      "viewModel", "name", "node"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -656,6 +680,9 @@ public enum ViewModelProtocol {
   /// Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
   public enum Withdraw {
     public static let name: StaticString = "viewModel/withdraw"
+    public static let params = [
+      "name", "node"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Which.

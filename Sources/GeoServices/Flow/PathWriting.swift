@@ -8,47 +8,45 @@ import JSONRPC
 enum PathWriting {
   private typealias Command = @Sendable (JSONValue, inout World) throws -> Void
 
-  /// What sets a member of an object, by the params that the object's command takes.
+  /// What sets members of an object.
   private struct Setter: Sendable {
     let members: Set<String>
     /// Whether `clear` of the command takes a member's name for null.
     let hasClear: Bool
     /// Whether the params are the value's own members, not the value under its name.
-    var isSpread = false
+    let isSpread: Bool
     let run: Command
+
+    /// - Parameters:
+    ///   - params: of the command, by name.
+    ///   - member: the object's member that has them as its own; when nil they are the object's.
+    init(_ params: [String], member: String? = nil, _ run: @escaping Command) {
+      members = Set(member.map { [$0] } ?? params).subtracting(["map", "layer", "overlay", "view", "clear"])
+      hasClear = params.contains("clear")
+      isSpread = member != nil
+      self.run = run
+    }
   }
 
-  /// The members of each kind of object that can be written, and the commands that do it.
+  /// The members of each kind of object that can be written: the params of its commands, but for those that name it.
   private static let setters: [Collection: [Setter]] = [
     .maps: [
-      Setter(members: ["title"], hasClear: true) { _ = try MapService.update(.init(from: $0), in: &$1) }
+      Setter(MapProtocol.Update.params) { _ = try MapService.update(.init(from: $0), in: &$1) }
     ],
     .layers: [
-      Setter(members: ["name", "isVisible", "opacity", "minScale", "maxScale"], hasClear: true) {
-        _ = try LayerService.update(.init(from: $0), in: &$1)
-      }
+      Setter(LayerProtocol.Update.params) { _ = try LayerService.update(.init(from: $0), in: &$1) }
     ],
     .overlays: [
-      Setter(members: ["name", "isVisible", "opacity", "minScale", "maxScale"], hasClear: true) {
-        _ = try OverlayService.update(.init(from: $0), in: &$1)
-      }
+      Setter(OverlayProtocol.Update.params) { _ = try OverlayService.update(.init(from: $0), in: &$1) }
     ],
     .views: [
-      Setter(members: ["viewpoint"], hasClear: false) { _ = try ViewService.setViewpoint(.init(from: $0), in: &$1) },
-      Setter(members: ["width", "height", "dpi"], hasClear: false) {
-        _ = try ViewService.resize(.init(from: $0), in: &$1)
-      },
-      Setter(members: ["locationDisplay"], hasClear: true, isSpread: true) {
+      Setter(ViewProtocol.SetViewpoint.params) { _ = try ViewService.setViewpoint(.init(from: $0), in: &$1) },
+      Setter(ViewProtocol.Resize.params) { _ = try ViewService.resize(.init(from: $0), in: &$1) },
+      Setter(ViewProtocol.SetLocationDisplay.params, member: "locationDisplay") {
         _ = try ViewService.setLocationDisplay(.init(from: $0), in: &$1)
       },
     ],
   ]
-
-  /// The members that can be written, by the names of their collections: what the tests compare with the definition.
-  static var members: [String: Set<String>] {
-    Dictionary(
-      uniqueKeysWithValues: setters.map { ($0.rawValue, $1.reduce(into: Set()) { $0.formUnion($1.members) }) })
-  }
 
   /// Refuses a path at which nothing can be written, whatever the value.
   static func check(_ path: ModelPath, in world: World) throws {

@@ -59,7 +59,8 @@ struct StatePlace: Hashable {
     for level in 0..<depth {
       let name = self[level]
       text += "/"
-      text += name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
+      text +=
+        name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
     }
     return text
   }

@@ -207,14 +207,12 @@ class BindingMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -291,11 +289,9 @@ class BindingMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -799,12 +795,10 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            CycleError: Things that would contain, or follow, one another for ever.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             await server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -845,13 +839,11 @@ class EnvironmentMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             await server.environment.set(key="units", value="imperial", node="m1")
@@ -916,10 +908,8 @@ class EnvironmentMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             await server.environment.clear(keys=["units"], node="m1")
@@ -2852,14 +2842,12 @@ class StateMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -3585,14 +3573,12 @@ class ViewModelMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -3687,13 +3673,11 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3738,7 +3722,6 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
@@ -3747,7 +3730,6 @@ class ViewModelMethods(AsyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3788,13 +3770,11 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3837,7 +3817,6 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
@@ -3845,7 +3824,6 @@ class ViewModelMethods(AsyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3882,8 +3860,6 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             await server.viewModel.close(view_model="quiz")

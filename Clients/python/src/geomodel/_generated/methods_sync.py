@@ -207,14 +207,12 @@ class BindingMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -291,11 +289,9 @@ class BindingMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -799,12 +795,10 @@ class EnvironmentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            CycleError: Things that would contain, or follow, one another for ever.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -845,13 +839,11 @@ class EnvironmentMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             server.environment.set(key="units", value="imperial", node="m1")
@@ -906,10 +898,8 @@ class EnvironmentMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             server.environment.clear(keys=["units"], node="m1")
@@ -2822,14 +2812,12 @@ class StateMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -3539,14 +3527,12 @@ class ViewModelMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -3641,13 +3627,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3692,7 +3676,6 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
@@ -3701,7 +3684,6 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3742,13 +3724,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3791,7 +3771,6 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
@@ -3799,7 +3778,6 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
@@ -3836,8 +3814,6 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            CycleError: Things that would contain, or follow, one another for ever.
-            LinkFailedError: A link's other end refused what it was to have; nothing was changed.
 
         Example:
             server.viewModel.close(view_model="quiz")
