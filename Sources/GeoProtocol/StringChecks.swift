@@ -28,4 +28,18 @@ package enum StringChecks {
         }
       }
   }
+
+  /// `[A-Za-z_][A-Za-z0-9_]{0,63}`
+  package static func propertyName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, (1...64).contains(text.utf8.count) else { return false }
+    return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
 }

@@ -32,6 +32,9 @@ struct SwiftTypes {
         doc(method.about, nil, &lines)
         lines.block("public enum \(Names.upperCamel(Names.verb(method.name))) {") { lines in
           lines.add("public static let name: StaticString = \"\(method.name)\"")
+          if method.shape == .command, case .properties(let properties) = method.params {
+            paramNames(properties, &lines)
+          }
           payload(method.params, "Params", .decode, &lines)
           payload(method.result, "Result", .encode, &lines)
         }
@@ -46,6 +49,14 @@ struct SwiftTypes {
       }
     }
     return lines.text
+  }
+
+  /// The names of a command's params: what can be written by path is found by them.
+  private func paramNames(_ properties: [Property], _ lines: inout Lines) {
+    guard !properties.isEmpty else { return lines.add("public static let params: [String] = []") }
+    lines.block("public static let params = [", "]") { lines in
+      for row in packed(properties.map { "\"\($0.name)\"" }, width: 104) { lines.add(row) }
+    }
   }
 
   func doc(_ about: About, _ property: Property?, _ lines: inout Lines) {

@@ -62,6 +62,7 @@ extension World {
       case .created(let object): "created \(object.collection.rawValue)/\(object.id)"
       case .closed(let object): "closed \(object.collection.rawValue)/\(object.id)"
       case .changed(let object, let property): "\(object.collection.rawValue)/\(object.id).\(property.rawValue)"
+      case .member(let object, let name): "\(object.collection.rawValue)/\(object.id).\(name)"
       case .graphics(let overlay, let edit): "overlays/\(overlay).graphics \(edit)"
       case .clock(let property): "clock.\(property.rawValue)"
       case .history(let property): "edit.\(property.rawValue)"

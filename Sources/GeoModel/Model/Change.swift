@@ -8,6 +8,8 @@ public enum Origin: Hashable, Sendable {
   case location
   case task
   case undo
+  /// A link, or a derived property, that followed another change.
+  case binding
 }
 
 /// A member of an object in the state tree, by its name there.
@@ -23,13 +25,14 @@ public enum Property: String, Hashable, Sendable {
   case mode, tickRate
   case canUndo, canRedo, undoName, redoName, isEditing
   case isModified, path
+  case values, objects, environment
 
   /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
   var isSaved: Bool {
     switch self {
     case .loadStatus, .featureCount, .extent, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
       .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
-      .path:
+      .path, .environment:
       false
     default: true
     }
@@ -76,6 +79,8 @@ public struct Change: Sendable {
     case created(ObjectReference)
     case closed(ObjectReference)
     case changed(ObjectReference, Property)
+    /// A member by the name that a client gave it.
+    case member(ObjectReference, String)
     case graphics(OverlayID, GraphicsEdit)
     case clock(Property)
     case history(Property)
@@ -84,7 +89,8 @@ public struct Change: Sendable {
     /// Whether a document keeps what has changed.
     var isSaved: Bool {
       switch self {
-      case .created(let object), .closed(let object): object.collection != .locationSources
+      case .created(let object), .closed(let object): object.collection.isSaved
+      case .member: true
       case .changed(_, let property): property.isSaved
       // Those that a document keeps are steps of history, or they are selections.
       case .graphics, .clock, .history, .document: false

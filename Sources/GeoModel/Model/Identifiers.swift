@@ -23,6 +23,7 @@ public struct ProcessID: Hashable, Sendable {
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case sources, maps, layers, scenes, views, overlays, locationSources
+  case viewModelTypes, viewModels, bindings, links, environmentKeys, environments
 
   /// The type of its objects.
   var kind: any Entity.Type {
@@ -34,6 +35,12 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: View.self
     case .overlays: Overlay.self
     case .locationSources: LocationSource.self
+    case .viewModelTypes: ViewModelType.self
+    case .viewModels: ViewModel.self
+    case .bindings: Binding.self
+    case .links: Link.self
+    case .environmentKeys: EnvironmentKey.self
+    case .environments: EnvironmentScope.self
     }
   }
 
@@ -47,6 +54,28 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: "view"
     case .overlays: "overlay"
     case .locationSources: "locationSource"
+    case .viewModelTypes: "viewModelType"
+    case .viewModels: "viewModel"
+    case .bindings: "binding"
+    case .links: "link"
+    case .environmentKeys: "key"
+    case .environments: "node"
+    }
+  }
+
+  /// Whether its ids are object ids, each unique in the session; others are names of their own, or other objects' ids.
+  var hasUniqueIDs: Bool {
+    switch self {
+    case .viewModelTypes, .environmentKeys, .environments: false
+    default: true
+    }
+  }
+
+  /// Whether a document keeps its objects.
+  var isSaved: Bool {
+    switch self {
+    case .locationSources, .bindings, .links: false
+    default: true
     }
   }
 }

@@ -46,6 +46,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case editTooLarge
   /// A renderer, label or popup that cannot be for this layer.
   case symbology(SymbologyError)
+  case flow(FlowError)
   /// What a failed load left behind.
   case failed(Failure)
 }

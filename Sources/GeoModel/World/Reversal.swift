@@ -9,6 +9,8 @@ protocol Reversal: Sendable {
   /// The object it concerns.
   var object: ObjectReference { get }
   var kind: ReversalKind { get }
+  /// Of something removed: the object without which it does not come back.
+  var lostWith: ObjectReference? { get }
   /// Whether undo has something to do about it in a world where the change has been made.
   func isUndoable(in world: World) -> Bool
   /// Whether this takes a later change back as well, which then need not be kept.
@@ -21,6 +23,7 @@ protocol Reversal: Sendable {
 
 extension Reversal {
   func covers(_ later: any Reversal) -> Bool { false }
+  var lostWith: ObjectReference? { nil }
 }
 
 enum ReversalKind { case structure, members, revision, contents }
@@ -47,6 +50,7 @@ struct Removed<Element: Entity>: Reversal {
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
   var kind: ReversalKind { .structure }
+  var lostWith: ObjectReference? { element.parent }
 
   func isUndoable(in world: World) -> Bool {
     guard Element.isUndoable, let parent = element.parent else { return Element.isUndoable }

@@ -16,6 +16,7 @@ extension World {
     var new = old
     try body(&new)
     note(Changed(memento: old.memento))
+    if E.collection == .environments { hasEnvironmentChanged = true }
     _ = self[keyPath: E.registry].modify(id) { $0 = new }
     var hasChanged = false
     for member in E.observed where member.differs(old, new) {
@@ -34,12 +35,16 @@ extension World {
   mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) {
     self[keyPath: E.registry].insert(element, at: index)
     note(Inserted(id: element.id))
+    flowHas(element)
     record(.created(element.reference))
     touch(element.id)
   }
 
   mutating func remove<E: Entity>(_ id: ID<E>) {
+    guard let known = self[keyPath: E.registry][id] else { return }
+    release(known.reference)
     guard let (element, index) = self[keyPath: E.registry].remove(id) else { return }
+    flowHasNot(element)
     note(Removed(element: element, index: index))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }

@@ -19,7 +19,8 @@ extension World {
     // Nothing of it is undone.
     isStep = false
     for id in views.ids { try? closeView(id) }
-    for collection in Collection.allCases { closeAll(of: collection.kind) }
+    for collection in Collection.allCases where collection.hasUniqueIDs { closeAll(of: collection.kind) }
+    clearEnvironment()
     if let other {
       for collection in Collection.allCases { takeOver(collection.kind, from: other) }
     }
@@ -37,7 +38,13 @@ extension World {
 
   private mutating func takeOver<E: Entity>(_ kind: E.Type, from other: World) {
     for element in other[keyPath: E.registry].values {
-      reclaim(element.id.rawValue)
+      if E.collection.hasUniqueIDs {
+        reclaim(element.id.rawValue)
+      } else if self[keyPath: E.registry][element.id] != nil {
+        // Types and keys are there for good; what the session's environment holds is another's from now on.
+        changeKnown(element.id) { $0 = element.undone(from: $0) }
+        continue
+      }
       if let scene = element as? Scene { for source in scene.surface.elevationSources { reclaim(source.id) } }
       insert(element)
     }

@@ -8,9 +8,13 @@ extension World {
   /// - Parameter name: what people read beside "Undo".
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
+    tellEnvironment()
     let before = history
-    let journal = takeJournal()
-    if recorded.contains(where: { $0.closesView }) { forgetLost(journal) }
+    var journal = takeNotes()
+    if recorded.contains(where: { $0.closesView }) {
+      let lost = forgetLost(journal)
+      journal.removeAll { lost.contains($0.object) }
+    }
     if isStep {
       let reversals = undoable(journal)
       if !reversals.isEmpty {
@@ -18,8 +22,12 @@ extension World {
       } else if recorded.contains(where: \.event.isSaved) {
         history.noteOtherChange()
       }
+    } else if hasTakenBack, !undoable(journal).isEmpty {
+      // What follows from an undo is not undone with it.
+      history.noteOtherChange()
     }
     recordHistory(since: before)
+    forgetNotes()
   }
 
   /// Takes the newest step back.
@@ -28,8 +36,11 @@ extension World {
   @discardableResult
   public mutating func undo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
+    let before = history
     guard let step = history.takeDone() else { throw .nothingToUndo }
     history.noteUndone(step, takeBack(step.reversals))
+    recordHistory(since: before)
     return step.name
   }
 
@@ -39,20 +50,25 @@ extension World {
   @discardableResult
   public mutating func redo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
+    let before = history
     guard let step = history.takeUndone() else { throw .nothingToRedo }
     history.noteRedone(step, takeBack(step.reversals))
+    recordHistory(since: before)
     return step.name
   }
 
   /// - Returns: what takes the taking back back.
   private mutating func takeBack(_ reversals: [any Reversal]) -> [any Reversal] {
     isStep = false
+    hasTakenBack = true
     let client = origin
     origin = .undo
     defer { origin = client }
-    _ = takeJournal()
+    _ = takeNotes()
     for reversal in reversals.reversed() { reversal.undo(&self) }
-    return undoable(takeJournal())
+    tellEnvironment()
+    return undoable(takeNotes())
   }
 
   // MARK: Edits
@@ -60,6 +76,7 @@ extension World {
   /// Begins an edit: until it ends all commands make one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
+    keepHistory()
     let before = history
     history.edit = OpenEdit(name: name)
     recordHistory(since: before)
@@ -68,6 +85,7 @@ extension World {
   /// Ends the edit under way; what was done in it is one step.
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
+    keepHistory()
     let before = history
     isStep = false
     history.edit = nil
@@ -83,6 +101,7 @@ extension World {
   public mutating func cancelEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
+    keepHistory()
     let before = history
     history.edit = nil
     _ = takeBack(edit.reversals)
@@ -114,17 +133,23 @@ extension World {
   }
 
   /// Views do not come back, and so neither does what lay on them.
-  private mutating func forgetLost(_ journal: [any Reversal]) {
-    let lost = Set(
-      (journal + history.allReversals).compactMap { reversal -> ObjectReference? in
-        guard let removed = reversal as? Removed<Overlay>, views[removed.element.view] == nil else { return nil }
-        return removed.object
-      })
+  ///
+  /// - Returns: what lay there.
+  private mutating func forgetLost(_ journal: [any Reversal]) -> Set<ObjectReference> {
     let open = views
+    var lost: Set<ObjectReference> = []
+    // From the newest on, so that what lay on something lost comes after it.
+    for reversal in (history.allReversals + journal).reversed() {
+      guard let parent = reversal.lostWith else { continue }
+      if lost.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
+        lost.insert(reversal.object)
+      }
+    }
     history.forget { reversal in
       lost.contains(reversal.object)
         || reversal.object.collection == .views && open[ViewID(reversal.object.id)] == nil
     }
+    return lost
   }
 
   mutating func recordHistory(since before: History) {

@@ -16,6 +16,12 @@ public struct World: Sendable {
   public internal(set) var views = Registry<View>()
   public internal(set) var overlays = Registry<Overlay>()
   public internal(set) var locationSources = Registry<LocationSource>()
+  public internal(set) var viewModelTypes = Registry<ViewModelType>()
+  public internal(set) var viewModels = Registry<ViewModel>()
+  public internal(set) var bindings = Registry<Binding>()
+  public internal(set) var links = Registry<Link>()
+  public internal(set) var environmentKeys = Registry<EnvironmentKey>()
+  public internal(set) var environments = Registry<EnvironmentScope>()
   public internal(set) var clock: Clock
   public internal(set) var history = History()
   public internal(set) var document = DocumentState()
@@ -32,9 +38,19 @@ public struct World: Sendable {
   var origin = Origin.client(nil)
   /// Whether what is done now becomes a step of history.
   var isStep = true
+  /// Whether steps have been taken back since the command began.
+  var hasTakenBack = false
   private var hasChanged = false
+  /// Who follows what; nil until somebody asks.
+  var watchers: Watchers?
+  /// How much of what was recorded since the command began has been followed.
+  var followed = 0
+  /// Whether scopes of the environment have changed and those who see them have not been told.
+  var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
   private var journal: [any Reversal] = []
+  /// How many of them have become part of a step.
+  private var taken = 0
   private var start: Start?
   /// Every object id of the session: none comes twice.
   private var takenIDs: Set<String> = []
@@ -51,6 +67,8 @@ public struct World: Sendable {
     let mintedIDs: Int
     let derived: Derived
     var claimed: [String] = []
+    /// Once the command has changed it itself.
+    var history: History?
   }
 
   /// - Parameter now: where real time stands.
@@ -59,6 +77,8 @@ public struct World: Sendable {
     self.geodesy = geodesy
     clock = Clock(now: now)
     realTime = now
+    for key in EnvironmentKey.builtIn { environmentKeys.insert(key) }
+    environments.insert(EnvironmentScope(nil))
   }
 
   // MARK: Commands
@@ -68,7 +88,9 @@ public struct World: Sendable {
     self.origin = origin
     hasChanged = false
     isStep = true
-    if !journal.isEmpty { journal = [] }
+    hasTakenBack = false
+    followed = 0
+    forgetNotes()
     start = Start(
       revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs,
       derived: derived)
@@ -78,7 +100,8 @@ public struct World: Sendable {
   public mutating func rollBack() {
     guard let start else { return }
     for reversal in journal.reversed() { reversal.rollBack(&self) }
-    journal = []
+    forgetNotes()
+    if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
     examined = min(examined, changes.count)
     derived = start.derived
@@ -88,13 +111,16 @@ public struct World: Sendable {
     revision = start.revision
     hasChanged = false
     clock = start.clock
+    followed = 0
+    hasEnvironmentChanged = false
+    watchers = nil
   }
 
   /// Notes what takes a change back, after it was made.
   mutating func note(_ reversal: some Reversal) {
     // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
     if reversal.kind == .members {
-      for earlier in journal.suffix(4).reversed() where earlier.object == reversal.object {
+      for earlier in journal.suffix(min(4, journal.count - taken)).reversed() where earlier.object == reversal.object {
         if earlier.kind == .members { return }
         if earlier.kind == .structure { break }
       }
@@ -102,10 +128,24 @@ public struct World: Sendable {
     journal.append(reversal)
   }
 
-  /// The reversals of what was done since ``begin(origin:)``.
-  mutating func takeJournal() -> [any Reversal] {
-    defer { journal = [] }
-    return journal
+  /// The reversals noted since ``begin(origin:)`` or the last call. They are kept until the command is done, as it may fail yet.
+  mutating func takeNotes() -> [any Reversal] {
+    defer { taken = journal.count }
+    return taken == 0 ? journal : Array(journal[taken...])
+  }
+
+  /// The reversals noted since ``begin(origin:)``, in their order.
+  var notes: [any Reversal] { journal }
+
+  /// The command is done, or undone.
+  mutating func forgetNotes() {
+    if !journal.isEmpty { journal = [] }
+    taken = 0
+  }
+
+  /// Before the command changes history itself: when it fails, that is as it was, too.
+  mutating func keepHistory() {
+    if start?.history == nil { start?.history = history }
   }
 
   /// What was recorded since ``begin(origin:)`` and has not been taken.
@@ -179,7 +219,7 @@ public struct World: Sendable {
 
   /// The object of that id, of any kind.
   public func find(_ id: String) -> ObjectReference? {
-    Collection.allCases.lazy.map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
+    Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
   }
 
   // MARK: Processes

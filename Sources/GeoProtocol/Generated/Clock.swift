@@ -63,6 +63,9 @@ public enum ClockProtocol {
   /// Changes the clock. What runs goes on from where it stands.
   public enum Set {
     public static let name: StaticString = "clock/set"
+    public static let params = [
+      "mode", "now", "tickRate"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Real or manual.

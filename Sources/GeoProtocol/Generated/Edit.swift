@@ -74,6 +74,9 @@ public enum EditProtocol {
   /// Takes back the newest steps. Its changes have the origin `undo`.
   public enum Undo {
     public static let name: StaticString = "edit/undo"
+    public static let params = [
+      "steps"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// How many; all or nothing.
@@ -115,6 +118,9 @@ public enum EditProtocol {
   /// Does steps again that were undone last. Another change before it puts them out of reach.
   public enum Redo {
     public static let name: StaticString = "edit/redo"
+    public static let params = [
+      "steps"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// How many; all or nothing.
@@ -157,6 +163,9 @@ public enum EditProtocol {
   /// hear of it at its end.
   public enum Begin {
     public static let name: StaticString = "edit/begin"
+    public static let params = [
+      "name"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// What people read beside "Undo"; `edit` when absent.
@@ -195,6 +204,7 @@ public enum EditProtocol {
   /// Ends the edit under way. One that holds more than 64 MiB cannot be undone, nor what was before it.
   public enum End {
     public static let name: StaticString = "edit/end"
+    public static let params: [String] = []
 
     public struct Params: JSONDecodable, Sendable {
       public init() {}
@@ -224,6 +234,7 @@ public enum EditProtocol {
   /// Ends the edit under way and takes back what was done in it.
   public enum Cancel {
     public static let name: StaticString = "edit/cancel"
+    public static let params: [String] = []
 
     public struct Params: JSONDecodable, Sendable {
       public init() {}

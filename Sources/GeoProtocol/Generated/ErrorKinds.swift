@@ -64,8 +64,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case transactionFailed
   /// What stands in a transaction is no method of the shape `command`, or one of `edit`.
   case notACommand
-  /// Something would hold, or follow from, itself: a group in itself.
-  case cycle
   /// The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
   case wrongKind
   /// The source's layer has no geometry: it can be added as a table.
@@ -92,6 +90,33 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case saveFailed
   /// The document has no file yet; `document/saveAs` gives it one.
   case documentUntitled
+  /// Things that would hold, or follow from, themselves: a group in itself, a derived property, links that never
+  /// settle.
+  case cycle
+  /// A derived property, a constant, or a binding made read-only.
+  case readOnly
+  /// No command sets what stands there.
+  case notWritable
+  /// The view model has no such property.
+  case unknownProperty
+  /// A value is not of the type that a client declared for it, or of that of the place where it is to stand.
+  case wrongType
+  /// A value takes more than 16 MiB, and is no value to be watched.
+  case valueTooLarge
+  /// A type or a key of that name says something else.
+  case alreadyDefined
+  /// A property that cannot be: its name is taken, or an input is no path.
+  case invalidDefinition
+  /// The environment has no such node: it is not a map, scene, view, overlay or layer.
+  case notANode
+  /// Neither the node nor an ancestor shares an object of that name.
+  case sharedObjectMissing
+  /// The list has no item of that id.
+  case unknownItem
+  /// An item of that id is there already or twice among those given, or an item has no id.
+  case duplicateItem
+  /// A link's other end refused what it was to have; nothing was changed.
+  case linkFailed
   /// No JSON Pointer into the model's tree.
   case invalidPath
   /// No time by RFC 3339.
@@ -184,7 +209,6 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .columnLengths: -31016
     case .transactionFailed: -31017
     case .notACommand: -31018
-    case .cycle: -31019
     case .wrongKind: -31052
     case .noGeometry: -31053
     case .cameraNeedsScene: -31054
@@ -197,6 +221,19 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .documentTooNew: -31081
     case .saveFailed: -31082
     case .documentUntitled: -31083
+    case .cycle: -31019
+    case .readOnly: -31101
+    case .notWritable: -31102
+    case .unknownProperty: -31103
+    case .wrongType: -31104
+    case .valueTooLarge: -31105
+    case .alreadyDefined: -31106
+    case .invalidDefinition: -31107
+    case .notANode: -31108
+    case .sharedObjectMissing: -31109
+    case .unknownItem: -31110
+    case .duplicateItem: -31111
+    case .linkFailed: -31112
     case .invalidPath: -31020
     case .invalidTime: -31021
     case .clockIsReal: -31022

@@ -493,6 +493,11 @@ public enum LayerProtocol {
   /// Changes a layer; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "layer/update"
+    public static let params = [
+      "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels", "labelsEnabled",
+      "popup", "isPopupEnabled", "visibilityMode", "definitionExpression", "time", "isTimeFilterEnabled",
+      "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -604,6 +609,9 @@ public enum LayerProtocol {
   /// Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
   public enum Select {
     public static let name: StaticString = "layer/select"
+    public static let params = [
+      "layer", "ids", "whereClause", "mode"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

@@ -203,6 +203,9 @@ public enum LocationProtocol {
   /// Creates a source that goes along a line. It does not run before `location/start`.
   public enum CreateSimulated {
     public static let name: StaticString = "location/createSimulated"
+    public static let params = [
+      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// A LineString with at least two different positions.
@@ -407,6 +410,9 @@ public enum LocationProtocol {
   /// Stops and closes a source.
   public enum Close {
     public static let name: StaticString = "location/close"
+    public static let params = [
+      "locationSource"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

@@ -286,6 +286,9 @@ public enum MapProtocol {
   /// Creates a map.
   public enum Create {
     public static let name: StaticString = "map/create"
+    public static let params = [
+      "id", "title", "spatialReference", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -385,6 +388,10 @@ public enum MapProtocol {
   /// Changes a map; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "map/update"
+    public static let params = [
+      "map", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
+      "backgroundColor", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -463,6 +470,9 @@ public enum MapProtocol {
   /// Closes a map, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "map/close"
+    public static let params = [
+      "map"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -498,6 +508,9 @@ public enum MapProtocol {
   /// Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until `layer/load`.
   public enum AddLayer {
     public static let name: StaticString = "map/addLayer"
+    public static let params = [
+      "map", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -585,6 +598,9 @@ public enum MapProtocol {
   /// Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
   public enum AddGroupLayer {
     public static let name: StaticString = "map/addGroupLayer"
+    public static let params = [
+      "map", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -668,6 +684,9 @@ public enum MapProtocol {
   /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
   public enum AddTable {
     public static let name: StaticString = "map/addTable"
+    public static let params = [
+      "map", "source", "sourceLayer", "id", "name", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -744,6 +763,9 @@ public enum MapProtocol {
   /// Removes a layer, a group with all in it, or a table, and closes it.
   public enum RemoveLayer {
     public static let name: StaticString = "map/removeLayer"
+    public static let params = [
+      "map", "layer"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -783,6 +805,9 @@ public enum MapProtocol {
   /// Moves a layer in the drawing order, into a group, out of one, or to another list.
   public enum MoveLayer {
     public static let name: StaticString = "map/moveLayer"
+    public static let params = [
+      "map", "layer", "index", "group", "role"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -845,6 +870,9 @@ public enum MapProtocol {
   /// Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
   public enum AddBookmark {
     public static let name: StaticString = "map/addBookmark"
+    public static let params = [
+      "map", "id", "name", "viewpoint", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -906,6 +934,9 @@ public enum MapProtocol {
   /// Removes a bookmark.
   public enum RemoveBookmark {
     public static let name: StaticString = "map/removeBookmark"
+    public static let params = [
+      "map", "bookmark"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.
@@ -945,6 +976,9 @@ public enum MapProtocol {
   /// Moves a bookmark in the list.
   public enum MoveBookmark {
     public static let name: StaticString = "map/moveBookmark"
+    public static let params = [
+      "map", "bookmark", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map.

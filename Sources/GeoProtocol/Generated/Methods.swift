@@ -35,17 +35,17 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "ee805cb0fc864214"
+  public static let hash = "f8a850be91d88ec9"
   public static let domains = [
-    "session", "clock", "document", "edit", "feature", "layer", "location", "map", "model", "overlay", "scene",
-    "source", "state", "task", "view"
+    "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
+    "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   /// Kinds that any method may answer.
   public static let commonErrors: [ErrorKind] = [
     .parseError, .duplicateKey, .tooDeep, .framingError, .messageTooLarge, .tooManyValues, .batchTooLarge,
     .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .internalError, .notInitialized, .cancelled,
-    .timedOut, .superseded, .serverBusy
+    .timedOut, .superseded, .serverBusy, .cycle, .linkFailed
   ]
 
   public static let methods: [MethodInfo] = [
@@ -72,6 +72,37 @@ public enum WireProtocol {
     MethodInfo(
       name: "rpc.discover", domain: "session", shape: .lifecycle, since: "0.1.0",
       errors: []
+    ),
+    MethodInfo(
+      name: "binding/create", domain: "binding", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .contentModified]
+    ),
+    MethodInfo(
+      name: "binding/get", domain: "binding", shape: .query, since: "0.1.0",
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "binding/list", domain: "binding", shape: .query, since: "0.1.0",
+      errors: []
+    ),
+    MethodInfo(
+      name: "binding/set", domain: "binding", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
+      .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
+      .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "binding/close", domain: "binding", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "binding/link", domain: "binding", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField, .contentModified]
+    ),
+    MethodInfo(
+      name: "binding/unlink", domain: "binding", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "clock/get", domain: "clock", shape: .session, since: "0.1.0",
@@ -133,6 +164,26 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "edit/history", domain: "edit", shape: .query, since: "0.1.0",
+      errors: []
+    ),
+    MethodInfo(
+      name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
+      errors: [.alreadyDefined, .wrongType, .valueTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "environment/set", domain: "environment", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .notANode, .wrongType, .valueTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "environment/get", domain: "environment", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .notANode]
+    ),
+    MethodInfo(
+      name: "environment/clear", domain: "environment", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .notANode, .contentModified]
+    ),
+    MethodInfo(
+      name: "environment/listKeys", domain: "environment", shape: .query, since: "0.1.0",
       errors: []
     ),
     MethodInfo(
@@ -278,7 +329,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/moveLayer", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .cycle, .wrongKind, .contentModified]
+      errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
     ),
     MethodInfo(
       name: "map/addBookmark", domain: "map", shape: .command, since: "0.1.0",
@@ -436,7 +487,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/moveLayer", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .cycle, .wrongKind, .contentModified]
+      errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
     ),
     MethodInfo(
       name: "scene/addBookmark", domain: "scene", shape: .command, since: "0.1.0",
@@ -498,6 +549,12 @@ public enum WireProtocol {
     MethodInfo(
       name: "state/observe", domain: "state", shape: .session, since: "0.1.0",
       errors: [.invalidPath]
+    ),
+    MethodInfo(
+      name: "state/set", domain: "state", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
+      .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
@@ -570,6 +627,58 @@ public enum WireProtocol {
       name: "view/observeViewpoint", domain: "view", shape: .session, since: "0.1.0",
       errors: [.unknownId]
     ),
+    MethodInfo(
+      name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.alreadyDefined, .invalidDefinition, .unknownProperty, .wrongType, .valueTooLarge, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .valueTooLarge, .readOnly,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "viewModel/list", domain: "viewModel", shape: .query, since: "0.1.0",
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "viewModel/set", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .unknownProperty, .wrongType, .valueTooLarge, .readOnly, .invalidPath, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/insertItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .valueTooLarge, .readOnly,
+      .invalidPath, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/removeItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .unknownProperty, .unknownItem, .wrongType, .readOnly, .invalidPath, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/moveItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .readOnly, .invalidPath,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/close", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/provide", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .notANode, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/withdraw", domain: "viewModel", shape: .command, since: "0.1.0",
+      errors: [.unknownId, .notANode, .contentModified]
+    ),
+    MethodInfo(
+      name: "viewModel/resolve", domain: "viewModel", shape: .query, since: "0.1.0",
+      errors: [.unknownId, .notANode, .sharedObjectMissing]
+    ),
   ]
 
   public static let notifications: [NotificationInfo] = [
@@ -589,6 +698,8 @@ public enum WireProtocol {
   ]
 
   public static let statePaths: [StatePathInfo] = [
+    StatePathInfo(path: "/bindings/*", coalescing: .every),
+    StatePathInfo(path: "/links/*", coalescing: .every),
     StatePathInfo(path: "/clock/mode", coalescing: .latest),
     StatePathInfo(path: "/clock/tickRate", coalescing: .latest),
     StatePathInfo(path: "/document/path", coalescing: .merge),
@@ -598,6 +709,15 @@ public enum WireProtocol {
     StatePathInfo(path: "/edit/redoName", coalescing: .merge),
     StatePathInfo(path: "/edit/isEditing", coalescing: .merge),
     StatePathInfo(path: "/document/isModified", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/views/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/environments/*/environment/*", coalescing: .merge),
+    StatePathInfo(path: "/environments/*/values", coalescing: .merge),
+    StatePathInfo(path: "/environments/*/objects", coalescing: .merge),
+    StatePathInfo(path: "/environmentKeys/*", coalescing: .merge),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/loadStatus", coalescing: .latest),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),
@@ -672,5 +792,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),
     StatePathInfo(path: "/views/*/layerViewStates", coalescing: .latest),
+    StatePathInfo(path: "/viewModels/*/*", coalescing: .merge),
+    StatePathInfo(path: "/viewModelTypes/*", coalescing: .merge),
   ]
 }

@@ -167,6 +167,10 @@ public enum OverlayProtocol {
   /// Creates an overlay on top of a view's others.
   public enum Create {
     public static let name: StaticString = "overlay/create"
+    public static let params = [
+      "view", "id", "name", "spatialReference", "renderer", "labels", "labelsEnabled", "popup",
+      "isPopupEnabled", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
@@ -306,6 +310,10 @@ public enum OverlayProtocol {
   /// Changes an overlay; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "overlay/update"
+    public static let params = [
+      "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels",
+      "labelsEnabled", "popup", "isPopupEnabled", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -391,6 +399,9 @@ public enum OverlayProtocol {
   /// Moves an overlay in the drawing order of its view.
   public enum Move {
     public static let name: StaticString = "overlay/move"
+    public static let params = [
+      "overlay", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -435,6 +446,9 @@ public enum OverlayProtocol {
   /// Closes an overlay.
   public enum Close {
     public static let name: StaticString = "overlay/close"
+    public static let params = [
+      "overlay"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -470,6 +484,9 @@ public enum OverlayProtocol {
   /// Adds graphics on top. Those without an id get ids in one run, in order.
   public enum AddGraphics {
     public static let name: StaticString = "overlay/addGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -521,6 +538,9 @@ public enum OverlayProtocol {
   /// Adds points, given in columns of equal length.
   public enum AddColumns {
     public static let name: StaticString = "overlay/addColumns"
+    public static let params = [
+      "overlay", "x", "y", "z", "ids", "attributes"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -596,6 +616,9 @@ public enum OverlayProtocol {
   /// Changes graphics.
   public enum UpdateGraphics {
     public static let name: StaticString = "overlay/updateGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -641,6 +664,9 @@ public enum OverlayProtocol {
   /// only where it differs.
   public enum ReplaceGraphics {
     public static let name: StaticString = "overlay/replaceGraphics"
+    public static let params = [
+      "overlay", "graphics"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -707,6 +733,9 @@ public enum OverlayProtocol {
   /// Changes positions or attributes, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"
+    public static let params = [
+      "overlay", "ids", "x", "y", "z", "attributes"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -777,6 +806,9 @@ public enum OverlayProtocol {
   /// nothing.
   public enum RemoveGraphics {
     public static let name: StaticString = "overlay/removeGraphics"
+    public static let params = [
+      "overlay", "ids", "all"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -827,6 +859,9 @@ public enum OverlayProtocol {
   /// Selects graphics by id, in place of or besides those selected.
   public enum Select {
     public static let name: StaticString = "overlay/select"
+    public static let params = [
+      "overlay", "ids", "mode"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.

@@ -450,6 +450,10 @@ public enum SceneProtocol {
   /// Changes a scene; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "scene/update"
+    public static let params = [
+      "scene", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
+      "backgroundColor", "baseSurface", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -533,6 +537,9 @@ public enum SceneProtocol {
   /// Closes a scene, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "scene/close"
+    public static let params = [
+      "scene"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -622,6 +629,9 @@ public enum SceneProtocol {
   /// Removes a raster from the ground.
   public enum RemoveElevationSource {
     public static let name: StaticString = "scene/removeElevationSource"
+    public static let params = [
+      "scene", "elevationSource"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -661,6 +671,9 @@ public enum SceneProtocol {
   /// Moves a raster in the order of asking.
   public enum MoveElevationSource {
     public static let name: StaticString = "scene/moveElevationSource"
+    public static let params = [
+      "scene", "elevationSource", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -709,6 +722,9 @@ public enum SceneProtocol {
   /// Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until `layer/load`.
   public enum AddLayer {
     public static let name: StaticString = "scene/addLayer"
+    public static let params = [
+      "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -796,6 +812,9 @@ public enum SceneProtocol {
   /// Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
   public enum AddGroupLayer {
     public static let name: StaticString = "scene/addGroupLayer"
+    public static let params = [
+      "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -879,6 +898,9 @@ public enum SceneProtocol {
   /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
   public enum AddTable {
     public static let name: StaticString = "scene/addTable"
+    public static let params = [
+      "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -955,6 +977,9 @@ public enum SceneProtocol {
   /// Removes a layer, a group with all in it, or a table, and closes it.
   public enum RemoveLayer {
     public static let name: StaticString = "scene/removeLayer"
+    public static let params = [
+      "scene", "layer"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -994,6 +1019,9 @@ public enum SceneProtocol {
   /// Moves a layer in the drawing order, into a group, out of one, or to another list.
   public enum MoveLayer {
     public static let name: StaticString = "scene/moveLayer"
+    public static let params = [
+      "scene", "layer", "index", "group", "role"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -1056,6 +1084,9 @@ public enum SceneProtocol {
   /// Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
   public enum AddBookmark {
     public static let name: StaticString = "scene/addBookmark"
+    public static let params = [
+      "scene", "id", "name", "viewpoint", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -1117,6 +1148,9 @@ public enum SceneProtocol {
   /// Removes a bookmark.
   public enum RemoveBookmark {
     public static let name: StaticString = "scene/removeBookmark"
+    public static let params = [
+      "scene", "bookmark"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -1156,6 +1190,9 @@ public enum SceneProtocol {
   /// Moves a bookmark in the list.
   public enum MoveBookmark {
     public static let name: StaticString = "scene/moveBookmark"
+    public static let params = [
+      "scene", "bookmark", "index"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.

@@ -215,15 +215,18 @@ public enum SessionProtocol {
     case task
     /// `edit/undo`, `edit/redo` or `edit/cancel`.
     case undo
+    /// A link, or a derived property, that followed another change.
+    case binding
 
     public init(from json: JSONValue) throws(JSONError) {
-      let expected: StaticString = "one of \"client\", \"animation\", \"location\", \"task\", \"undo\""
+      let expected: StaticString = "one of \"client\", \"animation\", \"location\", \"task\", \"undo\", \"binding\""
       switch try json.tag(expected) {
       case "client": self = .client(try json["name"].isPresent ? json["name"].string() : nil)
       case "animation": self = .animation
       case "location": self = .location
       case "task": self = .task
       case "undo": self = .undo
+      case "binding": self = .binding
       default: throw json["type"].error(expected: "\(expected)")
       }
     }
@@ -242,6 +245,7 @@ public enum SessionProtocol {
       case .location: writer.value("location" as StaticString)
       case .task: writer.value("task" as StaticString)
       case .undo: writer.value("undo" as StaticString)
+      case .binding: writer.value("binding" as StaticString)
       }
       writer.endObject()
     }

@@ -379,6 +379,9 @@ public enum SourceProtocol {
   /// Closes a source. Layers that have loaded keep their features; others can no longer load.
   public enum Close {
     public static let name: StaticString = "source/close"
+    public static let params = [
+      "source"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

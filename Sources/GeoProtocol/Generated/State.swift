@@ -6,11 +6,12 @@ import JSON
 /// Reading the model as one tree, and following it.
 ///
 /// Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment. The tree
-/// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by id, and
-/// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
-/// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
-/// snapshot and applies them equals the model at the revision they name. Ordered lists whose elements are ids, or
-/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
+/// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, `/viewModels`,
+/// `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and `/clock`, `/edit`,
+/// `/document`. Objects stand there as their types say, with null for what is absent and without `revision`, which
+/// deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and applies them
+/// equals the model at the revision they name. Ordered lists whose elements are ids, or objects with an `id`, change
+/// by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
 ///
 /// A long delta goes out in parts while other requests are read and run; answers that state its revision or a later
 /// one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was asked for do
@@ -232,6 +233,57 @@ public enum StateProtocol {
         if let snapshot {
           writer.key("snapshot")
           writer.array(snapshot) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
+  public enum Set {
+    public static let name: StaticString = "state/set"
+    public static let params = [
+      "path", "value"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// JSON Pointer, without wildcards.
+      public var path: String
+      /// The new value; null when absent.
+      public var value: JSONOpaque?
+
+      public init(path: String, value: JSONOpaque? = nil) {
+        self.path = path
+        self.value = value
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.path =
+          try json["path"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        let value = json["value"]
+        self.value = try value.isPresent ? value.opaque("any value but null") : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// What stands there now.
+      public var value: JSONOpaque?
+
+      public init(revision: Int, value: JSONOpaque? = nil) {
+        self.revision = revision
+        self.value = value
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        if let value {
+          writer.key("value")
+          value.encode(to: &writer)
         }
         writer.endObject()
       }

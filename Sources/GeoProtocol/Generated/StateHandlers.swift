@@ -14,6 +14,9 @@ public protocol StateHandlers {
   /// the client's own writes included.
   static func observe(_ params: StateProtocol.Observe.Params, on host: Host) throws -> StateProtocol.Observe.Result
 
+  /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
+  static func set(_ params: StateProtocol.Set.Params, in world: inout Host.World) throws -> StateProtocol.Set.Result
+
   /// Ends a subscription of any kind; unknown ones are ignored.
   static func unobserve(
     _ params: StateProtocol.Unobserve.Params, on host: Host
@@ -25,6 +28,7 @@ extension StateHandlers {
   public static func register(on host: Host) {
     host.query("state/get", get)
     host.session("state/observe", observe)
+    host.command("state/set", set)
     host.session("state/unobserve", unobserve)
   }
 }

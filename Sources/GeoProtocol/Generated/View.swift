@@ -662,6 +662,9 @@ public enum ViewProtocol {
   /// that it shows the world.
   public enum Create {
     public static let name: StaticString = "view/create"
+    public static let params = [
+      "map", "scene", "id", "width", "height", "dpi", "viewpoint", "ifExists"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map it shows; this or `scene`.
@@ -777,6 +780,9 @@ public enum ViewProtocol {
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
   public enum Close {
     public static let name: StaticString = "view/close"
+    public static let params = [
+      "view"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -812,6 +818,9 @@ public enum ViewProtocol {
   /// Another screen; center and scale stay. A scene's camera stays, and comes to another scale.
   public enum Resize {
     public static let name: StaticString = "view/resize"
+    public static let params = [
+      "view", "width", "height", "dpi"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -900,6 +909,9 @@ public enum ViewProtocol {
   /// Sets the viewpoint at once. It ends an animation, and auto-pan.
   public enum SetViewpoint {
     public static let name: StaticString = "view/setViewpoint"
+    public static let params = [
+      "view", "viewpoint"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
@@ -1216,6 +1228,9 @@ public enum ViewProtocol {
   /// Sets how the view follows a location; absent members stay as they are.
   public enum SetLocationDisplay {
     public static let name: StaticString = "view/setLocationDisplay"
+    public static let params = [
+      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
+    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.

@@ -20,7 +20,9 @@ extension Host {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
       try checkRevision(RequestMeta(params), name, params, world)
-      try body(given, &world).encode(to: &writer)
+      let result = try body(given, &world)
+      try Settling.settle(&world)
+      result.encode(to: &writer)
     }
     router.on("\(name)") { [self] call in
       try wired(call) {
@@ -97,6 +99,7 @@ extension Host {
     if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
     do {
       let result = try body(&world)
+      try Settling.settle(&world)
       world.commit(step ?? meta.step ?? "\(name)")
       return result
     } catch {
@@ -122,7 +125,10 @@ extension Host {
 
   private func cancel(_ process: ProcessID) {
     world.begin(origin: .client(nil))
-    if world.cancel(process) { publish() }
+    if world.cancel(process) {
+      settleOrUnlink()
+      publish()
+    }
   }
 }
 

@@ -25,7 +25,7 @@ extension Host {
           endTasks(of: object)
           if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
         case .graphics(_, let edit): trimLater(edit.count)
-        case .created, .changed, .clock, .history, .document: break
+        case .created, .changed, .member, .clock, .history, .document: break
         }
       }
       // What tasks leave behind when they end with their object is told like any other change.
@@ -132,6 +132,7 @@ extension Host {
       world.begin(origin: .animation)
       world.skipTicks(to: now)
       world.advance(to: now)
+      settleOrUnlink()
       publish(canWait: true)
     }
   }

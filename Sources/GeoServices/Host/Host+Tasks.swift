@@ -126,6 +126,7 @@ extension Host {
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
     do {
       let result = try outcome.get()(&world)
+      settleOrUnlink()
       world.commit(task.method)
       tasks.remove(task)
       publish()
@@ -135,6 +136,7 @@ extension Host {
     } catch {
       tasks.remove(task)
       task.abandon?(&world)
+      settleOrUnlink()
       publish()
       for waiter in task.waiters {
         waiter.fail(
@@ -165,6 +167,7 @@ extension Host {
     if let abandon = task.abandon {
       world.begin(origin: .task)
       abandon(&world)
+      settleOrUnlink()
       publish()
     }
     letGo(task)

@@ -113,6 +113,9 @@ public final class Host: MethodHost {
     OverlayService.register(on: self)
     FeatureService.register(on: self)
     LocationService.register(on: self)
+    ViewModelService.register(on: self)
+    BindingService.register(on: self)
+    EnvironmentService.register(on: self)
     registerDiscovery()
   }
 }

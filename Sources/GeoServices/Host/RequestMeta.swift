@@ -37,6 +37,8 @@ func objectNamed(by method: StaticString, in params: JSONValue) -> ObjectReferen
     case "view": (.views, params["view"])
     // An overlay is created on a view.
     case "overlay": params["overlay"].isPresent ? (.overlays, params["overlay"]) : (.views, params["view"])
+    case "viewModel": (.viewModels, params["viewModel"])
+    case "binding": params["link"].isPresent ? (.links, params["link"]) : (.bindings, params["binding"])
     case "location": (.locationSources, params["locationSource"])
     default: nil
     }

@@ -31,6 +31,7 @@ extension RPCError {
       self.path = "\(prefix)/\(collection.noun)"
     case let error as SymbologyError: self.init(error, at: prefix)
     case ModelError.symbology(let error): self.init(error, at: prefix)
+    case ModelError.flow(let error): self.init(error, in: root, at: prefix)
     case let error as ModelError: self.init(error)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
@@ -52,7 +53,7 @@ extension RPCError {
       self = RPCError(.idExists, "\"\(id)\" stands in the list twice.", path: path).with("id", id)
     case .cycle(let cycle):
       self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would lie in itself.", path: "/params/group")
-        .with("cycle", json: Self.json(cycle))
+        .with("paths", json: Self.json(cycle.map { "/layers/\($0)" }))
     case .tooDeeplyNested(let limit):
       self.init(
         .invalidParams, "Groups lie in one another at most \(limit) deep.", path: "/params/group",
@@ -114,6 +115,7 @@ extension RPCError {
     case .noEdit: self.init(.noEdit, "No edit is under way.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be taken back; it can be ended.")
     case .symbology(let error): self.init(error, at: "/params")
+    case .flow(let error): self.init(error, in: nil, at: "/params")
     case .failed(let failure): self.init(failure)
     }
   }

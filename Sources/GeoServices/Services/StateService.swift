@@ -46,6 +46,11 @@ enum StateService: StateHandlers {
     return .init(revision: host.world.revision)
   }
 
+  static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> StateProtocol.Set.Result {
+    let value = try BindingService.write(params.value, to: try Wire.path(params.path, "path"), in: &world)
+    return .init(revision: world.revision, value: Wire.present(value))
+  }
+
   private static func pattern(_ text: String, _ path: String) throws -> StatePattern {
     guard let pattern = StatePattern(text) else {
       throw RPCError(

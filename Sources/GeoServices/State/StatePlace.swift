@@ -91,6 +91,7 @@ extension Change.Event {
     switch self {
     case .created(let object), .closed(let object): StatePlace(object)
     case .changed(let object, let property): StatePlace(object, property.rawValue)
+    case .member(let object, let name): StatePlace(object, name)
     case .clock(let property): StatePlace("clock", property.rawValue)
     case .history(let property): StatePlace("edit", property.rawValue)
     case .document(let property): StatePlace("document", property.rawValue)

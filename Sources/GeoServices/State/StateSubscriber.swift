@@ -72,7 +72,7 @@ final class StateSubscriber: Subscriber {
     case .closed(let object):
       superfluous += note(place, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }
-    case .changed, .clock, .history, .document: superfluous += note(place, .replace, list)
+    case .changed, .member, .clock, .history, .document: superfluous += note(place, .replace, list)
     case .graphics(let overlay, let edit): superfluous += note(edit, of: overlay, place)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
@@ -137,7 +137,7 @@ final class StateSubscriber: Subscriber {
   private func assumeKnown(_ event: Change.Event, _ place: StatePlace, _ world: World) {
     switch event {
     case .created, .graphics: remember(world, below: place.names)
-    case .changed:
+    case .changed, .member:
       remember(world, below: place.names)
       // Its list is no longer the one that was told.
       pending.forgetList(place)

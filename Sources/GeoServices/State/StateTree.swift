@@ -147,7 +147,10 @@ enum StateTree {
       return node(at: place.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node = members(of: ObjectReference(collection, place.id), in: world)?.first { $0.0 == member }?.1
+    var node =
+      collection == .viewModels
+      ? world.viewModels[ID(place.id)].flatMap { self.member(member, of: $0) }
+      : members(of: ObjectReference(collection, place.id), in: world)?.first { $0.0 == member }?.1
     if node == nil { node = self.node(at: [place.root, place.id, member], in: world) }
     for name in place.rest { node = node?.child(name) }
     return node
@@ -184,6 +187,12 @@ enum StateTree {
     case .views: branch(world.views, world)
     case .overlays: branch(world.overlays, world)
     case .locationSources: branch(world.locationSources, world)
+    case .viewModelTypes: branch(world.viewModelTypes, world)
+    case .viewModels: branch(world.viewModels, world)
+    case .bindings: branch(world.bindings, world)
+    case .links: branch(world.links, world)
+    case .environmentKeys: branch(world.environmentKeys, world)
+    case .environments: branch(world.environments, world)
     }
   }
 
@@ -192,12 +201,18 @@ enum StateTree {
     let id = object.id
     return switch object.collection {
     case .sources: world.sources[ID(id)].map { members($0) }
-    case .maps: world.maps[ID(id)].map { members($0, world) }
-    case .layers: world.layers[ID(id)].map { members($0, world) }
-    case .scenes: world.scenes[ID(id)].map { members($0, world) }
-    case .views: world.views[ID(id)].map { members($0, world) }
-    case .overlays: world.overlays[ID(id)].map { members($0) }
+    case .maps: world.maps[ID(id)].map { members($0, world) + environment(of: object, world) }
+    case .layers: world.layers[ID(id)].map { members($0, world) + environment(of: object, world) }
+    case .scenes: world.scenes[ID(id)].map { members($0, world) + environment(of: object, world) }
+    case .views: world.views[ID(id)].map { members($0, world) + environment(of: object, world) }
+    case .overlays: world.overlays[ID(id)].map { members($0) + environment(of: object, world) }
     case .locationSources: world.locationSources[ID(id)].map { members($0) }
+    case .viewModelTypes: world.viewModelTypes[ID(id)].map { members($0) }
+    case .viewModels: world.viewModels[ID(id)].map { members($0) }
+    case .bindings: world.bindings[ID(id)].map { members($0) }
+    case .links: world.links[ID(id)].map { members($0) }
+    case .environmentKeys: world.environmentKeys[ID(id)].map { members($0) }
+    case .environments: world.environments[ID(id)].map { members($0, world) }
     }
   }
 

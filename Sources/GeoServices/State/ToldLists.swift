@@ -47,6 +47,14 @@ struct ToldLists {
       case .changed:
         guard let member = place.member, lists[place.object]?[member] != nil else { continue }
         lists[place.object]?[member] = StateTree.node(at: place.names, in: world)?.text
+      case .member:
+        // What a client keeps there may become a list, or be one no longer.
+        guard let member = place.member, let node = StateTree.node(at: place.names, in: world) else { continue }
+        if case .list = node {
+          lists[place.object, default: [:]][member] = node.text
+        } else {
+          lists[place.object]?[member] = nil
+        }
       case .clock, .history, .document, .graphics: break
       }
     }

@@ -30,6 +30,7 @@ enum Wire {
     case .location: .location
     case .task: .task
     case .undo: .undo
+    case .binding: .binding
     }
   }
 

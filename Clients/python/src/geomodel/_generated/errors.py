@@ -272,17 +272,6 @@ class NotACommandError(GeoModelError):
     code = -31018
 
 
-class CycleError(GeoModelError):
-    """Something would hold, or follow from, itself: a group in itself.
-
-    `data` has:
-        cycle: The way around, first and last the same.
-    """
-
-    kind = "cycle"
-    code = -31019
-
-
 class WrongKindError(GeoModelError):
     """The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
 
@@ -389,6 +378,134 @@ class DocumentUntitledError(GeoModelError):
 
     kind = "documentUntitled"
     code = -31083
+
+
+class CycleError(GeoModelError):
+    """Things that would hold, or follow from, themselves: a group in itself, a derived property, links that
+    never settle.
+
+    `data` has:
+        paths: The way round, or the places on it.
+    """
+
+    kind = "cycle"
+    code = -31019
+
+
+class ReadOnlyError(GeoModelError):
+    """A derived property, a constant, or a binding made read-only.
+
+    `data` has:
+        place: What cannot be set: a path or a binding's id.
+    """
+
+    kind = "readOnly"
+    code = -31101
+
+
+class NotWritableError(GeoModelError):
+    """No command sets what stands there.
+
+    `data` has:
+        place: The path.
+    """
+
+    kind = "notWritable"
+    code = -31102
+
+
+class UnknownPropertyError(GeoModelError):
+    """The view model has no such property.
+
+    `data` has:
+        available: Those there are.
+    """
+
+    kind = "unknownProperty"
+    code = -31103
+
+
+class WrongTypeError(GeoModelError):
+    """A value is not of the type that a client declared for it, or of that of the place where it is to stand.
+    """
+
+    kind = "wrongType"
+    code = -31104
+
+
+class ValueTooLargeError(GeoModelError):
+    """A value takes more than 16 MiB, and is no value to be watched."""
+
+    kind = "valueTooLarge"
+    code = -31105
+
+
+class AlreadyDefinedError(GeoModelError):
+    """A type or a key of that name says something else."""
+
+    kind = "alreadyDefined"
+    code = -31106
+
+
+class InvalidDefinitionError(GeoModelError):
+    """A property that cannot be: its name is taken, or an input is no path."""
+
+    kind = "invalidDefinition"
+    code = -31107
+
+
+class NotANodeError(GeoModelError):
+    """The environment has no such node: it is not a map, scene, view, overlay or layer."""
+
+    kind = "notANode"
+    code = -31108
+
+
+class SharedObjectMissingError(GeoModelError):
+    """Neither the node nor an ancestor shares an object of that name.
+
+    `data` has:
+        name: What was asked for.
+        node: Who asked; absent for the session.
+    """
+
+    kind = "sharedObjectMissing"
+    code = -31109
+
+
+class UnknownItemError(GeoModelError):
+    """The list has no item of that id.
+
+    `data` has:
+        id: What was asked for.
+    """
+
+    kind = "unknownItem"
+    code = -31110
+
+
+class DuplicateItemError(GeoModelError):
+    """An item of that id is there already or twice among those given, or an item has no id.
+
+    `data` has:
+        id: Which.
+    """
+
+    kind = "duplicateItem"
+    code = -31111
+
+
+class LinkFailedError(GeoModelError):
+    """A link's other end refused what it was to have; nothing was changed.
+
+    `data` has:
+        link: Which.
+        target: The path that was to be written.
+        error: Why it was not.
+    """
+
+    kind = "linkFailed"
+    code = -31112
 
 
 class InvalidPathError(GeoModelError):
@@ -693,7 +810,6 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "columnLengths": ColumnLengthsError,
     "transactionFailed": TransactionFailedError,
     "notACommand": NotACommandError,
-    "cycle": CycleError,
     "wrongKind": WrongKindError,
     "noGeometry": NoGeometryError,
     "cameraNeedsScene": CameraNeedsSceneError,
@@ -706,6 +822,19 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "documentTooNew": DocumentTooNewError,
     "saveFailed": SaveFailedError,
     "documentUntitled": DocumentUntitledError,
+    "cycle": CycleError,
+    "readOnly": ReadOnlyError,
+    "notWritable": NotWritableError,
+    "unknownProperty": UnknownPropertyError,
+    "wrongType": WrongTypeError,
+    "valueTooLarge": ValueTooLargeError,
+    "alreadyDefined": AlreadyDefinedError,
+    "invalidDefinition": InvalidDefinitionError,
+    "notANode": NotANodeError,
+    "sharedObjectMissing": SharedObjectMissingError,
+    "unknownItem": UnknownItemError,
+    "duplicateItem": DuplicateItemError,
+    "linkFailed": LinkFailedError,
     "invalidPath": InvalidPathError,
     "invalidTime": InvalidTimeError,
     "clockIsReal": ClockIsRealError,

@@ -89,6 +89,282 @@ class SessionMethods(SyncCaller):
         return result
 
 
+class BindingMethods(SyncCaller):
+    """Bindings, which are handles to a place of the state tree, and links, which keep two places equal.
+
+    A path leads to a property (`/layers/l1/opacity`) or into its value
+    (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from;
+    written can be what a command sets: properties of view models, members that `map/update`, `layer/update`
+    and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
+    (`/views/v1/environment/units`). Neither bindings nor links are undone or saved; they end with the objects
+    that they lead to.
+    """
+
+    def create(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        path: str | None = None,
+        constant: Any | None = None,
+        access: t.BindingAccess | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.Binding:
+        """Creates a binding to a place, or to a constant.
+
+        Args:
+            id: The new object's id; minted when absent.
+            path: JSON Pointer, without wildcards; or `constant`. (at most 1024 characters)
+            constant: A value that never changes; or `path`.
+            access: What may be done. (default "readWrite")
+            owner: The object with which it goes; the session when absent.
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            NotWritableError: No command sets what stands there.
+            UnknownPropertyError: The view model has no such property.
+            InvalidPathError: No JSON Pointer into the model's tree.
+
+        Example:
+            server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
+        """
+        result: t.Binding = self._call(
+            "binding/create",
+            _given(
+                {
+                    "id": id,
+                    "path": path,
+                    "constant": constant,
+                    "access": access,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def get(
+        self,
+        *,
+        binding: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Binding:
+        """A binding and what stands there.
+
+        Args:
+            binding: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.binding.get(binding="b1")
+        """
+        result: t.Binding = self._call("binding/get", _given({"binding": binding, "meta": meta}))
+        return result
+
+    def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.BindingListResult:
+        """All bindings and all links.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            bindings: In the order of their creation.
+            links: In the order of their creation.
+
+        Example:
+            server.binding.list()
+        """
+        result: t.BindingListResult = self._call("binding/list", _given({"meta": meta}))
+        return result
+
+    def set(
+        self,
+        *,
+        binding: t.ObjectId,
+        value: Any | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.BindingSetResult:
+        """Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
+
+        Args:
+            binding: Its id.
+            value: The new value; null when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            value: What stands there now.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidScaleRangeError: minScale has to be greater than maxScale.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            NotWritableError: No command sets what stands there.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            InvalidPathError: No JSON Pointer into the model's tree.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            server.binding.set(binding="b1", value=3)
+        """
+        result: t.BindingSetResult = self._call(
+            "binding/set",
+            _given(
+                {
+                    "binding": binding,
+                    "value": value,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def close(
+        self,
+        *,
+        binding: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.BindingCloseResult:
+        """Closes a binding.
+
+        Args:
+            binding: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.binding.close(binding="b1")
+        """
+        result: t.BindingCloseResult = self._call("binding/close", _given({"binding": binding, "meta": meta}))
+        return result
+
+    def link(
+        self,
+        *,
+        first: str,
+        second: str,
+        id: t.ObjectId | None = None,
+        direction: t.LinkDirection | None = None,
+        transform: str | None = None,
+        inverse: str | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.BindingLink:
+        """Makes one place follow another, or both one another, from now on and within the same revision. At
+        first the second gets what the first has.
+
+        What a link writes has the origin `binding`; it never carries its own writing back. Where links make a
+        loop they settle when all agree; a command after which they never would is refused with `cycle`, and
+        one after which an end refuses its new value with `linkFailed`. Where time moves an end and no command
+        could be refused, such a link is closed.
+
+        Args:
+            first: JSON Pointer, without wildcards. (at most 1024 characters)
+            second: JSON Pointer, without wildcards. (at most 1024 characters)
+            id: The new object's id; minted when absent.
+            direction: Which follows. (default "twoWay")
+            transform: An expression in CQL2 text: what the second becomes of the first, which it calls
+                `value`. (1 to 65536 characters)
+            inverse: The way back; has to be there when both follow and there is a `transform`. (1 to
+                65536 characters)
+            owner: The object with which it goes; the session when absent.
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            NotWritableError: No command sets what stands there.
+            UnknownPropertyError: The view model has no such property.
+            InvalidPathError: No JSON Pointer into the model's tree.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+
+        Example:
+            server.binding.link(first="/views/v1/viewpoint", second="/views/v2/viewpoint")
+        """
+        result: t.BindingLink = self._call(
+            "binding/link",
+            _given(
+                {
+                    "first": first,
+                    "second": second,
+                    "id": id,
+                    "direction": direction,
+                    "transform": transform,
+                    "inverse": inverse,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def unlink(
+        self,
+        *,
+        link: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.BindingUnlinkResult:
+        """Lets two places go their own ways.
+
+        Args:
+            link: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.binding.unlink(link="link1")
+        """
+        result: t.BindingUnlinkResult = self._call("binding/unlink", _given({"link": link, "meta": meta}))
+        return result
+
+
 class ClockMethods(SyncCaller):
     """The one clock that animations and location sources run by.
 
@@ -514,6 +790,207 @@ class EditMethods(SyncCaller):
             server.edit.history()
         """
         result: t.EditHistory = self._call("edit/history", _given({"meta": meta}))
+        return result
+
+
+class EnvironmentMethods(SyncCaller):
+    """Values that are set at a node and seen by all below it.
+
+    The nodes are the session, under it maps and scenes, under those their views and layers, under views their
+    overlays. Of what is set the nearest ancestor's counts, else the key's default. There are the keys `units`
+    (metric or imperial), `locale`, `language` (BCP 47), `timeZone` (IANA), `selectionColor`, `symbolScale`,
+    and those that clients register. What a node sees stands at `/views/v1/environment/<key>` (and so for
+    maps, scenes, overlays, layers, and `/environments/$session` for the session); whoever observes that hears
+    when it changes for this node. What is set stands at `/environments/<node>/values`. Values are undone and
+    saved, keys are registered for good.
+    """
+
+    def register(
+        self,
+        *,
+        key: t.PropertyName,
+        type: t.PropertyType,
+        is_nullable: bool | None = None,
+        default_value: Any | None = None,
+        doc: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EnvironmentRegisterResult:
+        """Registers a key. The same again changes nothing, so that every client may say it.
+
+        Args:
+            key: Its name.
+            type: What its values are.
+            is_nullable: Whether null is one of them. (default False)
+            default_value: What counts when nothing is set; what the type says when absent.
+            doc: What it is for. (at most 4096 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            AlreadyDefinedError: A type or a key of that name says something else.
+
+        Example:
+            server.environment.register(key="questionsPerSession", type="integer", default_value=5)
+        """
+        result: t.EnvironmentRegisterResult = self._call(
+            "environment/register",
+            _given(
+                {
+                    "key": key,
+                    "type": type,
+                    "isNullable": is_nullable,
+                    "defaultValue": default_value,
+                    "doc": doc,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def set(
+        self,
+        *,
+        key: t.PropertyName,
+        value: Any | None = None,
+        node: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EnvironmentSetResult:
+        """Sets a value at a node.
+
+        Args:
+            key: Of what.
+            value: The value; null when absent.
+            node: A map, scene, view, overlay or layer; the session when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+
+        Example:
+            server.environment.set(key="units", value="imperial", node="m1")
+        """
+        result: t.EnvironmentSetResult = self._call(
+            "environment/set",
+            _given(
+                {
+                    "key": key,
+                    "value": value,
+                    "node": node,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def get(
+        self,
+        *,
+        node: t.ObjectId | None = None,
+        key: t.PropertyName | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EnvironmentGetResult:
+        """What a node sees, and where it comes from.
+
+        Args:
+            node: Who asks; the session when absent.
+            key: Of what; all keys when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            values: In the order in which keys were registered.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+
+        Example:
+            server.environment.get(key="units", node="v1")
+        """
+        result: t.EnvironmentGetResult = self._call(
+            "environment/get",
+            _given(
+                {
+                    "node": node,
+                    "key": key,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def clear(
+        self,
+        *,
+        keys: Sequence[t.PropertyName] | None = None,
+        node: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EnvironmentClearResult:
+        """Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
+
+        Args:
+            keys: Of what; everything when absent. (at most 1000 elements)
+            node: Where; the session when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+
+        Example:
+            server.environment.clear(keys=["units"], node="m1")
+        """
+        result: t.EnvironmentClearResult = self._call(
+            "environment/clear",
+            _given(
+                {
+                    "keys": keys,
+                    "node": node,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def list_keys(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.EnvironmentListKeysResult:
+        """All keys.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            keys: In the order in which they were registered.
+
+        Example:
+            server.environment.list_keys()
+        """
+        result: t.EnvironmentListKeysResult = self._call("environment/listKeys", _given({"meta": meta}))
         return result
 
 
@@ -2064,7 +2541,6 @@ class MapMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IndexOutOfRangeError: No such place in the list.
-            CycleError: Something would hold, or follow from, itself: a group in itself.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
 
@@ -3697,7 +4173,6 @@ class SceneMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             IndexOutOfRangeError: No such place in the list.
-            CycleError: Something would hold, or follow from, itself: a group in itself.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
 
@@ -4202,12 +4677,13 @@ class StateMethods(SyncCaller):
     """Reading the model as one tree, and following it.
 
     Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
-    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, each by
-    id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is
-    absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica
-    that starts from the snapshot and applies them equals the model at the revision they name. Ordered lists
-    whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of
-    elements, each with the element's `id`.
+    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
+    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
+    and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent
+    and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that
+    starts from the snapshot and applies them equals the model at the revision they name. Ordered lists whose
+    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
+    each with the element's `id`.
 
     A long delta goes out in parts while other requests are read and run; answers that state its revision or a
     later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
@@ -4282,6 +4758,59 @@ class StateMethods(SyncCaller):
                     "exceptOrigin": except_origin,
                     "maxRate": max_rate,
                     "edits": edits,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def set(
+        self,
+        *,
+        path: str,
+        value: Any | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StateSetResult:
+        """Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be
+        written.
+
+        Args:
+            path: JSON Pointer, without wildcards. (at most 1024 characters)
+            value: The new value; null when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            value: What stands there now.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            InvalidScaleRangeError: minScale has to be greater than maxScale.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            NotWritableError: No command sets what stands there.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            InvalidPathError: No JSON Pointer into the model's tree.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            server.state.set(path="/layers/l1/opacity", value=0.5)
+        """
+        result: t.StateSetResult = self._call(
+            "state/set",
+            _given(
+                {
+                    "path": path,
+                    "value": value,
                     "meta": meta,
                 }
             ),
@@ -4964,12 +5493,544 @@ class ViewMethods(SyncCaller):
         return result
 
 
+class ViewModelMethods(SyncCaller):
+    """View models: objects whose properties a client defines, watched, bound, undone and saved like any
+    other.
+
+    A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by
+    whoever names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its
+    properties stand at `/viewModels/<id>/<property>`. Derived properties follow what they are computed from
+    in the same revision and the same delta. Undo brings values back, but for derived ones and those of the
+    type `status`, which tell how some work stands.
+
+    An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
+    """
+
+    def define(
+        self,
+        *,
+        type: t.PropertyName,
+        properties: Sequence[t.PropertyDefinition],
+        doc: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelDefineResult:
+        """Defines a type of view models, for good. The same definition again changes nothing, so that every
+        client may say it.
+
+        Args:
+            type: Its name.
+            properties: In the order to show. (at most 1000 elements)
+            doc: What it is for. (at most 4096 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            AlreadyDefinedError: A type or a key of that name says something else.
+            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+
+        Example:
+            server.viewModel.define(
+                type="Quiz",
+                properties=[
+                    {"name": "right", "type": "integer"},
+                    {"name": "score", "type": "integer", "derived": {"expression": "right * 10"}},
+                ],
+            )
+        """
+        result: t.ViewModelDefineResult = self._call(
+            "viewModel/define",
+            _given(
+                {
+                    "type": type,
+                    "properties": properties,
+                    "doc": doc,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def create(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        type: t.PropertyName | None = None,
+        properties: Sequence[t.PropertyDefinition] | None = None,
+        owner: t.ObjectId | None = None,
+        name: t.PropertyName | None = None,
+        values: t.PropertyValues | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModel:
+        """Creates a view model, of a type or of properties given with it.
+
+        Args:
+            id: The new object's id; minted when absent.
+            type: A defined type; or `properties`.
+            properties: Its own properties; or `type`. (at most 1000 elements)
+            owner: The object with which it goes: a view, a map, another view model; the session when
+                absent.
+            name: Provides it under this name, at its owner where that is a node, else at the session.
+            values: Where not the default.
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's that has been closed.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+
+        Example:
+            server.viewModel.create(id="quiz", type="Quiz", values={"right": 3})
+        """
+        result: t.ViewModel = self._call(
+            "viewModel/create",
+            _given(
+                {
+                    "id": id,
+                    "type": type,
+                    "properties": properties,
+                    "owner": owner,
+                    "name": name,
+                    "values": values,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def get(
+        self,
+        *,
+        view_model: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModel:
+        """One view model, with its definition.
+
+        Args:
+            view_model: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.viewModel.get(view_model="quiz")
+        """
+        result: t.ViewModel = self._call("viewModel/get", _given({"viewModel": view_model, "meta": meta}))
+        return result
+
+    def list(
+        self,
+        *,
+        owner: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelListResult:
+        """View models, in the order of their creation.
+
+        Args:
+            owner: Only those that go with this object.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            viewModels: Those.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.viewModel.list()
+        """
+        result: t.ViewModelListResult = self._call("viewModel/list", _given({"owner": owner, "meta": meta}))
+        return result
+
+    def set(
+        self,
+        *,
+        view_model: t.ObjectId,
+        values: t.PropertyValues | None = None,
+        path: str | None = None,
+        value: Any | None = None,
+        clear: Sequence[str] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModel:
+        """Sets values, several at once, all or none; a part of a value by its path; and clears.
+
+        Args:
+            view_model: Its id.
+            values: New values, each of its property's type.
+            path: A JSON Pointer from its properties (`/people/p1/name`): `value` is put there. The last
+                member may be new. (at most 1024 characters)
+            value: With `path`: what to put there; null when absent.
+            clear: Properties that get their default again, and JSON Pointers to parts to take out
+                (`/people/p1`). (at most 1000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            InvalidPathError: No JSON Pointer into the model's tree.
+
+        Example:
+            server.viewModel.set(view_model="quiz", values={"right": 4})
+        """
+        result: t.ViewModel = self._call(
+            "viewModel/set",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "values": values,
+                    "path": path,
+                    "value": value,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def insert_items(
+        self,
+        *,
+        view_model: t.ObjectId,
+        path: str,
+        items: Sequence[Any],
+        before: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelInsertItemsResult:
+        """Puts items into a list whose items are ids, or objects with an `id`.
+
+        Args:
+            view_model: Its id.
+            path: A JSON Pointer from its properties to the list: `/order`. (at most 1024 characters)
+            items: In their order. (1 to 100000 elements)
+            before: The id of the item that they come before; the end when absent. (at most 1024
+                characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            UnknownItemError: The list has no item of that id.
+            DuplicateItemError: An item of that id is there already or twice among those given, or an item
+                has no id.
+            InvalidPathError: No JSON Pointer into the model's tree.
+
+        Example:
+            server.viewModel.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
+        """
+        result: t.ViewModelInsertItemsResult = self._call(
+            "viewModel/insertItems",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "path": path,
+                    "items": items,
+                    "before": before,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def remove_items(
+        self,
+        *,
+        view_model: t.ObjectId,
+        path: str,
+        ids: Sequence[str],
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelRemoveItemsResult:
+        """Takes items out of a list, by their ids.
+
+        Args:
+            view_model: Its id.
+            path: A JSON Pointer from its properties to the list. (at most 1024 characters)
+            ids: Which. (1 to 100000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            UnknownItemError: The list has no item of that id.
+            InvalidPathError: No JSON Pointer into the model's tree.
+
+        Example:
+            server.viewModel.remove_items(view_model="people", path="/order", ids=["p3"])
+        """
+        result: t.ViewModelRemoveItemsResult = self._call(
+            "viewModel/removeItems",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "path": path,
+                    "ids": ids,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def move_items(
+        self,
+        *,
+        view_model: t.ObjectId,
+        path: str,
+        ids: Sequence[str],
+        before: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelMoveItemsResult:
+        """Moves items of a list, by their ids, together and in the order given. All of them sort it.
+
+        Args:
+            view_model: Its id.
+            path: A JSON Pointer from its properties to the list. (at most 1024 characters)
+            ids: Which, in their new order. (1 to 100000 elements)
+            before: The id of the item that they come before; the end when absent. (at most 1024
+                characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            ReadOnlyError: A derived property, a constant, or a binding made read-only.
+            UnknownPropertyError: The view model has no such property.
+            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
+                place where it is to stand.
+            UnknownItemError: The list has no item of that id.
+            DuplicateItemError: An item of that id is there already or twice among those given, or an item
+                has no id.
+            InvalidPathError: No JSON Pointer into the model's tree.
+
+        Example:
+            server.viewModel.move_items(view_model="people", path="/order", ids=["p2", "p1"])
+        """
+        result: t.ViewModelMoveItemsResult = self._call(
+            "viewModel/moveItems",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "path": path,
+                    "ids": ids,
+                    "before": before,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def close(
+        self,
+        *,
+        view_model: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelCloseResult:
+        """Closes a view model and what it owns.
+
+        Args:
+            view_model: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            server.viewModel.close(view_model="quiz")
+        """
+        result: t.ViewModelCloseResult = self._call(
+            "viewModel/close",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def provide(
+        self,
+        *,
+        view_model: t.ObjectId,
+        name: t.PropertyName,
+        node: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelProvideResult:
+        """Shares a view model with a node and all below it (session, then map or scene, then view, then
+        overlay or layer), in place of one that the node has shared under the name.
+
+        Args:
+            view_model: Its id.
+            name: What it is asked for by.
+            node: A map, scene, view, overlay or layer; the session when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+
+        Example:
+            server.viewModel.provide(view_model="quiz", name="quiz", node="m1")
+        """
+        result: t.ViewModelProvideResult = self._call(
+            "viewModel/provide",
+            _given(
+                {
+                    "viewModel": view_model,
+                    "name": name,
+                    "node": node,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def withdraw(
+        self,
+        *,
+        name: t.PropertyName,
+        node: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelWithdrawResult:
+        """Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
+
+        Args:
+            name: Which.
+            node: Where; the session when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+
+        Example:
+            server.viewModel.withdraw(name="quiz", node="m1")
+        """
+        result: t.ViewModelWithdrawResult = self._call(
+            "viewModel/withdraw",
+            _given(
+                {
+                    "name": name,
+                    "node": node,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def resolve(
+        self,
+        *,
+        name: t.PropertyName,
+        node: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewModelResolveResult:
+        """The view model that a node sees under a name: its own, or its nearest ancestor's.
+
+        Args:
+            name: Which.
+            node: Who asks; the session when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            viewModel: Its id.
+            node: Where it is shared; absent for the session.
+
+        Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
+            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
+                layer.
+            SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
+
+        Example:
+            server.viewModel.resolve(name="quiz", node="v1")
+        """
+        result: t.ViewModelResolveResult = self._call(
+            "viewModel/resolve",
+            _given(
+                {
+                    "name": name,
+                    "node": node,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class Domains(SyncCalling):
     """`server.map.create(...)`: a domain an attribute, a method a function."""
 
     @cached_property
     def session(self) -> SessionMethods:
         return SessionMethods(self)
+
+    @cached_property
+    def binding(self) -> BindingMethods:
+        return BindingMethods(self)
 
     @cached_property
     def clock(self) -> ClockMethods:
@@ -4982,6 +6043,10 @@ class Domains(SyncCalling):
     @cached_property
     def edit(self) -> EditMethods:
         return EditMethods(self)
+
+    @cached_property
+    def environment(self) -> EnvironmentMethods:
+        return EnvironmentMethods(self)
 
     @cached_property
     def feature(self) -> FeatureMethods:
@@ -5026,3 +6091,7 @@ class Domains(SyncCalling):
     @cached_property
     def view(self) -> ViewMethods:
         return ViewMethods(self)
+
+    @cached_property
+    def view_model(self) -> ViewModelMethods:
+        return ViewModelMethods(self)

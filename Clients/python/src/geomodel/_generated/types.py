@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "ee805cb0fc864214"
+PROTOCOL_HASH = "f8a850be91d88ec9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -146,8 +146,14 @@ class OriginUndo(TypedDict):
     type: Literal["undo"]
 
 
+class OriginBinding(TypedDict):
+    """A link, or a derived property, that followed another change."""
+
+    type: Literal["binding"]
+
+
 Origin = Union[
-    OriginClient, OriginAnimation, OriginLocation, OriginTask, OriginUndo,
+    OriginClient, OriginAnimation, OriginLocation, OriginTask, OriginUndo, OriginBinding,
 ]
 """Who made a change."""
 
@@ -422,6 +428,94 @@ class LogMessageParams(TypedDict):
     """How grave."""
     message: str
     """For people."""
+
+
+BindingAccess = Literal["readWrite", "readOnly"]
+"""What may be done through a binding.
+
+`readWrite`: Get and set.
+`readOnly`: Get; set is refused with `readOnly`.
+"""
+
+
+class Binding(TypedDict):
+    """A handle to a place, or to a constant."""
+
+    binding: ObjectId
+    """Its id."""
+    revision: int
+    """Of its last change. (at least 0)"""
+    path: NotRequired[str]
+    """Where it leads; absent for a constant. Who wants to follow it observes this."""
+    access: BindingAccess
+    """What may be done; readOnly for a constant."""
+    owner: NotRequired[ObjectId]
+    """The object with which it goes; absent for the session."""
+    value: NotRequired[Any]
+    """What stands there now; absent for null and for nothing."""
+
+
+LinkDirection = Literal["twoWay", "firstToSecond"]
+"""Which end of a link follows.
+
+`twoWay`: Each follows the other.
+`firstToSecond`: The second follows the first.
+"""
+
+
+class BindingLink(TypedDict):
+    """Two places that are kept equal."""
+
+    link: ObjectId
+    """Its id."""
+    revision: int
+    """Of its last change. (at least 0)"""
+    first: str
+    """Path."""
+    second: str
+    """Path."""
+    direction: LinkDirection
+    """Which follows."""
+    transform: NotRequired[str]
+    """What the second becomes of the first, `value`."""
+    inverse: NotRequired[str]
+    """What the first becomes of the second, `value`."""
+    owner: NotRequired[ObjectId]
+    """The object with which it goes; absent for the session."""
+
+
+class BindingListResult(TypedDict):
+    """What `binding/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    bindings: list[Binding]
+    """In the order of their creation."""
+    links: list[BindingLink]
+    """In the order of their creation."""
+
+
+class BindingSetResult(TypedDict):
+    """What `binding/set` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    value: NotRequired[Any]
+    """What stands there now."""
+
+
+class BindingCloseResult(TypedDict):
+    """What `binding/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class BindingUnlinkResult(TypedDict):
+    """What `binding/unlink` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 ClockMode = Literal["real", "manual"]
@@ -787,6 +881,99 @@ class EditCancelResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentSourceRegistered(TypedDict):
+    """It is the key's default: nobody has set it."""
+
+    type: Literal["registered"]
+
+
+class EnvironmentSourceSession(TypedDict):
+    """It is set at the session."""
+
+    type: Literal["session"]
+
+
+class EnvironmentSourceNode(TypedDict):
+    """It is set at an object."""
+
+    type: Literal["node"]
+    node: ObjectId
+    """Which."""
+
+
+EnvironmentSource = Union[
+    EnvironmentSourceRegistered, EnvironmentSourceSession, EnvironmentSourceNode,
+]
+"""Where a value comes from."""
+
+
+class EnvironmentValue(TypedDict):
+    """A value that a node sees."""
+
+    key: PropertyName
+    """Of what."""
+    value: NotRequired[Any]
+    """The value; absent for null."""
+    source: EnvironmentSource
+    """Where it comes from."""
+
+
+class EnvironmentKey(TypedDict):
+    """A key."""
+
+    key: PropertyName
+    """Its name."""
+    type: PropertyType
+    """What its values are."""
+    isNullable: bool
+    """Whether null is one of them."""
+    defaultValue: NotRequired[Any]
+    """What counts when nothing is set; absent for null."""
+    doc: NotRequired[str]
+    """What it is for."""
+    isBuiltIn: bool
+    """Whether it is there without being registered."""
+
+
+class EnvironmentRegisterResult(TypedDict):
+    """What `environment/register` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentSetResult(TypedDict):
+    """What `environment/set` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentGetResult(TypedDict):
+    """What `environment/get` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    values: list[EnvironmentValue]
+    """In the order in which keys were registered."""
+
+
+class EnvironmentClearResult(TypedDict):
+    """What `environment/clear` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentListKeysResult(TypedDict):
+    """What `environment/listKeys` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    keys: list[EnvironmentKey]
+    """In the order in which they were registered."""
 
 
 FeatureCollectionType = Literal["FeatureCollection"]
@@ -2090,6 +2277,15 @@ class StateObserveResult(TypedDict):
     """
 
 
+class StateSetResult(TypedDict):
+    """What `state/set` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    value: NotRequired[Any]
+    """What stands there now."""
+
+
 class StateUnobserveResult(TypedDict):
     """What `state/unobserve` answers."""
 
@@ -3069,6 +3265,154 @@ class ViewViewpointChangedParams(TypedDict):
     """In the kinds asked for."""
     isNavigating: bool
     """Whether an animation is under way."""
+
+
+PropertyName = str
+"""The name of a property, of an environment key or of a shared object.
+
+A string matching [A-Za-z_][A-Za-z0-9_]{0,63}.
+"""
+
+PropertyType = Literal[
+    "boolean", "integer", "number", "string", "json", "list", "dictionary", "reference", "status",
+]
+"""What a property holds, and what at first.
+
+`boolean`: At first false.
+`integer`: At first 0.
+`number`: At first 0.
+`string`: At first empty.
+`json`: Any value, null included; at first null.
+`list`: An array; at first empty.
+`dictionary`: An object with members of any name; at first empty.
+`reference`: The id of an object of the session, or null: at first, and from when that object goes.
+`status`: `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or
+`{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
+"""
+
+
+class Derivation(TypedDict):
+    """How a property is computed. What cannot be computed, or comes out of another type than declared, is
+    null.
+    """
+
+    expression: str
+    """In CQL2 text. Names in it are `inputs`, or else properties of the view model. (1 to 65536 characters)
+    """
+    inputs: NotRequired[dict[str, str]]
+    """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own
+    properties (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are
+    their JSON text.
+    """
+
+
+class PropertyDefinition(TypedDict):
+    """A property that a client defines."""
+
+    name: PropertyName
+    """Its name; not `viewModel`."""
+    type: PropertyType
+    """What it holds."""
+    defaultValue: NotRequired[Any]
+    """What it is at first, and again when it is cleared; when absent null where that is allowed, else what
+    the type says.
+    """
+    isNullable: NotRequired[bool]
+    """Whether null is a value of it; of json, references and derived ones it always is. (default False)"""
+    doc: NotRequired[str]
+    """What it is for. (at most 4096 characters)"""
+    derived: NotRequired[Derivation]
+    """Makes it read-only: computed from others."""
+
+
+PropertyValues = Any
+"""Values by the names of properties. Coming in, null leaves alone, as an absent member does."""
+
+
+class ViewModel(TypedDict):
+    """A view model."""
+
+    viewModel: ObjectId
+    """Its id."""
+    revision: int
+    """Of its last change. (at least 0)"""
+    type: NotRequired[PropertyName]
+    """The type it was made of; absent when its properties were given with it."""
+    owner: NotRequired[ObjectId]
+    """The object with which it goes; absent for the session."""
+    values: PropertyValues
+    """All its values, null included."""
+    properties: NotRequired[list[PropertyDefinition]]
+    """Its properties, in the order of their definition; in the answer to `viewModel/get` alone."""
+
+
+class ViewModelDefineResult(TypedDict):
+    """What `viewModel/define` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelListResult(TypedDict):
+    """What `viewModel/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    viewModels: list[ViewModel]
+    """Those."""
+
+
+class ViewModelInsertItemsResult(TypedDict):
+    """What `viewModel/insertItems` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelRemoveItemsResult(TypedDict):
+    """What `viewModel/removeItems` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelMoveItemsResult(TypedDict):
+    """What `viewModel/moveItems` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelCloseResult(TypedDict):
+    """What `viewModel/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelProvideResult(TypedDict):
+    """What `viewModel/provide` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelWithdrawResult(TypedDict):
+    """What `viewModel/withdraw` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class ViewModelResolveResult(TypedDict):
+    """What `viewModel/resolve` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    viewModel: ObjectId
+    """Its id."""
+    node: NotRequired[ObjectId]
+    """Where it is shared; absent for the session."""
 
 
 class ItemFailure(TypedDict):

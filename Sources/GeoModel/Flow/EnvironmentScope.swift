@@ -1,0 +1,135 @@
+// The environment: values with registered defaults that are set at a node and seen by all below it, and objects shared the same way.
+
+import Query
+
+public typealias EnvironmentKeyID = ID<EnvironmentKey>
+public typealias EnvironmentID = ID<EnvironmentScope>
+
+/// A key that values can be set for. Registered once; never undone.
+public struct EnvironmentKey: Entity {
+  /// What values of a built-in key have to be beyond their type.
+  enum Rule: Sendable {
+    case oneOf([String])
+    /// `#RRGGBB` or `#RRGGBBAA`.
+    case color
+    /// A BCP 47 tag by its form: letters and digits in parts of at most eight.
+    case languageTag
+    /// An IANA time zone by its form: `Area/Place`, or `UTC`.
+    case timeZone
+    case positive
+  }
+
+  public static let collection = Collection.environmentKeys
+  public static var registry: WritableKeyPath<World, Registry<EnvironmentKey>> & Sendable { \.environmentKeys }
+  public static let isUndoable = false
+  public static let observed: [Observed<EnvironmentKey>] = []
+
+  public let id: EnvironmentKeyID
+  public var revision = 0
+  public let definition: PropertyDefinition
+  let rule: Rule?
+
+  public var isBuiltIn: Bool { rule != nil }
+
+  init(_ definition: PropertyDefinition, rule: Rule? = nil) {
+    id = EnvironmentKeyID(definition.name)
+    self.definition = definition
+    self.rule = rule
+  }
+
+  /// The value as it will be kept.
+  func accepted(_ value: Value) throws(ModelError) -> Value {
+    let value = try definition.accepted(value, at: "")
+    if let rule, !rule.allows(value) { throw .flow(.wrongType(place: "", expected: rule.expected)) }
+    return value
+  }
+
+  static let builtIn: [EnvironmentKey] = [
+    key("units", .string("metric"), "Units that people read.", .oneOf(["metric", "imperial"])),
+    key("locale", .string("en"), "How numbers and dates are written: a BCP 47 tag.", .languageTag),
+    key("language", .string("en"), "What people read: a BCP 47 tag.", .languageTag),
+    key("timeZone", .string("UTC"), "In which times are written: an IANA name.", .timeZone),
+    key("selectionColor", .string("#00FFFF"), "Of what is selected, where an overlay has none of its own.", .color),
+    key("symbolScale", .number(1), "By which the sizes of symbols are multiplied.", .positive),
+  ]
+
+  private static func key(_ name: String, _ value: Value, _ doc: String, _ rule: Rule) -> EnvironmentKey {
+    let type: PropertyType = value.text == nil ? .number : .string
+    return EnvironmentKey(
+      PropertyDefinition(name: name, type: type, isNullable: false, defaultValue: value, doc: doc, derivation: nil),
+      rule: rule)
+  }
+}
+
+extension EnvironmentKey.Rule {
+  var expected: String {
+    switch self {
+    case .oneOf(let names): "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    case .color: "a colour such as #FF8000 or #FF800080"
+    case .languageTag: "a BCP 47 tag such as de-CH"
+    case .timeZone: "an IANA time zone such as Europe/Zurich, or UTC"
+    case .positive: "a number in 0.01...100"
+    }
+  }
+
+  func allows(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.oneOf(let names), .string(let text)): names.contains(text)
+    case (.color, .string(let text)):
+      [7, 9].contains(text.utf8.count) && text.hasPrefix("#")
+        && text.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
+    case (.languageTag, .string(let text)):
+      text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { Self.isPart($0, 1...8) }
+        && text.prefix { $0 != "-" }.allSatisfy(\.isLetter)
+    case (.timeZone, .string(let text)):
+      text.utf8.count <= 64
+        && text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+          !part.isEmpty && part.utf8.allSatisfy { Self.isAlphanumeric($0) || "_-+".utf8.contains($0) }
+        } && (text == "UTC" || text.contains("/"))
+    case (.positive, .integer(let number)): (1...100).contains(number)
+    case (.positive, .number(let number)): (0.01...100).contains(number)
+    default: false
+    }
+  }
+
+  private static func isPart(_ part: Substring, _ counts: ClosedRange<Int>) -> Bool {
+    counts.contains(part.utf8.count) && part.utf8.allSatisfy(isAlphanumeric)
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
+  }
+}
+
+/// What is set at one node: a map, scene, view, overlay or layer, or the session.
+public struct EnvironmentScope: Entity {
+  public static let collection = Collection.environments
+  public static var registry: WritableKeyPath<World, Registry<EnvironmentScope>> & Sendable { \.environments }
+  public static let observed: [Observed<EnvironmentScope>] = [
+    Observed(.values) { $0.values }, Observed(.objects) { $0.objects },
+  ]
+  /// The session's scope. No object has such an id.
+  public static let session = EnvironmentID("$session")
+
+  /// The node's.
+  public let id: EnvironmentID
+  public var revision = 0
+  /// Nil for the session.
+  public let node: ObjectReference?
+  public internal(set) var values: [String: Value] = [:]
+  /// Shared view models, by name.
+  public internal(set) var objects: [String: ViewModelID] = [:]
+
+  init(_ node: ObjectReference?) {
+    id = node.map { EnvironmentID($0.id) } ?? Self.session
+    self.node = node
+  }
+
+  public var parent: ObjectReference? { node }
+  public var byteCount: Int { values.reduce(512) { $0 + $1.key.utf8.count + $1.value.byteCount } }
+}

@@ -1,0 +1,33 @@
+// What view models, bindings and the environment refuse.
+
+/// Why a command on view models, bindings or the environment was refused.
+public enum FlowError: Error, Hashable, Sendable {
+  /// The view model has no such property.
+  case unknownProperty(String, available: [String])
+  /// A value is not of the type that was declared; `place` is a JSON Pointer to it from the values given.
+  case wrongType(place: String, expected: String)
+  /// A value, or all of a definition, takes too much room.
+  case valueTooLarge(place: String)
+  /// A derived property, a constant, or a binding that was made read-only.
+  case readOnly(String)
+  /// Nothing that a client can set stands there.
+  case notWritable(String)
+  /// The way leads nowhere.
+  case invalidPath(String)
+  /// Values that would follow one another for ever; the paths of the loop.
+  case cycle([String])
+  /// Nobody shares an object of that name with the node; nil is the session.
+  case sharedObjectMissing(name: String, node: String?)
+  /// Something else is defined under the name.
+  case defined(String)
+  /// Not a map, scene, view, overlay or layer.
+  case notANode(String)
+  /// A list without an item of that id.
+  case unknownItem(String)
+  /// An item of that id is in the list already, or twice among those given; nil for an item without one.
+  case duplicateItem(String?)
+  /// A property, or a definition, that cannot be: why.
+  case invalidDefinition(property: String, expected: String)
+  /// What a link had to write was refused.
+  case linkFailed(link: String, target: String, Failure)
+}

@@ -1,0 +1,117 @@
+// View models: objects whose published properties a client defines, and the types that they are made of.
+
+import Query
+
+public typealias ViewModelTypeID = ID<ViewModelType>
+public typealias ViewModelID = ID<ViewModel>
+
+/// What view models of a type have in common. Defined once; never undone.
+public struct ViewModelType: Entity {
+  public static let collection = Collection.viewModelTypes
+  public static var registry: WritableKeyPath<World, Registry<ViewModelType>> & Sendable { \.viewModelTypes }
+  public static let isUndoable = false
+  public static let observed: [Observed<ViewModelType>] = []
+  /// The most properties that one may have.
+  public static let propertyLimit = 1000
+
+  public let id: ViewModelTypeID
+  public var revision = 0
+  public let doc: String?
+  public let properties: [PropertyDefinition]
+
+  public init(id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]) {
+    self.id = id
+    self.doc = doc
+    self.properties = properties
+  }
+
+  /// Whether the other says the same.
+  func isSame(as other: ViewModelType) -> Bool { doc == other.doc && properties == other.properties }
+}
+
+/// An object with a client's properties.
+public struct ViewModel: Entity {
+  public static let collection = Collection.viewModels
+  public static var registry: WritableKeyPath<World, Registry<ViewModel>> & Sendable { \.viewModels }
+  // Values are told of by their own names; see `World.write`.
+  public static let observed: [Observed<ViewModel>] = []
+
+  public let id: ViewModelID
+  public var revision = 0
+  /// The type it was made of; nil when its properties were given with it.
+  public let type: ViewModelTypeID?
+  /// In the order of their definition.
+  public let properties: [PropertyDefinition]
+  /// The object with which it goes; nil for the session.
+  public let owner: ObjectReference?
+  /// By the names of the properties, each of which has one.
+  public internal(set) var values: [String: Value]
+  /// The places of the properties, by their names.
+  let places: [String: Int]
+
+  init(
+    id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
+    values: [String: Value]
+  ) {
+    self.id = id
+    self.type = type
+    self.properties = properties
+    self.owner = owner
+    self.values = values
+    places = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+  }
+
+  public var parent: ObjectReference? { owner }
+  public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
+
+  /// The property of that name, or an error that names those there are.
+  public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
+    guard let place = places[name] else {
+      throw .flow(.unknownProperty(name, available: properties.map(\.name)))
+    }
+    return properties[place]
+  }
+
+  /// What a derived property reads, by the names in its expression.
+  public func sources(of name: String) -> [(name: String, path: ModelPath)] {
+    (try? property(name))?.derivation?.sources(in: id) ?? []
+  }
+
+  /// What each derived property reads.
+  var derived: [(name: String, sources: [(name: String, path: ModelPath)])] {
+    properties.compactMap { property in
+      property.derivation.map { (property.name, $0.sources(in: id) ?? []) }
+    }
+  }
+}
+
+/// Values of a view model were others.
+struct ValuesChanged: Reversal {
+  let id: ViewModelID
+  let before: [(name: String, value: Value)]
+  var byteCount: Int { before.reduce(64) { $0 + $1.name.utf8.count + $1.value.byteCount } }
+  var object: ObjectReference { ObjectReference(.viewModels, id.rawValue) }
+  var kind: ReversalKind { .contents }
+
+  func isUndoable(in world: World) -> Bool {
+    // Of a view model that is gone nothing can be said; what brings it back comes before this.
+    guard let model = world.viewModels[id] else { return true }
+    return before.contains { entry in (try? model.property(entry.name).isUndone) ?? false }
+  }
+
+  func covers(_ later: any Reversal) -> Bool {
+    guard let later = later as? ValuesChanged, later.id == id else { return false }
+    return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
+  }
+
+  func rollBack(_ world: inout World) {
+    _ = world.viewModels.modify(id) { model in
+      for (name, value) in before { model.values[name] = value }
+    }
+  }
+
+  func undo(_ world: inout World) {
+    guard let model = world.viewModels[id] else { return }
+    world.write(before.filter { entry in (try? model.property(entry.name).isUndone) ?? false }, of: id)
+  }
+}

@@ -1,0 +1,157 @@
+// Who follows which places of the tree: derived properties their inputs, links their ends. Only what changed is looked at.
+
+/// Something that has to be done because a place changed.
+public enum Watcher: Hashable, Sendable {
+  /// A derived property is to be computed.
+  case derived(ViewModelID, String)
+  /// A link is to carry over what stands at its first, or its second end.
+  case link(LinkID, fromFirst: Bool)
+}
+
+/// The watchers by the objects that they look at.
+struct Watchers: Sendable {
+  private struct Head: Hashable {
+    let collection: String
+    let id: String
+    init(_ path: ModelPath) {
+      collection = path.names.first ?? ""
+      id = path.names.dropFirst().first ?? ""
+    }
+  }
+  private var byObject: [Head: [(path: ModelPath, watcher: Watcher)]] = [:]
+
+  var isEmpty: Bool { byObject.isEmpty }
+
+  mutating func add(_ model: ViewModel) {
+    for (name, sources) in model.derived {
+      // A constant expression is computed once, when its view model comes.
+      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), isOwn: true)
+      for (_, path) in sources { add(path, .derived(model.id, name)) }
+    }
+  }
+
+  mutating func add(_ link: Link) {
+    add(link.first, .link(link.id, fromFirst: true))
+    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false)) }
+  }
+
+  private mutating func add(_ path: ModelPath, _ watcher: Watcher, isOwn: Bool = false) {
+    byObject[Head(path), default: []].append((path, watcher))
+  }
+
+  /// Who follows the place, something above it or something below it.
+  ///
+  /// - Complexity: linear in the watchers of the place's object.
+  func watching(_ path: ModelPath, _ body: (Watcher) -> Void) {
+    guard let here = byObject[Head(path)] else { return }
+    for (own, watcher) in here where own.overlaps(path) { body(watcher) }
+  }
+}
+
+extension World {
+  /// What is due because of what was recorded since the last call: each once, in the order in which it came up. Of a link whose
+  /// both ends changed the later one counts.
+  ///
+  /// - Parameter madeBy: the link that made the change at an index, if any: it does not follow itself.
+  public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Watcher] {
+    tellEnvironment()
+    let changes = recorded
+    let watchers = currentWatchers()
+    guard followed < changes.count, !watchers.isEmpty else {
+      followed = changes.count
+      return []
+    }
+    var due: [Watcher] = []
+    var seen: Set<Watcher> = []
+    for (index, change) in changes.enumerated().dropFirst(followed) {
+      let maker = link(index)
+      func add(_ watcher: Watcher) {
+        if case .link(let id, let fromFirst) = watcher {
+          if id == maker { return }
+          if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
+            due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
+          }
+        }
+        if seen.insert(watcher).inserted { due.append(watcher) }
+      }
+      if case .created(let object) = change.event, object.collection == .links {
+        add(.link(LinkID(object.id), fromFirst: true))
+      }
+      watchers.watching(change.event.path, add)
+    }
+    followed = changes.count
+    return due
+  }
+
+  /// Does something that follows from another change: it has the origin `binding`.
+  public mutating func following<R>(_ body: (inout World) throws -> R) rethrows -> R {
+    let before = origin
+    origin = .binding
+    defer { origin = before }
+    return try body(&self)
+  }
+
+  /// How much has been recorded since ``begin(origin:)``.
+  public var recordedCount: Int { recorded.count }
+
+  private mutating func currentWatchers() -> Watchers {
+    if let watchers { return watchers }
+    var made = Watchers()
+    for model in viewModels.values { made.add(model) }
+    for link in links.values { made.add(link) }
+    watchers = made
+    return made
+  }
+
+  // MARK: Loops of derived properties
+
+  /// Refuses a view model with derived properties that would follow themselves, directly or around a corner.
+  func checkLoops(with model: ViewModel) throws(ModelError) {
+    var done: Set<ModelPath> = []
+    for (name, _) in model.derived {
+      var way: [ModelPath] = []
+      try visit(ModelPath(model.reference, name), with: model, &way, &done)
+    }
+  }
+
+  private func visit(
+    _ place: ModelPath, with model: ViewModel, _ way: inout [ModelPath], _ done: inout Set<ModelPath>
+  ) throws(ModelError) {
+    if let start = way.firstIndex(of: place) {
+      throw .flow(.cycle((way[start...] + [place]).map(\.description)))
+    }
+    guard !done.contains(place), let object = place.object, way.count < 1000 else { return }
+    let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)]
+    guard let here, let name = place.names.last, let derivation = (try? here.property(name))?.derivation else { return }
+    way.append(place)
+    for (_, path) in derivation.sources(in: here.id) ?? [] {
+      for below in derived(at: path, with: model) { try visit(below, with: model, &way, &done) }
+    }
+    way.removeLast()
+    done.insert(place)
+  }
+
+  /// The derived properties that a path leads to or into, or that lie below it.
+  private func derived(at path: ModelPath, with model: ViewModel) -> [ModelPath] {
+    guard let object = path.object, object.collection == .viewModels else { return [] }
+    guard let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)] else { return [] }
+    return here.derived.map { ModelPath(here.reference, $0.name) }.filter { $0.overlaps(path) }
+  }
+}
+
+extension World {
+  /// An object has come; what follows others is followed from now on.
+  mutating func flowHas<E: Entity>(_ element: E) {
+    if E.collection == .environments { hasEnvironmentChanged = true }
+    if let model = element as? ViewModel { watchers?.add(model) }
+    if let link = element as? Link { watchers?.add(link) }
+  }
+
+  mutating func flowHasNot<E: Entity>(_ element: E) {
+    switch E.collection {
+    case .environments: hasEnvironmentChanged = true
+    case .viewModels, .links: watchers = nil
+    default: break
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// What goes with an object: what it owns, what was set at it, what led to it.
+
+import Query
+
+extension World {
+  /// Before an object goes: all that hangs on it. Undo brings back what can come back.
+  mutating func release(_ object: ObjectReference) {
+    guard hasFlow else { return }
+    for model in viewModels.values where model.owner == object { remove(model.id) }
+    for binding in bindings.values where binding.owner == object || binding.path?.object == object {
+      remove(binding.id)
+    }
+    for link in links.values
+    where link.owner == object || link.first.object == object || link.second.object == object {
+      remove(link.id)
+    }
+    forgetReferences(to: object)
+    guard object.collection != .environments else { return }
+    if environments[EnvironmentID(object.id)]?.node == object { remove(EnvironmentID(object.id)) }
+    guard object.collection == .viewModels else { return }
+    for scope in environments.values where scope.objects.values.contains(ViewModelID(object.id)) {
+      changeKnown(scope.id) { scope in scope.objects = scope.objects.filter { $0.value.rawValue != object.id } }
+    }
+  }
+
+  private mutating func forgetReferences(to object: ObjectReference) {
+    for model in viewModels.values {
+      let names = model.properties.filter {
+        $0.type == .reference && model.values[$0.name]?.text == object.id
+      }.map(\.name)
+      if !names.isEmpty { write(names.map { ($0, .null) }, of: model.id, by: .binding) }
+    }
+  }
+
+  /// Whether there is anything that can hang on an object.
+  private var hasFlow: Bool {
+    viewModels.count > 0 || bindings.count > 0 || links.count > 0 || environments.count > 1
+  }
+}

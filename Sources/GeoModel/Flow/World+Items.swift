@@ -1,0 +1,68 @@
+// Ordered lists in view models: items come, go and move by their ids, never by their places.
+
+extension World {
+  /// Puts items into a list.
+  ///
+  /// - Parameters:
+  ///   - names: the property's name and the way to the list in it.
+  ///   - item: the id of the item that they come before; the end when nil.
+  public mutating func insertItems(
+    _ items: [Value], into id: ViewModelID, at names: [String], before item: String?
+  ) throws(ModelError) {
+    try changeList(id, names) { (list) throws(ModelError) in
+      var known = Set(list.compactMap(\.itemID))
+      for item in items {
+        guard let id = item.itemID, known.insert(id).inserted else { throw .flow(.duplicateItem(item.itemID)) }
+      }
+      list.insert(contentsOf: items, at: try listPlace(of: item, in: list))
+    }
+  }
+
+  /// Takes items out of a list.
+  public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
+    try changeList(id, names) { (list) throws(ModelError) in
+      let known = Set(list.compactMap(\.itemID))
+      if let missing = ids.first(where: { !known.contains($0) }) { throw .flow(.unknownItem(missing)) }
+      let gone = Set(ids)
+      list.removeAll { $0.itemID.map(gone.contains) ?? false }
+    }
+  }
+
+  /// Moves items, in the order of `ids`, to the place before another one; to the end when nil.
+  public mutating func moveItems(
+    _ ids: [String], in id: ViewModelID, at names: [String], before item: String?
+  ) throws(ModelError) {
+    try changeList(id, names) { (list) throws(ModelError) in
+      var byID: [String: Value] = [:]
+      for element in list { if let id = element.itemID { byID[id] = element } }
+      var moved: [Value] = []
+      var seen: Set<String> = []
+      for id in ids {
+        guard let element = byID[id] else { throw .flow(.unknownItem(id)) }
+        guard seen.insert(id).inserted, id != item else { throw .flow(.duplicateItem(id)) }
+        moved.append(element)
+      }
+      list.removeAll { $0.itemID.map(seen.contains) ?? false }
+      list.insert(contentsOf: moved, at: try listPlace(of: item, in: list))
+    }
+  }
+
+  private mutating func changeList(
+    _ id: ViewModelID, _ names: [String], _ body: (inout [Value]) throws(ModelError) -> Void
+  ) throws(ModelError) {
+    let model = try viewModels.require(id)
+    guard let name = names.first else { throw .flow(.invalidPath("")) }
+    _ = try model.property(name)
+    guard var list = model.values[name]?.part(at: names.dropFirst())?.elements else {
+      throw .flow(.invalidPath(ModelPath(names).description))
+    }
+    try body(&list)
+    try setValue(of: id, at: names, to: .array(list))
+  }
+}
+
+private func listPlace(of item: String?, in list: [Value]) throws(ModelError) -> Int {
+  guard let item else { return list.count }
+  guard let place = list.firstIndex(where: { $0.itemID == item }) else { throw .flow(.unknownItem(item)) }
+  return place
+}

@@ -1,0 +1,175 @@
+// View models: defined, created, set, closed. What their derived properties hold is computed where the whole tree can be read.
+
+import Query
+
+extension World {
+  /// Defines a type of view models. The same again is no change.
+  public mutating func defineViewModel(
+    _ id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]
+  ) throws(ModelError) {
+    let type = ViewModelType(id: id, doc: doc, properties: properties)
+    if let known = viewModelTypes[id] {
+      guard known.isSame(as: type) else { throw .flow(.defined(id.rawValue)) }
+      return
+    }
+    try check(properties)
+    insert(type)
+  }
+
+  /// - Parameters:
+  ///   - type: a defined one; nil when `properties` are given.
+  ///   - owner: the object with which it goes; nil for the session.
+  ///   - values: by property; where there is none the default counts.
+  @discardableResult
+  public mutating func createViewModel(
+    id: ViewModelID?, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?,
+    values: [(name: String, value: Value)]
+  ) throws(ModelError) -> ViewModel {
+    try checkFree(id)
+    let definitions: [PropertyDefinition]
+    switch (type, properties) {
+    case (let type?, nil): definitions = try viewModelTypes.require(type).properties
+    case (nil, let properties?):
+      try check(properties)
+      definitions = properties
+    default: throw .oneOf(["type", "properties"])
+    }
+    var model = ViewModel(
+      id: id ?? ViewModelID(""), type: type, properties: definitions, owner: owner,
+      values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
+    for (name, value) in try accepted(values, for: model) { model.values[name] = value }
+    try checkLoops(with: model)
+    let claimed = try claim(id, prefix: "viewModel")
+    let made = ViewModel(
+      id: claimed, type: type, properties: definitions, owner: owner, values: model.values)
+    insert(made)
+    return made
+  }
+
+  public mutating func closeViewModel(_ id: ViewModelID) throws(ModelError) {
+    _ = try viewModels.require(id)
+    remove(id)
+  }
+
+  // MARK: Values
+
+  /// Sets values, all or none, and puts others back to what they were at first.
+  ///
+  /// - Parameter clear: names of properties, or JSON Pointers to parts of their values (`/people/p1`), which are taken out.
+  public mutating func setValues(
+    of id: ViewModelID, _ values: [(name: String, value: Value)], clear: [String] = []
+  ) throws(ModelError) {
+    let model = try viewModels.require(id)
+    var changes = try accepted(values, for: model)
+    for name in clear {
+      guard name.hasPrefix("/") else {
+        let property = try model.property(name)
+        guard property.derivation == nil else { throw .flow(.readOnly(path(id, name))) }
+        changes.append((name, property.defaultValue))
+        continue
+      }
+      guard let path = ModelPath(pointer: name), let first = path.names.first, path.names.count > 1 else {
+        throw .flow(.invalidPath(name))
+      }
+      let property = try model.property(first)
+      guard property.derivation == nil else { throw .flow(.readOnly(path.description)) }
+      var value = changes.last { $0.name == first }?.value ?? model.values[first] ?? .null
+      guard value.setPart(at: path.names.dropFirst(), to: nil) else { throw .flow(.invalidPath(name)) }
+      changes.append((first, try checked(value, for: property, at: "/" + first)))
+    }
+    write(changes, of: id)
+  }
+
+  /// Sets a property, or a part of its value.
+  ///
+  /// - Parameter names: the property's name and the way into its value.
+  public mutating func setValue(of id: ViewModelID, at names: [String], to value: Value) throws(ModelError) {
+    let model = try viewModels.require(id)
+    guard let name = names.first else { throw .flow(.notWritable(path(id))) }
+    let property = try model.property(name)
+    guard property.derivation == nil else { throw .flow(.readOnly(path(id, name))) }
+    var whole = model.values[name] ?? .null
+    guard whole.setPart(at: names.dropFirst(), to: value) else {
+      throw .flow(.invalidPath(ModelPath(ModelPath(model.reference).names + names).description))
+    }
+    write([(name, try checked(whole, for: property, at: ""))], of: id)
+  }
+
+  /// Sets what a derived property has come to; a value of another type counts as not known.
+  public mutating func setDerived(_ name: String, of id: ViewModelID, to value: Value) {
+    guard let property = try? viewModels[id]?.property(name) else { return }
+    let kept = (try? checked(value, for: property, at: "")) ?? .null
+    write([(name, kept)], of: id, by: .binding)
+  }
+
+  /// Writes values that have been checked; equal ones record nothing.
+  mutating func write(_ values: [(name: String, value: Value)], of id: ViewModelID, by origin: Origin? = nil) {
+    let before = viewModels.modify(id) { model in
+      var before: [(name: String, value: Value)] = []
+      for (name, value) in values {
+        let old = model.values[name] ?? .null
+        guard old != value else { continue }
+        if !before.contains(where: { $0.name == name }) { before.append((name, old)) }
+        model.values[name] = value
+      }
+      return before
+    }
+    guard let before, !before.isEmpty else { return }
+    note(ValuesChanged(id: id, before: before))
+    for (name, _) in before { record(.member(ObjectReference(.viewModels, id.rawValue), name), by: origin) }
+    touch(id)
+  }
+
+  // MARK: Checks
+
+  private func accepted(
+    _ values: [(name: String, value: Value)], for model: ViewModel
+  ) throws(ModelError) -> [(name: String, value: Value)] {
+    var result: [(name: String, value: Value)] = []
+    for (name, value) in values {
+      let property = try model.property(name)
+      guard property.derivation == nil else { throw .flow(.readOnly(path(model.id, name))) }
+      result.append((name, try checked(value, for: property, at: "/" + name)))
+    }
+    return result
+  }
+
+  func checked(_ value: Value, for property: PropertyDefinition, at place: String) throws(ModelError) -> Value {
+    let value = try property.accepted(value, at: place)
+    if property.type == .reference, let id = value.text, find(id) == nil {
+      throw .flow(.wrongType(place: place, expected: property.type.expected))
+    }
+    return value
+  }
+
+  private func check(_ properties: [PropertyDefinition]) throws(ModelError) {
+    var names: Set<String> = []
+    for property in properties {
+      func refuse(_ expected: String) -> ModelError {
+        .flow(.invalidDefinition(property: property.name, expected: expected))
+      }
+      // The state tree has the view model's id under this name.
+      guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
+      guard names.insert(property.name).inserted else { throw refuse("each name once") }
+      guard let derivation = property.derivation else {
+        if !(property.isNullable && property.defaultValue.isNull) {
+          _ = try property.accepted(property.defaultValue, at: "/\(property.name)/default")
+        }
+        continue
+      }
+      guard derivation.sources(in: ViewModelID("")) != nil else { throw refuse("inputs that are paths") }
+    }
+    for property in properties {
+      guard let derivation = property.derivation else { continue }
+      for name in derivation.expression.properties
+      where derivation.inputs[name] == nil && !names.contains(name) {
+        throw .flow(.unknownProperty(name, available: properties.map(\.name)))
+      }
+    }
+  }
+
+  private func path(_ id: ViewModelID, _ name: String? = nil) -> String {
+    let names = ModelPath(ObjectReference(.viewModels, id.rawValue)).names
+    return ModelPath(names + (name.map { [$0] } ?? [])).description
+  }
+}

@@ -1,0 +1,106 @@
+// After each command and tick: what was derived from what changed, and what is linked with it, follows in the same revision.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import Query
+
+enum Settling {
+  /// So often may one link carry something over, or one property be computed, before values count as never agreeing.
+  private static let patience = 100
+
+  /// Lets derived properties and links follow until nothing more is due.
+  ///
+  /// Derived properties come first, then links in the order in which they came up. A link does not follow what it has written itself,
+  /// so that none bounces; where several make a loop, it ends when the values agree.
+  ///
+  /// - Throws: `cycle` when they never do, `linkFailed` when an end refuses what it is to have.
+  /// - Complexity: linear in what was recorded since the last call, and in what follows from it.
+  static func settle(_ world: inout World) throws {
+    var made: [(range: Range<Int>, link: LinkID)] = []
+    var waiting: [Watcher] = []
+    var fired: [Watcher: Int] = [:]
+    while true {
+      let due = world.takeDue { index in made.last { $0.range.contains(index) }?.link }
+      var hasDerived = false
+      for watcher in due {
+        switch watcher {
+        case .derived(let id, let name):
+          hasDerived = true
+          try count(watcher, &fired)
+          derive(name, of: id, in: &world)
+        case .link(let id, let fromFirst):
+          waiting.removeAll { $0 == watcher || $0 == .link(id, fromFirst: !fromFirst) }
+          waiting.append(watcher)
+        }
+      }
+      if hasDerived { continue }
+      guard !waiting.isEmpty else { return }
+      guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
+      try count(watcher(id, fromFirst), &fired, in: world)
+      let before = world.recordedCount
+      try carry(link, fromFirst: fromFirst, in: &world)
+      made.append((before..<world.recordedCount, id))
+    }
+  }
+
+  private static func watcher(_ id: LinkID, _ fromFirst: Bool) -> Watcher { .link(id, fromFirst: fromFirst) }
+
+  private static func count(_ watcher: Watcher, _ fired: inout [Watcher: Int], in world: World? = nil) throws {
+    fired[watcher, default: 0] += 1
+    guard fired[watcher] ?? 0 > patience else { return }
+    let paths = fired.filter { $0.value > patience / 2 }.keys.flatMap { watcher -> [String] in
+      switch watcher {
+      case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
+      case .link(let id, let fromFirst):
+        world?.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
+      }
+    }
+    throw ModelError.flow(.cycle(Set(paths).sorted()))
+  }
+
+  // MARK: Derived properties
+
+  private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
+    guard let model = world.viewModels[id], let derivation = try? model.property(name).derivation else { return }
+    let sources = Dictionary(model.sources(of: name).map { ($0.name, $0.path) }) { first, _ in first }
+    let value = try? derivation.expression.evaluated { name in
+      sources[name].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+    }
+    world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
+  }
+
+  // MARK: Links
+
+  private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws {
+    let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
+    var value = PathReading.value(at: source, in: world) ?? .null
+    if let expression = fromFirst ? link.transform : link.inverse {
+      let attribute = Wire.attribute(value)
+      value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
+    }
+    guard value != PathReading.value(at: target, in: world) ?? .null else { return }
+    do {
+      try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+    } catch {
+      guard let error = RPCError(error, in: nil, at: "") else { throw error }
+      throw ModelError.flow(.linkFailed(link: link.id.rawValue, target: target.description, error.failure))
+    }
+  }
+}
+
+extension Host {
+  /// The same where no command could be refused: links that cannot follow are closed.
+  func settleOrUnlink() {
+    for _ in 0...world.links.count {
+      do { return try Settling.settle(&world) } catch ModelError.flow(.linkFailed(let link, _, _)) {
+        try? world.unlink(ID(link))
+      } catch ModelError.flow(.cycle(let paths)) {
+        for link in world.links.values
+        where paths.contains(link.first.description) || paths.contains(link.second.description) {
+          try? world.unlink(link.id)
+        }
+      } catch { return }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// View models, bindings and the environment, both ways.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+import Query
+
+extension Wire {
+  // MARK: Definitions
+
+  /// - Parameter path: where they stand, for errors.
+  static func properties(
+    _ definitions: [ViewModelProtocol.PropertyDefinition], at path: String
+  ) throws -> [PropertyDefinition] {
+    try definitions.enumerated().map { index, it in
+      PropertyDefinition(
+        name: it.name, type: type(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
+        doc: it.doc,
+        derivation: try it.derived.map {
+          Derivation(
+            expression: try parsed($0.expression, at: "\(path)/\(index)/derived/expression"),
+            inputs: $0.inputs ?? [:])
+        })
+    }
+  }
+
+  /// - Parameter path: where it stands, for errors.
+  static func parsed(_ text: String, at path: String) throws -> Expression {
+    do throws(ExpressionError) { return try Expression(text) } catch { throw RPCError(error, at: path) }
+  }
+
+  static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
+    .init(
+      name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
+      doc: it.doc,
+      derived: it.derivation.map {
+        .init(expression: $0.expression.text, inputs: $0.inputs.isEmpty ? nil : $0.inputs)
+      })
+  }
+
+  static func type(_ type: ViewModelProtocol.PropertyType) -> PropertyType {
+    PropertyType(rawValue: type.rawValue) ?? .json
+  }
+
+  static func type(_ type: PropertyType) -> ViewModelProtocol.PropertyType {
+    ViewModelProtocol.PropertyType(rawValue: type.rawValue) ?? .json
+  }
+
+  /// Null is absent.
+  static func present(_ value: Value?) -> JSONOpaque? { value.flatMap { $0.isNull ? nil : opaque($0) } }
+
+  // MARK: View models
+
+  static func viewModel(_ model: ViewModel, withProperties: Bool = false) -> ViewModelProtocol.ViewModel {
+    .init(
+      viewModel: model.id.rawValue, revision: model.revision, type: model.type?.rawValue, owner: model.owner?.id,
+      values: .written { writer in
+        writer.beginObject()
+        for property in model.properties {
+          writer.key(property.name)
+          (model.values[property.name] ?? .null).encode(to: &writer)
+        }
+        writer.endObject()
+      }, properties: withProperties ? model.properties.map(property) : nil)
+  }
+
+  // MARK: Bindings
+
+  static func binding(_ binding: Binding, in world: World) -> BindingProtocol.Binding {
+    var value: Value?
+    switch binding.target {
+    case .path(let path): value = PathReading.value(at: path, in: world)
+    case .constant(let constant): value = constant
+    }
+    return .init(
+      binding: binding.id.rawValue, revision: binding.revision, path: binding.path?.description,
+      access: access(binding),
+      owner: binding.owner?.id, value: present(value))
+  }
+
+  static func access(_ binding: Binding) -> BindingProtocol.BindingAccess {
+    binding.isReadOnly || binding.path == nil ? .readOnly : .readWrite
+  }
+
+  static func link(_ link: Link) -> BindingProtocol.BindingLink {
+    .init(
+      link: link.id.rawValue, revision: link.revision, first: link.first.description, second: link.second.description,
+      direction: link.isTwoWay ? .twoWay : .firstToSecond, transform: link.transform?.text, inverse: link.inverse?.text,
+      owner: link.owner?.id)
+  }
+
+  // MARK: The environment
+
+  static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
+    .init(
+      key: key.id.rawValue, type: type(key.definition.type), isNullable: key.definition.isNullable,
+      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc, isBuiltIn: key.isBuiltIn)
+  }
+
+  static func environmentValue(
+    _ key: EnvironmentKey, at node: ObjectReference?, in world: World
+  ) -> EnvironmentProtocol.EnvironmentValue {
+    let set = world.environmentSource(key.id.rawValue, at: node)
+    let source: EnvironmentProtocol.EnvironmentSource =
+      switch set?.scope.node {
+      case let node?: .node(node.id)
+      case nil: set == nil ? .registered : .session
+      }
+    return .init(
+      key: key.id.rawValue, value: present(set?.value ?? key.definition.defaultValue), source: source)
+  }
+
+  // MARK: Objects by id
+
+  /// - Parameter member: the param that names it, for errors; nil for the session.
+  static func object(_ id: String?, _ member: String, in world: World) throws -> ObjectReference? {
+    guard let id else { return nil }
+    guard let object = world.find(id) else {
+      throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/\(member)").with("id", id)
+    }
+    return object
+  }
+
+  /// - Parameter member: the param that it stands in, for errors.
+  static func path(_ text: String, _ member: String) throws -> ModelPath {
+    guard let path = ModelPath(pointer: text) else {
+      throw RPCError(
+        .invalidPath, "\"\(text.prefix(200))\" is no path to one place.", path: "/params/\(member)",
+        expected: "a JSON Pointer without wildcards, such as /layers/l1/opacity")
+    }
+    return path
+  }
+}

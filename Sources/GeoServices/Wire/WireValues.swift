@@ -1,0 +1,108 @@
+// Values of view models and of the environment, both ways: JSON of any shape.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+extension Wire {
+  /// - Throws: for what lies too deep.
+  static func value(_ json: JSONValue, depth: Int = 0) throws(JSONError) -> Value {
+    guard depth <= Value.depthLimit else {
+      throw json.error(expected: "a value with at most \(Value.depthLimit) arrays and objects in one another")
+    }
+    switch json.kind {
+    case .absent, .null: return .null
+    case .bool: return .boolean(json.isTrue)
+    case .integer: return .integer(json.int64)
+    case .real: return .number(try json.double())
+    case .string: return .string(try json.string())
+    case .array: return .array(try json.array { (element) throws(JSONError) in try value(element, depth: depth + 1) })
+    case .object:
+      var members = Value.Members()
+      try json.forEachMember { (name, member) throws(JSONError) in
+        members[String(decoding: name, as: UTF8.self)] = try value(member, depth: depth + 1)
+      }
+      return .object(members)
+    }
+  }
+
+  static func value(_ opaque: JSONOpaque?) throws(JSONError) -> Value {
+    guard let json = opaque?.value else { return .null }
+    return try value(json)
+  }
+
+  /// Values by property; null counts as absent.
+  static func values(_ opaque: JSONOpaque?) throws(JSONError) -> [(name: String, value: Value)] {
+    guard let json = opaque?.value else { return [] }
+    try json.requireObject()
+    var result: [(name: String, value: Value)] = []
+    try json.forEachMember { (name, member) throws(JSONError) in
+      guard member.isPresent else { return }
+      result.append((String(decoding: name, as: UTF8.self), try value(member)))
+    }
+    return result
+  }
+
+  static func opaque(_ value: Value) -> JSONOpaque { .written { value.encode(to: &$0) } }
+
+  /// As an expression sees it.
+  static func attribute(_ value: Value) -> AttributeValue {
+    switch value {
+    case .null: .null
+    case .boolean(let flag): .bool(flag)
+    case .integer(let number): .integer(number)
+    case .number(let number): .double(number)
+    case .string(let text): .string(text)
+    case .array, .object: .json(value.jsonText)
+    }
+  }
+
+  static func value(_ attribute: AttributeValue) -> Value {
+    switch attribute {
+    case .null: return .null
+    case .bool(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .double(let number): return number.isFinite ? .number(number) : .null
+    case .string(let text): return .string(text)
+    case .json(let text): return Value(json: text) ?? .null
+    }
+  }
+}
+
+extension Value: JSONEncodable {
+  /// Nil when the text is no JSON, or too deep.
+  init?(json text: String) {
+    guard let document = try? JSONDocument(text), let value = try? document.read({ try Wire.value($0) }) else {
+      return nil
+    }
+    self = value
+  }
+
+  public func encode(to writer: inout JSONWriter) {
+    switch self {
+    case .null: writer.null()
+    case .boolean(let flag): writer.value(flag)
+    case .integer(let number): writer.value(number)
+    case .number(let number): writer.value(number)
+    case .string(let text): writer.value(text)
+    case .array(let elements): writer.array(elements) { $0.encode(to: &$1) }
+    case .object(let members):
+      writer.beginObject()
+      for name in members.names {
+        guard let value = members[name] else { continue }
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// Its JSON.
+  var jsonText: String {
+    var writer = JSONWriter(capacity: 256)
+    encode(to: &writer)
+    return writer.string
+  }
+}
