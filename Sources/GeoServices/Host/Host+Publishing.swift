@@ -8,8 +8,11 @@ import JSONRPC
 extension Host {
   /// Tells what has happened since the last call. Runs before the reply that states the revision.
   ///
-  /// - Parameter canWait: whether nobody waits for it, so that it may be folded into later news when the client is slow.
-  func publish(canWait: Bool = false) {
+  /// - Parameters:
+  ///   - canWait: whether nobody waits for it, so that it may be folded into later news when the client is slow.
+  ///   - before: the world as it was, where much was replaced by what is equal: of that, only what differs is told.
+  func publish(canWait: Bool = false, comparedWith before: World? = nil) {
+    if let before { subscribers.compare(with: before) }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
     // An answer that states the revision is about to follow.
@@ -31,6 +34,7 @@ extension Host {
       // What tasks leave behind when they end with their object is told like any other change.
       if world.hasChanges { publish() }
     }
+    if before != nil { subscribers.endComparison() }
     // What its beginning told is told; from here on those wait that asked for it.
     if world.isEditing { subscribers.beginEdit(world) }
     for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }

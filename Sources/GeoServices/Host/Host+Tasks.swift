@@ -15,7 +15,9 @@ extension Host {
         let options = try RequestMeta(call.params).task
         let place = try place(of: name, call, options)
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
-        if let older, place.isLoad || older.method == "\(name)" && older.question?.isSame(as: TaskQuestion(call)) == true {
+        if let older,
+          place.isLoad || older.method == "\(name)" && older.question?.isSame(as: TaskQuestion(call)) == true
+        {
           join(older, call.deferReply())
           return .later
         }
@@ -124,12 +126,14 @@ extension Host {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     world.begin(origin: .task)
     if world.clock.mode == .real { world.skipTicks(to: configuration.now()) }
+    // A document that is opened replaces every object: only what differs from before is told.
+    let before = task.key == DocumentService.openKey ? world : nil
     do {
       let result = try outcome.get()(&world)
       settleOrUnlink()
       world.commit(task.method)
       tasks.remove(task)
-      publish()
+      publish(comparedWith: before)
       tellHeldBack()
       for waiter in task.waiters { waiter.reply(result) }
       releaseDependents(of: task)

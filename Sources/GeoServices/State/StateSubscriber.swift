@@ -30,7 +30,7 @@ final class StateSubscriber: Subscriber {
   var isLost = false
   /// What is on its way; what is noted meanwhile comes after it.
   var telling: (any Telling)?
-  /// The world as it was told, while an edit is going on that is told at its end.
+  /// The world as it was told, where only what differs from it is to be told.
   var before: World?
   /// With more noted while something long is on its way, a snapshot is shorter.
   private static let mostNoted = 100_000
@@ -49,12 +49,12 @@ final class StateSubscriber: Subscriber {
   var interests: [StatePattern] { patterns }
   var isDirty: Bool { isLost || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
 
-  func editBegan(_ world: World) {
+  func compare(with world: World) {
     // What waits already was told of an older world.
-    before = isDirty ? nil : world
+    if !isDirty { before = world }
   }
 
-  func editEnded() {
+  func stopComparing() {
     if !isDirty { before = nil }
   }
 

@@ -42,16 +42,16 @@ protocol Subscriber: AnyObject {
   func goOn(_ session: Session) -> TellingProgress
   /// Gives up what has been noted; the next ``flush(_:to:_:)`` tells everything anew. False when there was nothing to give up.
   func giveUp() -> Bool
-  /// An edit has begun: what differs from `world` at its end is to be told.
-  func editBegan(_ world: World)
-  /// It has ended; all that it did is noted.
-  func editEnded()
+  /// From here on, only what differs from `world` is to be told: it stands as it was told.
+  func compare(with world: World)
+  /// All that there is to compare is noted.
+  func stopComparing()
 }
 
 extension Subscriber {
   var defersEdits: Bool { false }
   var isLost: Bool { false }
   func goOn(_ session: Session) -> TellingProgress { .done }
-  func editBegan(_ world: World) {}
-  func editEnded() {}
+  func compare(with world: World) {}
+  func stopComparing() {}
 }

@@ -56,7 +56,7 @@ struct Subscribers {
     for pattern in subscriber.interests { interests.add(number, pattern) }
     unannounced.append(subscriber.id)
     lists.keep(world)
-    if isEditing, subscriber.defersEdits { subscriber.editBegan(world) }
+    if isEditing, subscriber.defersEdits { subscriber.compare(with: world) }
     // A long snapshot may be on its way.
     wake(number)
   }
@@ -115,13 +115,24 @@ struct Subscribers {
   mutating func beginEdit(_ world: World) {
     guard !isEditing else { return }
     isEditing = true
-    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.editBegan(world) }
+    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.compare(with: world) }
   }
 
   /// It has ended, and its last change is noted: nobody waits any more.
   mutating func endEdit() {
     isEditing = false
-    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.editEnded() }
+    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
+  }
+
+  /// What is noted next replaces much by what is equal: of that, only what differs from `world` is told.
+  func compare(with world: World) {
+    for entry in entries.values { entry.subscriber.compare(with: world) }
+  }
+
+  func endComparison() {
+    for entry in entries.values where !(isEditing && entry.subscriber.defersEdits) {
+      entry.subscriber.stopComparing()
+    }
   }
 
   // MARK: Telling
