@@ -7,6 +7,7 @@ a derived property: it follows the location without a line of code that updates 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import geomodel
 
@@ -55,7 +56,7 @@ with geomodel.launch_sync() as server:
             server.clock.advance(seconds=1)
             print(f"    {label.at(TEXT)}")
         x, y = server.location.get(location_source="gps")["location"]["position"]["coordinates"]
-        viewpoint = server.view.get_viewpoint(view="view", spatial_reference="EPSG:4326")["viewpoint"]
+        viewpoint: Any = server.view.get_viewpoint(view="view", spatial_reference="EPSG:4326")["viewpoint"]
         center = viewpoint["center"]["coordinates"]
         check(label.at(TEXT) == f"x: {x:.5f}, y: {y:.5f}", "the text is the location's")
         check(abs(center[0] - x) < 1e-9 and abs(center[1] - y) < 1e-9, "the map is centered on it")

@@ -13,8 +13,9 @@ import geomodel
 
 def appear(server: geomodel.SyncServer) -> Any:
     """What the view does each time it is drawn."""
-    properties = [{"name": "count", "type": "integer"}]
-    return server.view_model.create(id="counter", owner="panel", properties=properties, if_exists="reuse")
+    return server.view_model.create(
+        id="counter", owner="panel", properties=[{"name": "count", "type": "integer"}], if_exists="reuse"
+    )
 
 
 def check(holds: bool, claim: str) -> None:
