@@ -1,0 +1,55 @@
+"""A derived score and a read-only binding: `var score: Int { right * 10 - wrong }`, and `let score` for who shows it.
+
+The score follows what it is computed from, in the same revision; nobody can set it. A read-only binding lends a value
+to who must not write it, though its owner may.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import geomodel
+from geomodel.errors import ReadOnlyError
+
+
+def check(holds: bool, claim: str) -> None:
+    if not holds:
+        raise SystemExit(f"Not so: {claim}.")
+    print(f"  {claim}")
+
+
+def is_refused(write: Callable[[], Any]) -> bool:
+    try:
+        write()
+    except ReadOnlyError:
+        return True
+    return False
+
+
+with geomodel.launch_sync() as server:
+    server.view_model.define(
+        type="Quiz",
+        properties=[
+            {"name": "right", "type": "integer"},
+            {"name": "wrong", "type": "integer"},
+            {"name": "score", "type": "integer", "derived": {"expression": "right * 10 - wrong"}},
+        ],
+    )
+    server.view_model.create(id="quiz", type="Quiz")
+    server.binding.create(id="scoreboard", path="/viewModels/quiz/score", access="readOnly")
+    server.binding.create(id="mirror", path="/viewModels/quiz/right", access="readOnly")
+
+    with server.observe(["/viewModels/quiz/score"]) as shown:
+        answered = server.view_model.set(view_model="quiz", values={"right": 3, "wrong": 2})
+        print(f"    3 right, 2 wrong: {shown.at('/viewModels/quiz/score')} points")
+        check(answered["values"]["score"] == shown.at("/viewModels/quiz/score") == 28, "the score follows")
+        check(len(shown.take_all()) == 1, "two values changed, and it was told once")
+        server.view_model.set(view_model="quiz", values={"right": 4, "wrong": 12})
+        check(not shown.take_all(), "a score that comes out the same wakes nobody")
+
+    check(server.binding.get(binding="scoreboard")["value"] == 28, "who was lent the score can read it")
+    check(is_refused(lambda: server.binding.set(binding="scoreboard", value=100)), "but not set it")
+    check(is_refused(lambda: server.view_model.set(view_model="quiz", values={"score": 100})), "nor can its owner")
+    check(is_refused(lambda: server.binding.set(binding="mirror", value=5)), "what was lent for reading is not written")
+    server.view_model.set(view_model="quiz", values={"right": 5})
+    check(server.binding.get(binding="mirror")["value"] == 5, "its owner writes it, and who was lent it sees that")

@@ -1,0 +1,70 @@
+"""The Mapper app: a map with a feature layer, the user's location kept in the middle, and its coordinates as text.
+
+`MapView(map).locationDisplay(...)` with `Text(model.coordinates)` below it and `.onDisappear { stop() }`. The text is
+a derived property: it follows the location without a line of code that updates it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import geomodel
+
+DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
+EQUATOR = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
+X, Y = (f"/locationSources/gps/location/position/coordinates/{index}" for index in (0, 1))
+TEXT = "/viewModels/mapper/coordinates"
+
+
+def check(holds: bool, claim: str) -> None:
+    if not holds:
+        raise SystemExit(f"Not so: {claim}.")
+    print(f"  {claim}")
+
+
+with geomodel.launch_sync() as server:
+    server.clock.set(mode="manual")
+    server.source.open(id="world", path=DATA / "naturalearth_110m.gpkg")
+    server.map.create(id="map", title="Mapper")
+    server.map.add_layer(map="map", source="world", source_layer="countries", id="countries")
+    server.layer.load(layer="countries")
+    server.view.create(id="view", map="map")
+    server.location.create_simulated(id="gps", line=EQUATOR, velocity=100)
+    server.view.set_location_display(view="view", source="gps", auto_pan_mode="recenter", wander_extent_factor=0)
+    server.view_model.create(
+        id="mapper",
+        owner="view",
+        properties=[
+            {
+                "name": "coordinates",
+                "type": "string",
+                "derived": {
+                    "expression": "coalesce(format('x: %.5f, y: %.5f', x, y), 'No location update.')",
+                    "inputs": {"x": X, "y": Y},
+                },
+            }
+        ],
+    )
+
+    with server.observe([TEXT]) as label, server.observe(["/views/view/map"]) as screen:
+        print(f"    {label.at(TEXT)}")
+        check(label.at(TEXT) == "No location update.", "before the first location the text says so")
+
+        server.location.start(location_source="gps")
+        for _ in range(3):
+            server.clock.advance(seconds=1)
+            print(f"    {label.at(TEXT)}")
+        x, y = server.location.get(location_source="gps")["location"]["position"]["coordinates"]
+        viewpoint: Any = server.view.get_viewpoint(view="view", spatial_reference="EPSG:4326")["viewpoint"]
+        center = viewpoint["center"]["coordinates"]
+        check(label.at(TEXT) == f"x: {x:.5f}, y: {y:.5f}", "the text is the location's")
+        check(abs(center[0] - x) < 1e-9 and abs(center[1] - y) < 1e-9, "the map is centered on it")
+        check(viewpoint["targetScale"] == 10_000, "at the scale for a first location")
+
+        server.view.close(view="view")
+        if screen.at("/views/view/map") is None:  # .onDisappear: a source is the session's, so it is stopped here.
+            server.location.stop(location_source="gps")
+        status = server.location.get(location_source="gps")["status"]
+        check(status == {"type": "stopped"}, "with the view the location stops")
+        check(label.at(TEXT) is None, "and what the view owned is gone")
