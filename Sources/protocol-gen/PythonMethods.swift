@@ -129,7 +129,7 @@ struct PythonMethods {
 
   private func example(_ method: Method) -> [String] {
     let name = Names.snake(Names.verb(method.name))
-    let call = "\(flavour.wait)server.\(method.domain).\(name)("
+    let call = "\(flavour.wait)server.\(Names.snake(method.domain)).\(name)("
     if case .type = method.params { return [call + PythonTypes.literal(method.exampleParams ?? .null) + ")"] }
     let members = method.exampleParams?.members ?? []
     let line =

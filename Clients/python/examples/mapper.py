@@ -30,7 +30,8 @@ with geomodel.launch_sync() as server:
     server.map.add_layer(map="map", source="world", source_layer="countries", id="countries")
     server.layer.load(layer="countries")
     server.view.create(id="view", map="map")
-    server.location.create_simulated(id="gps", line=EQUATOR, velocity=100)
+    # .onDisappear: what the view owns ends with it.
+    server.location.create_simulated(id="gps", line=EQUATOR, velocity=100, owner="view")
     server.view.set_location_display(view="view", source="gps", auto_pan_mode="recenter", wander_extent_factor=0)
     server.view_model.create(
         id="mapper",
@@ -47,7 +48,7 @@ with geomodel.launch_sync() as server:
         ],
     )
 
-    with server.observe([TEXT]) as label, server.observe(["/views/view/map"]) as screen:
+    with server.observe([TEXT]) as label:
         print(f"    {label.at(TEXT)}")
         check(label.at(TEXT) == "No location update.", "before the first location the text says so")
 
@@ -63,8 +64,5 @@ with geomodel.launch_sync() as server:
         check(viewpoint["targetScale"] == 10_000, "at the scale for a first location")
 
         server.view.close(view="view")
-        if screen.at("/views/view/map") is None:  # .onDisappear: a source is the session's, so it is stopped here.
-            server.location.stop(location_source="gps")
-        status = server.location.get(location_source="gps")["status"]
-        check(status == {"type": "stopped"}, "with the view the location stops")
+        check(server.location.list()["locationSources"] == [], "with the view the location stops")
         check(label.at(TEXT) is None, "and what the view owned is gone")

@@ -5,6 +5,7 @@ import Query
 extension World {
   /// Before an object goes: all that hangs on it. Undo brings back what can come back.
   mutating func release(_ object: ObjectReference) {
+    for source in locationSources.values where source.owner == object { try? closeLocationSource(source.id) }
     guard hasFlow else { return }
     for model in viewModels.values where model.owner == object { remove(model.id) }
     for binding in bindings.values where binding.owner == object || binding.path?.object == object {

@@ -87,6 +87,8 @@ public struct LocationSource: Sendable {
   /// Seconds between two locations.
   public let interval: Double
   public let loops: Bool
+  /// The object with which it is closed.
+  public let owner: ObjectReference?
   public internal(set) var status = LocationStatus.stopped
   public internal(set) var location: Location?
   let drive: Drive

@@ -6,7 +6,7 @@ extension World {
   @discardableResult
   public mutating func createSimulatedLocationSource(
     id: LocationSourceID?, line: Geometry, reference: SpatialReference, velocity: Double, interval: Double,
-    startTime: Instant?, loops: Bool
+    startTime: Instant?, loops: Bool, owner: ObjectReference? = nil
   ) throws(ModelError) -> LocationSource {
     try checkFree(id)
     guard case .lineString(let positions) = line else { throw .invalidGeometry(expected: "LineString") }
@@ -25,7 +25,7 @@ extension World {
     let id = try claim(id, prefix: "location")
     insert(
       LocationSource(
-        id: id, velocity: velocity, interval: interval, loops: loops, drive: drive, startTime: startTime))
+        id: id, velocity: velocity, interval: interval, loops: loops, owner: owner, drive: drive, startTime: startTime))
     return try locationSources.require(id)
   }
 

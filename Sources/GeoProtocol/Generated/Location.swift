@@ -145,12 +145,14 @@ public enum LocationProtocol {
     public var interval: Double
     /// Whether it starts again at the end.
     public var loops: Bool
+    /// The object with which it is closed.
+    public var owner: String?
     /// The last one; absent before the first.
     public var location: LocationProtocol.Location?
 
     public init(
       locationSource: String, revision: Int, kind: LocationProtocol.LocationSourceKind,
-      status: LocationProtocol.LocationStatus, velocity: Double, interval: Double, loops: Bool,
+      status: LocationProtocol.LocationStatus, velocity: Double, interval: Double, loops: Bool, owner: String? = nil,
       location: LocationProtocol.Location? = nil
     ) {
       self.locationSource = locationSource
@@ -160,6 +162,7 @@ public enum LocationProtocol {
       self.velocity = velocity
       self.interval = interval
       self.loops = loops
+      self.owner = owner
       self.location = location
     }
 
@@ -172,6 +175,8 @@ public enum LocationProtocol {
       self.velocity = try json["velocity"].double()
       self.interval = try json["interval"].double()
       self.loops = try json["loops"].bool()
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
       let location = json["location"]
       self.location = try location.isPresent ? LocationProtocol.Location(from: location) : nil
     }
@@ -192,6 +197,10 @@ public enum LocationProtocol {
       writer.value(interval)
       writer.key("loops")
       writer.value(loops)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
       if let location {
         writer.key("location")
         location.encode(to: &writer)
@@ -204,7 +213,7 @@ public enum LocationProtocol {
   public enum CreateSimulated {
     public static let name: StaticString = "location/createSimulated"
     public static let params = [
-      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "ifExists"
+      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -222,12 +231,14 @@ public enum LocationProtocol {
       public var startTime: String?
       /// Whether it starts again at the end.
       public var loops: Bool
+      /// An object, such as a view, with which it is stopped and closed; it belongs to the session when absent.
+      public var owner: String?
       /// What to do when an object of that id is there already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
         line: JSONOpaque, spatialReference: String = "EPSG:4326", id: String? = nil, velocity: Double = 10,
-        interval: Double = 1, startTime: String? = nil, loops: Bool = false,
+        interval: Double = 1, startTime: String? = nil, loops: Bool = false, owner: String? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.line = line
@@ -237,6 +248,7 @@ public enum LocationProtocol {
         self.interval = interval
         self.startTime = startTime
         self.loops = loops
+        self.owner = owner
         self.ifExists = ifExists
       }
 
@@ -263,6 +275,8 @@ public enum LocationProtocol {
           : nil
         let loops = json["loops"]
         self.loops = try loops.isPresent ? loops.bool() : false
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }

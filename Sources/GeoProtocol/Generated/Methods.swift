@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "f8a850be91d88ec9"
+  public static let hash = "8ea1f9b688b10f84"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -262,7 +262,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",
-      errors: [.idExists, .invalidGeometry, .emptyGeometry, .invalidTime, .unknownSpatialReference,
+      errors: [.unknownId, .idExists, .invalidGeometry, .emptyGeometry, .invalidTime, .unknownSpatialReference,
       .transformFailed, .libraryMissing]
     ),
     MethodInfo(

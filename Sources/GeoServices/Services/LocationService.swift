@@ -17,7 +17,7 @@ enum LocationService: LocationHandlers {
         id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
         reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
         interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-        loops: params.loops))
+        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)))
   }
 
   static func get(_ params: LocationProtocol.Get.Params, in world: World) throws -> LocationProtocol.LocationSource {

@@ -121,6 +121,6 @@ enum Wire {
     .init(
       locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
       status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
-      loops: source.loops, location: source.location.map(location))
+      loops: source.loops, owner: source.owner?.id, location: source.location.map(location))
   }
 }

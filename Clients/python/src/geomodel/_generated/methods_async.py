@@ -1904,6 +1904,7 @@ class LocationMethods(AsyncCaller):
         interval: float | None = None,
         start_time: str | None = None,
         loops: bool | None = None,
+        owner: t.ObjectId | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocationSource:
@@ -1918,10 +1919,13 @@ class LocationMethods(AsyncCaller):
             start_time: The timestamp of the first location, RFC 3339; the clock's now when absent. (at
                 most 64 characters)
             loops: Whether it starts again at the end. (default False)
+            owner: An object, such as a view, with which it is stopped and closed; it belongs to the
+                session when absent.
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -1949,6 +1953,7 @@ class LocationMethods(AsyncCaller):
                     "interval": interval,
                     "startTime": start_time,
                     "loops": loops,
+                    "owner": owner,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -5609,7 +5614,7 @@ class ViewModelMethods(AsyncCaller):
             ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
-            await server.viewModel.define(
+            await server.view_model.define(
                 type="Quiz",
                 properties=[
                     {"name": "right", "type": "integer"},
@@ -5672,7 +5677,7 @@ class ViewModelMethods(AsyncCaller):
             ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
-            await server.viewModel.create(id="quiz", type="Quiz", values={"right": 3})
+            await server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
         """
         result: t.ViewModel = await self._call(
             "viewModel/create",
@@ -5707,7 +5712,7 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            await server.viewModel.get(view_model="quiz")
+            await server.view_model.get(view_model="quiz")
         """
         result: t.ViewModel = await self._call(
             "viewModel/get",
@@ -5740,7 +5745,7 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            await server.viewModel.list()
+            await server.view_model.list()
         """
         result: t.ViewModelListResult = await self._call(
             "viewModel/list",
@@ -5786,7 +5791,7 @@ class ViewModelMethods(AsyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            await server.viewModel.set(view_model="quiz", values={"right": 4})
+            await server.view_model.set(view_model="quiz", values={"right": 4})
         """
         result: t.ViewModel = await self._call(
             "viewModel/set",
@@ -5839,7 +5844,12 @@ class ViewModelMethods(AsyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            await server.viewModel.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
+            await server.view_model.insert_items(
+                view_model="people",
+                path="/order",
+                items=["p3"],
+                before="p1",
+            )
         """
         result: t.ViewModelInsertItemsResult = await self._call(
             "viewModel/insertItems",
@@ -5885,7 +5895,7 @@ class ViewModelMethods(AsyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            await server.viewModel.remove_items(view_model="people", path="/order", ids=["p3"])
+            await server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
         """
         result: t.ViewModelRemoveItemsResult = await self._call(
             "viewModel/removeItems",
@@ -5935,7 +5945,7 @@ class ViewModelMethods(AsyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            await server.viewModel.move_items(view_model="people", path="/order", ids=["p2", "p1"])
+            await server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])
         """
         result: t.ViewModelMoveItemsResult = await self._call(
             "viewModel/moveItems",
@@ -5971,7 +5981,7 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            await server.viewModel.close(view_model="quiz")
+            await server.view_model.close(view_model="quiz")
         """
         result: t.ViewModelCloseResult = await self._call(
             "viewModel/close",
@@ -6011,7 +6021,7 @@ class ViewModelMethods(AsyncCaller):
                 layer.
 
         Example:
-            await server.viewModel.provide(view_model="quiz", name="quiz", node="m1")
+            await server.view_model.provide(view_model="quiz", name="quiz", node="m1")
         """
         result: t.ViewModelProvideResult = await self._call(
             "viewModel/provide",
@@ -6050,7 +6060,7 @@ class ViewModelMethods(AsyncCaller):
                 layer.
 
         Example:
-            await server.viewModel.withdraw(name="quiz", node="m1")
+            await server.view_model.withdraw(name="quiz", node="m1")
         """
         result: t.ViewModelWithdrawResult = await self._call(
             "viewModel/withdraw",
@@ -6090,7 +6100,7 @@ class ViewModelMethods(AsyncCaller):
             SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
 
         Example:
-            await server.viewModel.resolve(name="quiz", node="v1")
+            await server.view_model.resolve(name="quiz", node="v1")
         """
         result: t.ViewModelResolveResult = await self._call(
             "viewModel/resolve",

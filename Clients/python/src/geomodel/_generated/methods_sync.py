@@ -1867,6 +1867,7 @@ class LocationMethods(SyncCaller):
         interval: float | None = None,
         start_time: str | None = None,
         loops: bool | None = None,
+        owner: t.ObjectId | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocationSource:
@@ -1881,10 +1882,13 @@ class LocationMethods(SyncCaller):
             start_time: The timestamp of the first location, RFC 3339; the clock's now when absent. (at
                 most 64 characters)
             loops: Whether it starts again at the end. (default False)
+            owner: An object, such as a view, with which it is stopped and closed; it belongs to the
+                session when absent.
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's that has been closed.
             InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -1912,6 +1916,7 @@ class LocationMethods(SyncCaller):
                     "interval": interval,
                     "startTime": start_time,
                     "loops": loops,
+                    "owner": owner,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -5541,7 +5546,7 @@ class ViewModelMethods(SyncCaller):
             ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
-            server.viewModel.define(
+            server.view_model.define(
                 type="Quiz",
                 properties=[
                     {"name": "right", "type": "integer"},
@@ -5604,7 +5609,7 @@ class ViewModelMethods(SyncCaller):
             ExpressionTooDeepError: An expression nested too deeply, or too long.
 
         Example:
-            server.viewModel.create(id="quiz", type="Quiz", values={"right": 3})
+            server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
         """
         result: t.ViewModel = self._call(
             "viewModel/create",
@@ -5639,7 +5644,7 @@ class ViewModelMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            server.viewModel.get(view_model="quiz")
+            server.view_model.get(view_model="quiz")
         """
         result: t.ViewModel = self._call("viewModel/get", _given({"viewModel": view_model, "meta": meta}))
         return result
@@ -5664,7 +5669,7 @@ class ViewModelMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            server.viewModel.list()
+            server.view_model.list()
         """
         result: t.ViewModelListResult = self._call("viewModel/list", _given({"owner": owner, "meta": meta}))
         return result
@@ -5702,7 +5707,7 @@ class ViewModelMethods(SyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            server.viewModel.set(view_model="quiz", values={"right": 4})
+            server.view_model.set(view_model="quiz", values={"right": 4})
         """
         result: t.ViewModel = self._call(
             "viewModel/set",
@@ -5755,7 +5760,7 @@ class ViewModelMethods(SyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            server.viewModel.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
+            server.view_model.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
         """
         result: t.ViewModelInsertItemsResult = self._call(
             "viewModel/insertItems",
@@ -5801,7 +5806,7 @@ class ViewModelMethods(SyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            server.viewModel.remove_items(view_model="people", path="/order", ids=["p3"])
+            server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
         """
         result: t.ViewModelRemoveItemsResult = self._call(
             "viewModel/removeItems",
@@ -5851,7 +5856,7 @@ class ViewModelMethods(SyncCaller):
             InvalidPathError: No JSON Pointer into the model's tree.
 
         Example:
-            server.viewModel.move_items(view_model="people", path="/order", ids=["p2", "p1"])
+            server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])
         """
         result: t.ViewModelMoveItemsResult = self._call(
             "viewModel/moveItems",
@@ -5887,7 +5892,7 @@ class ViewModelMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
 
         Example:
-            server.viewModel.close(view_model="quiz")
+            server.view_model.close(view_model="quiz")
         """
         result: t.ViewModelCloseResult = self._call(
             "viewModel/close",
@@ -5927,7 +5932,7 @@ class ViewModelMethods(SyncCaller):
                 layer.
 
         Example:
-            server.viewModel.provide(view_model="quiz", name="quiz", node="m1")
+            server.view_model.provide(view_model="quiz", name="quiz", node="m1")
         """
         result: t.ViewModelProvideResult = self._call(
             "viewModel/provide",
@@ -5966,7 +5971,7 @@ class ViewModelMethods(SyncCaller):
                 layer.
 
         Example:
-            server.viewModel.withdraw(name="quiz", node="m1")
+            server.view_model.withdraw(name="quiz", node="m1")
         """
         result: t.ViewModelWithdrawResult = self._call(
             "viewModel/withdraw",
@@ -6006,7 +6011,7 @@ class ViewModelMethods(SyncCaller):
             SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
 
         Example:
-            server.viewModel.resolve(name="quiz", node="v1")
+            server.view_model.resolve(name="quiz", node="v1")
         """
         result: t.ViewModelResolveResult = self._call(
             "viewModel/resolve",

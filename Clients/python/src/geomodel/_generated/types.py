@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "f8a850be91d88ec9"
+PROTOCOL_HASH = "8ea1f9b688b10f84"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1355,6 +1355,8 @@ class LocationSource(TypedDict):
     """Between two locations. (second)"""
     loops: bool
     """Whether it starts again at the end."""
+    owner: NotRequired[ObjectId]
+    """The object with which it is closed."""
     location: NotRequired[Location]
     """The last one; absent before the first."""
 
