@@ -108,7 +108,10 @@ struct ObjectTests {
     _ = try store.append(points([Point(x: 1, y: 2), Point(x: 3, y: 4)]))
     let loaded = try world.run(origin: .task) { try $0.finishLoad("a", store: store) }
     #expect(loaded.featureCount == 2)
-    #expect(world.takeNews() == ["layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent"])
+    #expect(
+      world.takeNews() == [
+        "layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent", "maps/m.loadStatus", "views/v.layerViewStates",
+      ])
     guard case .alreadyLoaded = try world.run({ try $0.beginLoad("a", retry: true) }) else {
       Issue.record("it is loaded")
       return

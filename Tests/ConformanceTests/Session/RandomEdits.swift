@@ -6,12 +6,13 @@ import Testing
 struct RandomEdits {
   let server: MemoryServer
   var random: SeededGenerator
-  private(set) var maps: [String] = []
-  private(set) var views: [String] = []
-  private(set) var overlays: [String: [Int]] = [:]
+  var maps: [String] = []
+  var views: [String] = []
+  var overlays: [String: [Int]] = [:]
   private(set) var locationSources: [String] = []
   private(set) var sources: [String] = []
-  private(set) var layers: [String: String] = [:]
+  /// Feature layers of maps, with their maps.
+  var layers: [String: String] = [:]
   private var names = 0
   private var animations: [Value] = []
 
@@ -24,15 +25,15 @@ struct RandomEdits {
 
   mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &random) < part }
   mutating func pick<T>(_ elements: [T]) -> T? { elements.randomElement(using: &random) }
-  private mutating func number(_ range: ClosedRange<Double>) -> Value {
+  mutating func number(_ range: ClosedRange<Double>) -> Value {
     .real((Double.random(in: range, using: &random) * 1000).rounded() / 1000)
   }
-  private mutating func name(_ prefix: String) -> String {
+  mutating func name(_ prefix: String) -> String {
     names += 1
     return prefix + String(names)
   }
   private mutating func position() -> Value { [number(-170...170), number(-80...80)] }
-  private mutating func point() -> Value { ["type": "Point", "coordinates": position()] }
+  mutating func point() -> Value { ["type": "Point", "coordinates": position()] }
 
   private mutating func geometry() -> Value {
     switch Int.random(in: 0..<6, using: &random) {
@@ -84,6 +85,7 @@ struct RandomEdits {
     func call(_ method: String, _ params: Value) throws -> Value {
       try server.call(method, Self.with(origin, params))
     }
+    if chance(0.3) { return try partStep(origin: origin) }
     switch Int.random(in: 0..<30, using: &random) {
     case 0:
       let id = name("m")
@@ -247,7 +249,7 @@ struct RandomEdits {
     }
   }
 
-  private static func with(_ origin: String?, _ params: Value) -> Value {
+  static func with(_ origin: String?, _ params: Value) -> Value {
     guard let origin, case .object(var members) = params else { return params }
     members["meta"] = ["origin": .string(origin)]
     return .object(members)

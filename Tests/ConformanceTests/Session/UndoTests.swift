@@ -1,0 +1,48 @@
+// Undo over the whole server: what any commands did is taken back wholly, and done again.
+
+import Testing
+
+struct UndoTests {
+  /// The tree without what undo leaves alone.
+  private static func undone(_ server: MemoryServer) throws -> Value {
+    var result: [String: Value] = [:]
+    for name in ["maps", "scenes", "layers", "overlays"] {
+      result[name] = try server.state("/" + name)["/" + name]?.mapped { object in
+        var object = object
+        for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { object[name] = nil }
+        return object
+      }
+    }
+    return .object(result)
+  }
+
+  private static func steps(_ server: MemoryServer) throws -> Int {
+    try server.call("edit/history")["undo"]?.array?.count ?? 0
+  }
+
+  @Test(arguments: UInt64(0)..<30)
+  func `commands undone wholly leave the model as it was, and redone as they made it`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var edits = RandomEdits(server, seed: seed)
+    try server.call("clock/set", ["mode": "manual"])
+    for _ in 0..<40 { try edits.step() }
+    if edits.maps.isEmpty {
+      try server.call("map/create", ["id": "late"])
+      try edits.resync()
+    }
+    // A change puts what was undone so far out of reach.
+    try server.call("map/create", ["id": "last"])
+    let first = try Self.steps(server)
+    let before = try Self.undone(server)
+    for _ in 0..<40 { try edits.partStep(onlyUndoable: true) }
+    let count = try Self.steps(server) - first
+    guard count > 0 else { return }
+    let after = try Self.undone(server)
+    try server.call("edit/undo", ["steps": .integer(count)])
+    #expect(try Self.undone(server) == before)
+    try server.call("edit/redo", ["steps": .integer(count)])
+    #expect(try Self.undone(server) == after)
+    for _ in 0..<count { try server.call("edit/undo") }
+    #expect(try Self.undone(server) == before)
+  }
+}
