@@ -55,6 +55,7 @@ extension World {
   /// - Parameter madeBy: the link that made the change at an index, if any: it does not follow itself.
   public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Watcher] {
     tellEnvironment()
+    recordDerived()
     let changes = recorded
     let watchers = currentWatchers()
     guard followed < changes.count, !watchers.isEmpty else {

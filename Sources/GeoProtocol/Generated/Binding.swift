@@ -7,8 +7,8 @@ import JSON
 ///
 /// A path leads to a property (`/layers/l1/opacity`) or into its value
 /// (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from; written
-/// can be what a command sets: properties of view models, members that `map/update`, `layer/update` and
-/// `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
+/// can be what a command sets: properties of view models, members that `map/update`, `scene/update`, `layer/update`
+/// and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
 /// (`/views/v1/environment/units`). Neither bindings nor links are undone or saved; they end with the objects that
 /// they lead to.
 public enum BindingProtocol {

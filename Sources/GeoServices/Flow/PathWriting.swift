@@ -21,7 +21,7 @@ enum PathWriting {
     ///   - params: of the command, by name.
     ///   - member: the object's member that has them as its own; when nil they are the object's.
     init(_ params: [String], member: String? = nil, _ run: @escaping Command) {
-      members = Set(member.map { [$0] } ?? params).subtracting(["map", "layer", "overlay", "view", "clear"])
+      members = Set(member.map { [$0] } ?? params).subtracting(["map", "layer", "scene", "overlay", "view", "clear"])
       hasClear = params.contains("clear")
       isSpread = member != nil
       self.run = run
@@ -38,6 +38,9 @@ enum PathWriting {
     ],
     .overlays: [
       Setter(OverlayProtocol.Update.params) { _ = try OverlayService.update(.init(from: $0), in: &$1) }
+    ],
+    .scenes: [
+      Setter(SceneProtocol.Update.params) { _ = try SceneService.update(.init(from: $0), in: &$1) }
     ],
     .views: [
       Setter(ViewProtocol.SetViewpoint.params) { _ = try ViewService.setViewpoint(.init(from: $0), in: &$1) },

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "8ea1f9b688b10f84"
+PROTOCOL_HASH = "3f6e23bbfc3a45ac"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
