@@ -48,8 +48,7 @@ struct Replica {
   /// The graphics that a message names.
   private mutating func takeGraphics(_ params: JSONValue) throws {
     let container = "/overlays/o1/graphics"
-    let values = params["values"]
-    if values.isPresent {
+    for values in [params["values"], params["snapshot"]] where values.isPresent {
       for index in 0..<values.count {
         let path = try values[index]["path"].string()
         let value = values[index]["value"]
