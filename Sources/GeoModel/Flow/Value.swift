@@ -65,6 +65,13 @@ extension Value {
 
   public var isNull: Bool { if case .null = self { true } else { false } }
   public var text: String? { if case .string(let text) = self { text } else { nil } }
+  public var double: Double? {
+    switch self {
+    case .number(let number): number
+    case .integer(let number): Double(number)
+    default: nil
+    }
+  }
   public var elements: [Value]? { if case .array(let elements) = self { elements } else { nil } }
   public var members: Members? { if case .object(let members) = self { members } else { nil } }
 

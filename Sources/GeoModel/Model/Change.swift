@@ -20,7 +20,7 @@ public enum Property: String, Hashable, Sendable {
   case group, layers, visibilityMode, definitionExpression, time, isTimeFilterEnabled
   case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay, layerViewStates
   case renderer, labels, labelsEnabled, popup, isPopupEnabled
-  case graphicCount, selectedCount
+  case graphicCount, selectedCount, selectionColor, renderingMode
   case status, location
   case mode, tickRate
   case canUndo, canRedo, undoName, redoName, isEditing

@@ -45,7 +45,10 @@ extension Overlay: Entity {
   public static let collection = Collection.overlays
   public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
   public static let observed: [Observed<Overlay>] =
-    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal }
+    [
+      Observed(.name) { $0.name }, Observed(.selectionColor) { $0.selectionColor },
+      Observed(.renderingMode) { $0.renderingMode },
+    ] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal }
 
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {

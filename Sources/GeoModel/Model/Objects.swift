@@ -112,6 +112,17 @@ public struct Overlay: Sendable {
   public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
   public internal(set) var portrayal = Portrayal()
+  /// Of what is selected; the environment's when nil.
+  public internal(set) var selectionColor: Color?
+  public internal(set) var renderingMode = RenderingMode.dynamic
   public internal(set) var store = FeatureStore()
   public internal(set) var selectedCount = 0
+}
+
+/// When whoever draws an overlay draws it anew.
+public enum RenderingMode: String, Hashable, Sendable {
+  /// With every frame: for graphics that move.
+  case dynamic
+  /// When navigation has ended: for many that stay.
+  case `static`
 }

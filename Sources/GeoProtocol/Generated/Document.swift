@@ -949,6 +949,10 @@ public enum DocumentProtocol {
     public var labelsEnabled: Bool?
     /// What is told about one that is pointed at.
     public var popup: SymbologyProtocol.PopupDefinition?
+    /// Of what is selected.
+    public var selectionColor: String?
+    /// When it is drawn anew; `dynamic` when absent.
+    public var renderingMode: OverlayProtocol.RenderingMode?
     /// Whether anything is; so when absent.
     public var isPopupEnabled: Bool?
     /// In the order of insertion, one a line.
@@ -958,8 +962,8 @@ public enum DocumentProtocol {
       overlay: String, name: String? = nil, spatialReference: String = "EPSG:4326", isVisible: Bool = true,
       opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
-      graphics: JSONOpaque? = nil
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, selectionColor: String? = nil,
+      renderingMode: OverlayProtocol.RenderingMode? = nil, isPopupEnabled: Bool? = nil, graphics: JSONOpaque? = nil
     ) {
       self.overlay = overlay
       self.name = name
@@ -972,6 +976,8 @@ public enum DocumentProtocol {
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
+      self.selectionColor = selectionColor
+      self.renderingMode = renderingMode
       self.isPopupEnabled = isPopupEnabled
       self.graphics = graphics
     }
@@ -1005,6 +1011,10 @@ public enum DocumentProtocol {
       self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
       let popup = json["popup"]
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let selectionColor = json["selectionColor"]
+      self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
+      let renderingMode = json["renderingMode"]
+      self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
       let graphics = json["graphics"]
@@ -1048,6 +1058,14 @@ public enum DocumentProtocol {
       if let popup {
         writer.key("popup")
         popup.encode(to: &writer)
+      }
+      if let selectionColor {
+        writer.key("selectionColor")
+        writer.value(selectionColor)
+      }
+      if let renderingMode {
+        writer.key("renderingMode")
+        renderingMode.encode(to: &writer)
       }
       if let isPopupEnabled {
         writer.key("isPopupEnabled")

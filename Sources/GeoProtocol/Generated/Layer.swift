@@ -808,9 +808,9 @@ public enum LayerProtocol {
     }
   }
 
-  /// How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so are drawn by
-  /// simplestyle, the others in grey. Whether they are visible does not matter; what the definition expression or the
-  /// time filter leaves out has no symbol.
+  /// How features are drawn, by their attributes, in sizes multiplied by the environment's `symbolScale`. Without a
+  /// renderer, features of GeoJSON that say so are drawn by simplestyle, the others in grey. Whether they are visible
+  /// does not matter; what the definition expression or the time filter leaves out has no symbol.
   public enum SymbolFor {
     public static let name: StaticString = "layer/symbolFor"
 
@@ -819,16 +819,21 @@ public enum LayerProtocol {
       public var layer: String
       /// Which features.
       public var ids: [Int]
+      /// In sizes as in this view, by the map's reference scale; without it as at the reference scale.
+      public var view: String?
 
-      public init(layer: String, ids: [Int]) {
+      public init(layer: String, ids: [Int], view: String? = nil) {
         self.layer = layer
         self.ids = ids
+        self.view = view
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.layer = try SessionProtocol.readObjectId(json["layer"])
         self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
+        let view = json["view"]
+        self.view = try view.isPresent ? SessionProtocol.readObjectId(view) : nil
       }
     }
 

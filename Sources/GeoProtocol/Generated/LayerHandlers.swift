@@ -38,7 +38,7 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.RetryLoad.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result>
 
-  /// How features are drawn, by their attributes.
+  /// How features are drawn, by their attributes, in sizes multiplied by the environment's `symbolScale`.
   static func symbolFor(
     _ params: LayerProtocol.SymbolFor.Params, in world: Host.World
   ) throws -> LayerProtocol.SymbolFor.Result

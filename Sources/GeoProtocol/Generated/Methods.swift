@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3f6e23bbfc3a45ac"
+  public static let hash = "2b1366c4e85af902"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -761,6 +761,8 @@ public enum WireProtocol {
     StatePathInfo(path: "/overlays/*/opacity", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/minScale", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/maxScale", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/selectionColor", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/renderingMode", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/graphicCount", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/selectedCount", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/extent", coalescing: .merge),

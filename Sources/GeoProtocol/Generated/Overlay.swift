@@ -39,6 +39,10 @@ public enum OverlayProtocol {
     public var popup: SymbologyProtocol.PopupDefinition?
     /// Whether anything is.
     public var isPopupEnabled: Bool
+    /// Of what is selected; the environment's `selectionColor` when absent.
+    public var selectionColor: String?
+    /// When it is drawn anew.
+    public var renderingMode: OverlayProtocol.RenderingMode
     /// How many graphics it has.
     public var graphicCount: Int
     /// How many of them are selected.
@@ -50,8 +54,9 @@ public enum OverlayProtocol {
       overlay: String, revision: Int, view: String, name: String? = nil, spatialReference: String, isVisible: Bool,
       opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
       labels: [SymbologyProtocol.LabelDefinition] = [], labelsEnabled: Bool = false,
-      popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true, graphicCount: Int,
-      selectedCount: Int, extent: SessionProtocol.Envelope? = nil
+      popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true, selectionColor: String? = nil,
+      renderingMode: OverlayProtocol.RenderingMode = .dynamic, graphicCount: Int, selectedCount: Int,
+      extent: SessionProtocol.Envelope? = nil
     ) {
       self.overlay = overlay
       self.revision = revision
@@ -67,6 +72,8 @@ public enum OverlayProtocol {
       self.labelsEnabled = labelsEnabled
       self.popup = popup
       self.isPopupEnabled = isPopupEnabled
+      self.selectionColor = selectionColor
+      self.renderingMode = renderingMode
       self.graphicCount = graphicCount
       self.selectedCount = selectedCount
       self.extent = extent
@@ -96,6 +103,10 @@ public enum OverlayProtocol {
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
+      let selectionColor = json["selectionColor"]
+      self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
+      let renderingMode = json["renderingMode"]
+      self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : .dynamic
       self.graphicCount = try json["graphicCount"].integer("integer of at least 0") { $0 >= 0 }
       self.selectedCount = try json["selectedCount"].integer("integer of at least 0") { $0 >= 0 }
       let extent = json["extent"]
@@ -142,6 +153,12 @@ public enum OverlayProtocol {
       }
       writer.key("isPopupEnabled")
       writer.value(isPopupEnabled)
+      if let selectionColor {
+        writer.key("selectionColor")
+        writer.value(selectionColor)
+      }
+      writer.key("renderingMode")
+      renderingMode.encode(to: &writer)
       writer.key("graphicCount")
       writer.value(graphicCount)
       writer.key("selectedCount")
@@ -152,6 +169,14 @@ public enum OverlayProtocol {
       }
       writer.endObject()
     }
+  }
+
+  /// When whoever draws an overlay draws it anew. The server draws nothing; it keeps and tells it.
+  public enum RenderingMode: String, WireEnum {
+    /// With every frame: for graphics that move.
+    case dynamic
+    /// When navigation has ended: for many that stay.
+    case `static` = "static"
   }
 
   /// How a selection changes.
@@ -169,7 +194,7 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/create"
     public static let params = [
       "view", "id", "name", "spatialReference", "renderer", "labels", "labelsEnabled", "popup",
-      "isPopupEnabled", "ifExists"
+      "isPopupEnabled", "selectionColor", "renderingMode", "ifExists"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -191,6 +216,10 @@ public enum OverlayProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
+      /// Of what is selected; else the environment's.
+      public var selectionColor: String?
+      /// When it is drawn anew; `dynamic` at first.
+      public var renderingMode: OverlayProtocol.RenderingMode?
       /// What to do when an object of that id is there already.
       public var ifExists: SessionProtocol.IfExists
 
@@ -198,6 +227,7 @@ public enum OverlayProtocol {
         view: String, id: String? = nil, name: String? = nil, spatialReference: String = "EPSG:4326",
         renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
         labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+        selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.view = view
@@ -209,6 +239,8 @@ public enum OverlayProtocol {
         self.labelsEnabled = labelsEnabled
         self.popup = popup
         self.isPopupEnabled = isPopupEnabled
+        self.selectionColor = selectionColor
+        self.renderingMode = renderingMode
         self.ifExists = ifExists
       }
 
@@ -237,6 +269,10 @@ public enum OverlayProtocol {
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
+        let selectionColor = json["selectionColor"]
+        self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
+        let renderingMode = json["renderingMode"]
+        self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }
@@ -312,7 +348,7 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/update"
     public static let params = [
       "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels",
-      "labelsEnabled", "popup", "isPopupEnabled", "clear"
+      "labelsEnabled", "popup", "isPopupEnabled", "selectionColor", "renderingMode", "clear"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -338,14 +374,19 @@ public enum OverlayProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
-      /// Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
+      /// Of what is selected; else the environment's.
+      public var selectionColor: String?
+      /// When it is drawn anew; `dynamic` at first.
+      public var renderingMode: OverlayProtocol.RenderingMode?
+      /// Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.
       public var clear: [String]?
 
       public init(
         overlay: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
         maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
         labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
-        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
+        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, selectionColor: String? = nil,
+        renderingMode: OverlayProtocol.RenderingMode? = nil, clear: [String]? = nil
       ) {
         self.overlay = overlay
         self.name = name
@@ -358,6 +399,8 @@ public enum OverlayProtocol {
         self.labelsEnabled = labelsEnabled
         self.popup = popup
         self.isPopupEnabled = isPopupEnabled
+        self.selectionColor = selectionColor
+        self.renderingMode = renderingMode
         self.clear = clear
       }
 
@@ -388,6 +431,10 @@ public enum OverlayProtocol {
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
+        let selectionColor = json["selectionColor"]
+        self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
+        let renderingMode = json["renderingMode"]
+        self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
       }
@@ -908,7 +955,8 @@ public enum OverlayProtocol {
     }
   }
 
-  /// How graphics are drawn, by their attributes. A graphic's own symbol comes first; without one and without a
+  /// How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's `symbolScale`
+  /// and the map's reference scale make of them. A graphic's own symbol comes first; without one and without a
   /// renderer it is not drawn. Whether they are visible does not matter.
   public enum SymbolFor {
     public static let name: StaticString = "overlay/symbolFor"

@@ -69,7 +69,8 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.Select.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.Select.Result
 
-  /// How graphics are drawn, by their attributes.
+  /// How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's `symbolScale`
+  /// and the map's reference scale make of them.
   static func symbolFor(
     _ params: OverlayProtocol.SymbolFor.Params, in world: Host.World
   ) throws -> OverlayProtocol.SymbolFor.Result

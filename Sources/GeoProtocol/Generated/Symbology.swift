@@ -1402,10 +1402,13 @@ public enum SymbologyProtocol {
     public var id: Int
     /// How it is drawn; absent when it is not.
     public var symbol: SymbologyProtocol.Symbol?
+    /// What shows that it is selected; absent when it is not.
+    public var selectionColor: String?
 
-    public init(id: Int, symbol: SymbologyProtocol.Symbol? = nil) {
+    public init(id: Int, symbol: SymbologyProtocol.Symbol? = nil, selectionColor: String? = nil) {
       self.id = id
       self.symbol = symbol
+      self.selectionColor = selectionColor
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -1413,6 +1416,8 @@ public enum SymbologyProtocol {
       self.id = try SessionProtocol.readFeatureId(json["id"])
       let symbol = json["symbol"]
       self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
+      let selectionColor = json["selectionColor"]
+      self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -1422,6 +1427,10 @@ public enum SymbologyProtocol {
       if let symbol {
         writer.key("symbol")
         symbol.encode(to: &writer)
+      }
+      if let selectionColor {
+        writer.key("selectionColor")
+        writer.value(selectionColor)
       }
       writer.endObject()
     }

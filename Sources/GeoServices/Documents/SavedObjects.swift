@@ -116,6 +116,8 @@ struct SavedObjects {
       minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
       renderer: overlay.portrayal.renderer.map(Wire.renderer), labels: Self.labels(overlay.portrayal),
       labelsEnabled: overlay.portrayal.labelsEnabled ? true : nil, popup: overlay.portrayal.popup.map(Wire.popup),
+      selectionColor: overlay.selectionColor?.text,
+      renderingMode: overlay.renderingMode == .dynamic ? nil : Wire.renderingMode(overlay.renderingMode),
       isPopupEnabled: overlay.portrayal.isPopupEnabled ? nil : false)
   }
 

@@ -27,9 +27,14 @@ extension LayerService {
     let rows = try Portraying.rows(params.ids, of: store, "feature")
     let drawn = Set(shown(rows, of: layer).map(\.row))
     let bound = layer.boundSymbols(store)
+    let scale = try world.symbolScale(of: layer.reference, in: params.view.map { ViewID($0) })
+    let selection = world.selectionColor(of: layer.reference)
     return .init(
       revision: world.revision,
-      symbols: rows.flatMap { drawn.contains($0.row) ? Portraying.symbols([$0], bound) : [.init(id: $0.id)] })
+      symbols: rows.flatMap {
+        drawn.contains($0.row)
+          ? Portraying.symbols([$0], bound, scale: scale, selection: selection) : [.init(id: $0.id)]
+      })
   }
 
   static func labelFor(

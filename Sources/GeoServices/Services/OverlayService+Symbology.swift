@@ -11,7 +11,11 @@ extension OverlayService {
   ) throws -> OverlayProtocol.SymbolFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
-    return .init(revision: world.revision, symbols: Portraying.symbols(rows, overlay.boundSymbols))
+    let scale = try world.symbolScale(of: overlay.reference, in: overlay.view)
+    return .init(
+      revision: world.revision,
+      symbols: Portraying.symbols(
+        rows, overlay.boundSymbols, scale: scale, selection: world.selectionColor(of: overlay.reference)))
   }
 
   static func labelFor(

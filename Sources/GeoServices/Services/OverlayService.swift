@@ -17,7 +17,8 @@ enum OverlayService: OverlayHandlers {
         id: params.id.map { ID($0) }, on: ID(params.view), name: params.name,
         reference: SpatialReference(params.spatialReference),
         portrayal: try Wire.portrayal(
-          params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled)))
+          params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
+        selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode)))
   }
 
   static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
@@ -37,7 +38,8 @@ enum OverlayService: OverlayHandlers {
       AppearanceUpdate(
         name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
         maxScale: params.maxScale, clear: params.clear ?? []),
-      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled))
+      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
+      selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode))
     return Wire.overlay(try world.overlays.require(ID(params.overlay)))
   }
 

@@ -24,12 +24,25 @@ enum Portraying {
     return rows
   }
 
-  static func symbols(_ rows: [FeatureRow], _ bound: BoundSymbols) -> [SymbologyProtocol.FeatureSymbol] {
+  /// - Parameters:
+  ///   - scale: by how much they grow.
+  ///   - selection: the colour of what is selected.
+  static func symbols(
+    _ rows: [FeatureRow], _ bound: BoundSymbols, scale: Double, selection: Color?
+  ) -> [SymbologyProtocol.FeatureSymbol] {
     rows.map { row in
+      let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
-      case .own(let text)?: .init(id: row.id, symbol: Wire.keptSymbol(text))
-      case .made(let symbol)?: .init(id: row.id, symbol: Wire.symbol(symbol))
-      case nil: .init(id: row.id)
+      case .own(let text)?:
+        let own = Wire.keptSymbol(text)
+        if scale != 1, let own, let symbol = try? Wire.symbol(own) {
+          return .init(id: row.id, symbol: Wire.symbol(symbol.sized(symbol.size * scale)), selectionColor: selected)
+        }
+        return .init(id: row.id, symbol: own, selectionColor: selected)
+      case .made(let symbol)?:
+        let drawn = scale == 1 ? symbol : symbol.sized(symbol.size * scale)
+        return .init(id: row.id, symbol: Wire.symbol(drawn), selectionColor: selected)
+      case nil: return .init(id: row.id)
       }
     }
   }

@@ -135,6 +135,7 @@ extension StateTree {
       ("view", value(overlay.view.rawValue)), ("name", value(overlay.name)),
       ("spatialReference", value(overlay.reference.definition)),
     ] + members(overlay.appearance) + members(overlay.portrayal) + [
+      ("selectionColor", value(overlay.selectionColor?.text)), ("renderingMode", value(overlay.renderingMode.rawValue)),
       ("graphicCount", value(overlay.store.count)), ("selectedCount", value(overlay.selectedCount)),
       ("extent", value(overlay.store.extent.map(Wire.envelope))), ("graphics", .graphics(overlay.store)),
     ]

@@ -93,10 +93,14 @@ enum Wire {
       opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
       renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
       labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled, graphicCount: overlay.store.count,
+      isPopupEnabled: overlay.portrayal.isPopupEnabled, selectionColor: overlay.selectionColor?.text,
+      renderingMode: renderingMode(overlay.renderingMode), graphicCount: overlay.store.count,
       selectedCount: overlay.selectedCount,
       extent: overlay.store.extent.map(envelope))
   }
+
+  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode { mode == .static ? .static : .dynamic }
+  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode { mode == .static ? .static : .dynamic }
 
   // MARK: Locations
 

@@ -1620,15 +1620,19 @@ class LayerMethods(SyncCaller):
         *,
         layer: t.ObjectId,
         ids: Sequence[t.FeatureId],
+        view: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
-        """How features are drawn, by their attributes. Without a renderer, features of GeoJSON that say so
-        are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what the
-        definition expression or the time filter leaves out has no symbol.
+        """How features are drawn, by their attributes, in sizes multiplied by the environment's
+        `symbolScale`. Without a renderer, features of GeoJSON that say so are drawn by simplestyle, the
+        others in grey. Whether they are visible does not matter; what the definition expression or the
+        time filter leaves out has no symbol.
 
         Args:
             layer: Its id.
             ids: Which features. (1 to 10000 elements)
+            view: In sizes as in this view, by the map's reference scale; without it as at the reference
+                scale.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1651,6 +1655,7 @@ class LayerMethods(SyncCaller):
                 {
                     "layer": layer,
                     "ids": ids,
+                    "view": view,
                     "meta": meta,
                 }
             ),
@@ -2882,6 +2887,8 @@ class OverlayMethods(SyncCaller):
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         is_popup_enabled: bool | None = None,
+        selection_color: t.Color | None = None,
+        rendering_mode: t.RenderingMode | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
@@ -2898,6 +2905,8 @@ class OverlayMethods(SyncCaller):
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
+            selection_color: Of what is selected; else the environment's.
+            rendering_mode: When it is drawn anew; `dynamic` at first.
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -2934,6 +2943,8 @@ class OverlayMethods(SyncCaller):
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
+                    "selectionColor": selection_color,
+                    "renderingMode": rendering_mode,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -3001,6 +3012,8 @@ class OverlayMethods(SyncCaller):
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         is_popup_enabled: bool | None = None,
+        selection_color: t.Color | None = None,
+        rendering_mode: t.RenderingMode | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
@@ -3019,7 +3032,10 @@ class OverlayMethods(SyncCaller):
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
-            clear: Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`.
+            selection_color: Of what is selected; else the environment's.
+            rendering_mode: When it is drawn anew; `dynamic` at first.
+            clear: Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
+                `selectionColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3056,6 +3072,8 @@ class OverlayMethods(SyncCaller):
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
+                    "selectionColor": selection_color,
+                    "renderingMode": rendering_mode,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -3461,8 +3479,9 @@ class OverlayMethods(SyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.OverlaySymbolForResult:
-        """How graphics are drawn, by their attributes. A graphic's own symbol comes first; without one and
-        without a renderer it is not drawn. Whether they are visible does not matter.
+        """How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's
+        `symbolScale` and the map's reference scale make of them. A graphic's own symbol comes first;
+        without one and without a renderer it is not drawn. Whether they are visible does not matter.
 
         Args:
             overlay: Its id.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "3f6e23bbfc3a45ac"
+PROTOCOL_HASH = "2b1366c4e85af902"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -815,6 +815,10 @@ class SavedOverlay(TypedDict):
     """Whether labels are drawn; not when absent."""
     popup: NotRequired[PopupDefinition]
     """What is told about one that is pointed at."""
+    selectionColor: NotRequired[Color]
+    """Of what is selected."""
+    renderingMode: NotRequired[RenderingMode]
+    """When it is drawn anew; `dynamic` when absent."""
     isPopupEnabled: NotRequired[bool]
     """Whether anything is; so when absent."""
     graphics: NotRequired[GraphicList]
@@ -1686,6 +1690,10 @@ class Overlay(TypedDict):
     """What is told about one that is pointed at; without one, all attributes."""
     isPopupEnabled: NotRequired[bool]
     """Whether anything is. (default True)"""
+    selectionColor: NotRequired[Color]
+    """Of what is selected; the environment's `selectionColor` when absent."""
+    renderingMode: NotRequired[RenderingMode]
+    """When it is drawn anew. (default "dynamic")"""
     graphicCount: int
     """How many graphics it has. (at least 0)"""
     selectedCount: int
@@ -1709,6 +1717,13 @@ GraphicUpdate = Any
 Column = Any
 """One value for each row: an array (numbers, strings, booleans, nulls), or `{"type": "float64" | "int64",
 "data": <base64 of little-endian numbers>}`; NaN in float64 is null.
+"""
+
+RenderingMode = Literal["dynamic", "static"]
+"""When whoever draws an overlay draws it anew. The server draws nothing; it keeps and tells it.
+
+`dynamic`: With every frame: for graphics that move.
+`static`: When navigation has ended: for many that stay.
 """
 
 SelectionMode = Literal["replace", "add", "remove"]
@@ -2807,6 +2822,8 @@ class FeatureSymbol(TypedDict):
     """The feature."""
     symbol: NotRequired[Symbol]
     """How it is drawn; absent when it is not."""
+    selectionColor: NotRequired[Color]
+    """What shows that it is selected; absent when it is not."""
 
 
 class LegendEntry(TypedDict):
