@@ -1,7 +1,7 @@
 """A query started by a button, `Button("Search") { Task { ... } }`, and cancelled when the view closes.
 
-SwiftUI leaves it to the button's author to end such a task; here it is enough to name the view as the task's scope. Nothing
-is written to what the view owned: that has gone with it.
+SwiftUI leaves it to the button's author to end such a task; here it is enough to name the view as the task's scope. The query
+is for heights: `feature/query` is no task but answered in its turn, so that there is nothing to cancel.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def check(holds: bool, claim: str) -> None:
     if not holds:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
+
 
 async def search(server: geomodel.Server) -> str:
     """What the button does: looks for the highest place, and shows it."""

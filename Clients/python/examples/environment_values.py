@@ -18,6 +18,7 @@ def check(holds: bool, claim: str) -> None:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
 
+
 def seen_by(server: geomodel.SyncServer, node: str | None, key: str = KEY) -> Any:
     """What a node sees under a key; None asks for the session."""
     found = server.environment.get(node=node, key=key)["values"][0]

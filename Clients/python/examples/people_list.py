@@ -1,7 +1,7 @@
-"""A list of people, `ForEach($people)` with `.onMove` and `.onDelete`: kept as the ids in their order, and a dictionary of people by id.
+"""A list of people: `ForEach($people)` with `.onMove` and `.onDelete`, kept as ids in their order and a dictionary by id.
 
-A person is edited where it stands in the dictionary, which leaves the order alone; sorting moves ids, which leaves the people alone.
-Both delete by id: no index can go stale.
+A person is edited in the dictionary, which leaves the order alone; sorting moves ids, which leaves the people alone. What is
+deleted is named by its id: no index can go stale.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ def check(holds: bool, claim: str) -> None:
     if not holds:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
+
 
 def names(people: geomodel.SyncStateSubscription) -> list[str]:
     """What the list shows, from what was observed."""

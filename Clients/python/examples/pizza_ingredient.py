@@ -16,6 +16,7 @@ def check(holds: bool, claim: str) -> None:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
 
+
 def add_one(server: geomodel.SyncServer, amount: str) -> int:
     """The row's plus button: all that it has is a binding."""
     more = server.binding.get(binding=amount)["value"] + 1

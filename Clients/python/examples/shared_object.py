@@ -1,7 +1,7 @@
-"""A shared object: `.environmentObject(user)` above, `@EnvironmentObject var user: User` far below, through views that do not use it.
+"""A shared object: `.environmentObject(user)` above, `@EnvironmentObject var user: User` far below, and nothing in between.
 
-It is provided once, at any node, and resolved by name from any node below. Where nobody above has provided it, that is an error that
-names it, not a crash.
+It is provided once, at any node, and resolved by name from any node below; those between do not use it. Where nobody above has
+provided it, that is an error which names it, not a crash.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ def check(holds: bool, claim: str) -> None:
     if not holds:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
+
 
 def user_name(server: geomodel.SyncServer, node: str) -> str:
     """What a badge drawn at this node shows: it knows the name of the object and where it stands itself, and no more."""
@@ -31,12 +32,12 @@ with geomodel.launch_sync() as server:
         user_name(server, "badge")
     except SharedObjectMissingError as missing:
         print(f"    {missing.message}")
-        check((missing.data["name"], missing.data["node"]) == ("user", "badge"), "nobody shares it: the error says what, and to whom")
+        check((missing.data["name"], missing.data["node"]) == ("user", "badge"), "nobody shares it, the error says")
     else:
         raise SystemExit("Nobody had shared a user, and one was found.")
 
     server.view_model.create(id="ann", type="User", owner="map", name="user", values={"name": "Ann"})
-    check(user_name(server, "badge") == "Ann", "shared at the map, it is reached from the overlay; the view between does not use it")
+    check(user_name(server, "badge") == "Ann", "shared at the map, it is reached through the view from the overlay")
     server.view_model.set(view_model="ann", values={"name": "Anna"})
     check(user_name(server, "badge") == "Anna", "it is the same object, not a copy")
 

@@ -1,7 +1,7 @@
 """Two loads of one view side by side: two `.task` modifiers on one view.
 
-Both belong to the view, and each has a key of its own, so that neither waits for the other or replaces it. Each is answered when it
-is done; closing the view ends both.
+Both belong to the view, and each has a key of its own, so that neither waits for the other or replaces it. Each is answered
+when it is done; closing the view ends both.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ def check(holds: bool, claim: str) -> None:
     if not holds:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
+
 
 def write_big_file(path: Path) -> None:
     """One that takes long enough to open that the view can be closed meanwhile."""

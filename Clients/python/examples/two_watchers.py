@@ -1,4 +1,4 @@
-"""Two watchers of one colour set: an `@Observable class ColorSet`, of which one view reads the foreground, another the background.
+"""Two watchers of one colour set: an `@Observable class ColorSet`; one view reads the foreground, another the background.
 
 Each is woken by what it reads, and by that alone. Setting all colours at once wakes nobody whose colour stayed as it was.
 """
@@ -14,6 +14,7 @@ def check(holds: bool, claim: str) -> None:
     if not holds:
         raise SystemExit(f"Not so: {claim}.")
     print(f"  {claim}")
+
 
 def woken(watcher: geomodel.SyncStateSubscription) -> list[str]:
     """The colours that a watcher was told since it was asked last."""

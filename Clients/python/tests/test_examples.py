@@ -21,10 +21,14 @@ LIFECYCLE = {"initialize", "initialized", "shutdown", "exit"}
 
 
 def methods_sent(transcript: Path) -> list[str]:
-    """The methods of a case or a trace, in order, without what begins and ends each session."""
+    """The methods of a case or a trace, in order, without what begins and ends each session.
+
+    A case sends in one batch what an example sends at once: then no machine is so fast that the first is answered before the second.
+    """
     steps = [json.loads(line) for line in transcript.read_text(encoding="utf-8").splitlines()]
-    methods = [step["send"]["method"] for step in steps if "send" in step]
-    return [method for method in methods if method not in LIFECYCLE]
+    sent = [step["send"] for step in steps if "send" in step]
+    calls = [call for message in sent for call in (message if isinstance(message, list) else [message])]
+    return [call["method"] for call in calls if call["method"] not in LIFECYCLE]
 
 
 class ExampleTests(unittest.TestCase):
