@@ -81,16 +81,25 @@ final class StateSubscriber: Subscriber {
 
   private func note(_ place: StatePlace, _ operation: Operation, _ list: String?) -> Int {
     if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, list) }
+    let below = patterns.enumerated().filter { $0.element.isBelow(place) }
     var superfluous = 0
-    for (index, pattern) in patterns.enumerated() where pattern.isBelow(place) {
+    if operation == .remove, !below.isEmpty {
+      // What went, came back and goes again between two deltas is still to be removed, though the coming back is forgotten.
+      var known: [StatePlace] = []
+      for gone in below.map({ removal($0.element, place) }) where !known.contains(gone) {
+        let wasTold = told.remove(gone) != nil
+        if wasTold || pending[gone] == .remove || pending[gone] == .replace { known.append(gone) }
+      }
+      if pending[place] == .add { _ = pend(place, .remove, list) }
+      forgetValues(below: place)
+      for gone in known { superfluous += pend(gone, .remove, list) }
+      return superfluous
+    }
+    for (index, _) in below {
       switch operation {
       case .replace: touchedPatterns.insert(index)
       case .add: superfluous += pend(place, .add, list)
-      case .remove:
-        if pending[place] == .add { _ = pend(place, .remove, list) }
-        forgetValues(below: place)
-        let gone = removal(pattern, place)
-        if told.remove(gone) != nil { superfluous += pend(gone, .remove, list) }
+      case .remove: break
       }
     }
     return superfluous
