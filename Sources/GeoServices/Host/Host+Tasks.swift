@@ -18,7 +18,7 @@ extension Host {
         if let older,
           place.isLoad || older.method == "\(name)" && older.question?.isSame(as: TaskQuestion(call)) == true
         {
-          join(older, call.deferReply())
+          join(older, call.deferReply(), for: place.waiterScope)
           return .later
         }
         if let handle = options?.id, let other = tasks.with(handle: handle), other !== older {
@@ -40,24 +40,25 @@ extension Host {
     var key: String?
     /// Loads of one layer are one attempt, by whichever method.
     var isLoad = false
+    /// With whom one of several waiters for a load goes.
+    var waiterScope: ObjectReference?
   }
 
   private func place(
     of name: StaticString, _ call: Call, _ options: SessionProtocol.TaskOptions?
   ) throws -> Place {
+    let scope = try options?.scope.map { (id) throws -> ObjectReference in
+      guard let object = world.find(id) else {
+        throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)
+      }
+      return object
+    }
     if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string() {
-      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, isLoad: true)
+      return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, isLoad: true, waiterScope: scope)
     }
     if "\(name)" == "document/open" || "\(name)" == "document/revert" {
       // Of documents on their way the newest counts.
       return Place(scope: nil, key: DocumentService.openKey)
-    }
-    var scope: ObjectReference?
-    if let id = options?.scope {
-      guard let object = world.find(id) else {
-        throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)
-      }
-      scope = object
     }
     return Place(scope: scope, key: options?.key)
   }
@@ -67,7 +68,7 @@ extension Host {
   ) {
     let task = make(
       plan, handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call))
-    join(task, call.deferReply())
+    join(task, call.deferReply(), for: place.waiterScope)
     if let timeout {
       let bound = LoopBound(self, on: loop)
       let boundTask = LoopBound(task, on: loop)
@@ -153,8 +154,10 @@ extension Host {
 
   // MARK: Joining and ending
 
-  private func join(_ task: RunningTask, _ pending: PendingReply) {
+  /// - Parameter scope: the object with which this waiter alone goes.
+  private func join(_ task: RunningTask, _ pending: PendingReply, for scope: ObjectReference?) {
     task.waiters.append(pending)
+    if let scope { task.guests.append((scope, pending)) }
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.removeAll { $0 === pending }
@@ -193,6 +196,14 @@ extension Host {
   /// Ends the tasks that belong to an object that is gone.
   func endTasks(of object: ObjectReference) {
     for task in tasks.running where task.scope == object { end(task, with: .cancelled) }
+    for task in tasks.running where task.guests.contains(where: { $0.scope == object }) {
+      let leaving = task.guests.filter { $0.scope == object }.map(\.pending)
+      let waiting = task.waiters.filter { waiter in leaving.contains { $0 === waiter } }
+      task.guests.removeAll { $0.scope == object }
+      task.waiters.removeAll { waiter in leaving.contains { $0 === waiter } }
+      if task.isUnwanted { stop(task) }
+      for waiter in waiting { waiter.fail(.cancelled) }
+    }
   }
 
   private func report(_ fraction: Double, of handle: String) {

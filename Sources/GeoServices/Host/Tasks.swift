@@ -16,6 +16,8 @@ public final class RunningTask {
   /// Puts the world back when the work does not come to its end.
   let abandon: ((inout World) -> Void)?
   var waiters: [PendingReply] = []
+  /// Waiters that go with an object of their own: a load is for many, and each may be a view's.
+  var guests: [(scope: ObjectReference, pending: PendingReply)] = []
   var timer: LoopTimer?
   /// Hands the work to a worker thread.
   var begin: (() -> Void)?
