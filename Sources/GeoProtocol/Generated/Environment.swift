@@ -8,9 +8,11 @@ import JSON
 /// The nodes are the session, under it maps and scenes, under those their views and layers, under views their
 /// overlays. Of what is set the nearest ancestor's counts, else the key's default. There are the keys `units` (metric
 /// or imperial), `locale`, `language` (BCP 47), `timeZone` (IANA), `selectionColor`, `symbolScale`, and those that
-/// clients register. What a node sees stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays,
-/// layers, and `/environments/$session` for the session); whoever observes that hears when it changes for this node.
-/// What is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
+/// clients register. Of those `symbolScale` and `selectionColor` act in the server (`layer/symbolFor`,
+/// `overlay/symbolFor`); the others are for whoever shows the model. What a node sees stands at
+/// `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and `/environments/$session` for the
+/// session); whoever observes that hears when it changes for this node. What is set stands at
+/// `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
 public enum EnvironmentProtocol {
   /// Where a value comes from.
   public enum EnvironmentSource: JSONDecodable, JSONEncodable, Sendable {

@@ -382,7 +382,8 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Sets values, several at once, all or none; a part of a value by its path; and clears.
+  /// Sets values, several at once, all or none; a part of a value by its path; and clears. As everywhere, null among
+  /// `values` leaves alone: `clear` sets null, as does `path` without `value`.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
     public static let params = [

@@ -288,7 +288,8 @@ class BindingMethods(SyncCaller):
         What a link writes has the origin `binding`; it never carries its own writing back. Where links make a
         loop they settle when all agree; a command after which they never would is refused with `cycle`, and
         one after which an end refuses its new value with `linkFailed`. Where time moves an end and no command
-        could be refused, such a link is closed.
+        could be refused, such a link is closed. What the owner of an end makes of a value it is given, such
+        as a viewpoint that is completed or a scale that is held within its range, is not carried back.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
@@ -799,10 +800,11 @@ class EnvironmentMethods(SyncCaller):
     The nodes are the session, under it maps and scenes, under those their views and layers, under views their
     overlays. Of what is set the nearest ancestor's counts, else the key's default. There are the keys `units`
     (metric or imperial), `locale`, `language` (BCP 47), `timeZone` (IANA), `selectionColor`, `symbolScale`,
-    and those that clients register. What a node sees stands at `/views/v1/environment/<key>` (and so for
-    maps, scenes, overlays, layers, and `/environments/$session` for the session); whoever observes that hears
-    when it changes for this node. What is set stands at `/environments/<node>/values`. Values are undone and
-    saved, keys are registered for good.
+    and those that clients register. Of those `symbolScale` and `selectionColor` act in the server
+    (`layer/symbolFor`, `overlay/symbolFor`); the others are for whoever shows the model. What a node sees
+    stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
+    `/environments/$session` for the session); whoever observes that hears when it changes for this node. What
+    is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
     """
 
     def register(
@@ -5703,7 +5705,8 @@ class ViewModelMethods(SyncCaller):
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
-        """Sets values, several at once, all or none; a part of a value by its path; and clears.
+        """Sets values, several at once, all or none; a part of a value by its path; and clears. As
+        everywhere, null among `values` leaves alone: `clear` sets null, as does `path` without `value`.
 
         Args:
             view_model: Its id.
