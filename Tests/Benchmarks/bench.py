@@ -93,6 +93,8 @@ MEASURES = [
     Measure("undo-delete", "edits", "s", "undo_delete_seconds", own_key="delete_seconds", most=2),
     Measure("undo-delete-stretch", "edits", "s", "stretch_undo_delete_seconds", own_key="stretch_delete_seconds", most=2),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
+    Measure("transaction", "transaction", "s", "transaction_seconds", own_key="bulk_seconds", most=1.2),
+    Measure("transaction-single", "transaction", "s", "single_seconds", own_key="bulk_seconds", most=1.2),
     Measure("document", "document", "s", "document_seconds", most=2),
     Measure("document-save", "document", "s", "save_seconds", floor_key="dump_seconds"),
     Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
@@ -268,6 +270,11 @@ class Bench:
     def observe(self, side: str) -> str:
         return output_of([str(BUILD / "notify")]) if side == "floor" else self.followed("observe", side)
 
+    def transaction(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has no transactions")
+        return "" if side == "floor" else output_of([sys.executable, str(HERE / "transaction.py"), "--", *self.server])
+
     def followed(self, mode: str, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no subscriptions")
@@ -285,7 +292,8 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "observe": self.observe, "long-delta": lambda side: self.followed("long-delta", side)}
+            "observe": self.observe, "transaction": self.transaction,
+            "long-delta": lambda side: self.followed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
@@ -406,7 +414,7 @@ def main() -> int:
             "pinned": pinned, "runs": runs, "rows": rows, **({"usedByOthers": round(others, 3)} if pinned else {}),
             "samples": {"/".join(key): values for key, values in samples.items()}})
     if any(m.own_key for m in measures):
-        print("* against the server's own figure: before the move, of the delete, with one subscription")
+        print("* against the server's own figure: before the move, of the delete, with one subscription, in one bulk call")
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return 1 if failed and not options.no_fail else 0

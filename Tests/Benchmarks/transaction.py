@@ -1,0 +1,80 @@
+"""What 10,000 updates of graphics take: in one bulk call, in a transaction of 100 commands, in one of 10,000.
+
+    python3 transaction.py -- COMMAND [ARGS]
+
+prints medians in seconds, a line each, as the C programs beside it do. Messages go one a line over pipes; what is timed is from
+writing the request to having read the line of its answer.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+GRAPHICS = 100_000
+UPDATES = 10_000
+
+
+class Server:
+    def __init__(self, command: list[str]) -> None:
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.requests = 0
+        self.call("initialize", {"protocolVersions": ["0.1"]})
+        self.write({"jsonrpc": "2.0", "method": "initialized"})
+
+    def write(self, message: dict) -> None:
+        self.process.stdin.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def call(self, method: str, params: dict) -> float:
+        self.requests += 1
+        message = {"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params}
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        start = time.perf_counter()
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        taken = time.perf_counter() - start
+        if "result" not in json.loads(answer):
+            sys.exit(f"{method} failed: {answer[:300].decode()}")
+        return taken
+
+
+def commands(updates: list[dict], size: int) -> dict:
+    return {
+        "commands": [
+            {"method": "overlay/updateGraphics", "params": {"overlay": "o", "graphics": updates[start : start + size]}}
+            for start in range(0, len(updates), size)
+        ]
+    }
+
+
+def main() -> None:
+    server = Server(sys.argv[sys.argv.index("--") + 1 :])
+    server.call("map/create", {"id": "m"})
+    server.call("view/create", {"id": "v", "map": "m"})
+    server.call("overlay/create", {"id": "o", "view": "v"})
+    for start in range(0, GRAPHICS, 10_000):
+        server.call("overlay/addGraphics", {"overlay": "o", "graphics": [
+            {"geometry": {"type": "Point", "coordinates": [i / 1000, i / 2000]}, "attributes": {"name": f"g{i}", "n": i}}
+            for i in range(start, start + 10_000)]})
+    taken: dict[str, list[float]] = {"bulk": [], "transaction": [], "single": []}
+    for turn in range(11):
+        for place, (name, times) in enumerate(taken.items()):
+            # Other values each time: what is equal changes nothing.
+            updates = [{"id": i, "attributes": {"n": -3 * turn - place}} for i in range(UPDATES)]
+            if name == "bulk":
+                times.append(server.call("overlay/updateGraphics", {"overlay": "o", "graphics": updates}))
+            else:
+                times.append(server.call("model/apply", commands(updates, 100 if name == "transaction" else 1)))
+    for name, times in taken.items():
+        print(f"{name}_seconds {statistics.median(times):.6f}")
+    server.process.stdin.close()
+    server.process.wait(10)
+
+
+if __name__ == "__main__":
+    main()
