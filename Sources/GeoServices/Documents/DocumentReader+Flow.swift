@@ -73,14 +73,19 @@ extension DocumentReader {
   private mutating func read(_ saved: DocumentProtocol.SavedEnvironment, _ json: JSONValue) throws {
     let node = try at(json["node"], "node") { try Wire.object(saved.node, "node", in: world) }
     try at(json, "node") { try world.checkNode(node) }
-    var values: [(name: String, json: JSONValue)] = []
-    try at(json, "node") { try forEachMember(of: json["values"]) { values.append(($0, $1)) } }
-    for (name, value) in values {
+    for (name, value) in try members(json, json["values"]) {
       try make(value, "key") { try $0.setEnvironment(ID(name), at: node, to: try Wire.value(value)) }
     }
-    for (name, model) in (saved.objects ?? [:]).sorted(by: { $0.key < $1.key }) {
-      try make(json["objects"].member(name), "viewModel") { try $0.provide(ID(model), as: name, at: node) }
+    for (name, value) in try members(json, json["objects"]) {
+      try make(value, "viewModel") { try $0.provide(ID(try value.string()), as: name, at: node) }
     }
+  }
+
+  /// The members of an object, whose errors name their own places.
+  private func members(_ owner: JSONValue, _ object: JSONValue) throws -> [(name: String, json: JSONValue)] {
+    var result: [(name: String, json: JSONValue)] = []
+    try at(owner, "node") { try forEachMember(of: object) { result.append(($0, $1)) } }
+    return result
   }
 
   // MARK: What newer versions know
