@@ -124,8 +124,8 @@ public struct PropertyDefinition: Equatable, Sendable {
     self.derivation = derivation
   }
 
-  /// Whether undo brings back what it was: not what is computed, nor how some work stands.
-  var isUndone: Bool { derivation == nil && type != .status }
+  /// Whether undo brings back what it was, and documents keep what it is: not what is computed, nor how some work stands.
+  public var isUndone: Bool { derivation == nil && type != .status }
 
   /// The value as it will be kept.
   ///

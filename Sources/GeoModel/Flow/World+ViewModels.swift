@@ -34,6 +34,30 @@ extension World {
       definitions = properties
     default: throw .oneOf(["type", "properties"])
     }
+    return try makeViewModel(id, type, definitions, owner, values)
+  }
+
+  /// Makes a view model as it stood in a document, whatever its type has come to mean since.
+  ///
+  /// - Parameter properties: nil for those of the type.
+  public mutating func restoreViewModel(
+    id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?,
+    values: [(name: String, value: Value)]
+  ) throws(ModelError) {
+    guard let type, let properties else {
+      try createViewModel(id: id, type: type, properties: properties, owner: owner, values: values)
+      return
+    }
+    try checkFree(id)
+    _ = try viewModelTypes.require(type)
+    try check(properties)
+    _ = try makeViewModel(id, type, properties, owner, values)
+  }
+
+  private mutating func makeViewModel(
+    _ id: ViewModelID?, _ type: ViewModelTypeID?, _ definitions: [PropertyDefinition], _ owner: ObjectReference?,
+    _ values: [(name: String, value: Value)]
+  ) throws(ModelError) -> ViewModel {
     var model = ViewModel(
       id: id ?? ViewModelID(""), type: type, properties: definitions, owner: owner,
       values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })

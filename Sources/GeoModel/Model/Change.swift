@@ -90,10 +90,9 @@ public struct Change: Sendable {
     var isSaved: Bool {
       switch self {
       case .created(let object), .closed(let object): object.collection.isSaved
-      case .member: true
       case .changed(_, let property): property.isSaved
-      // Those that a document keeps are steps of history, or they are selections.
-      case .graphics, .clock, .history, .document: false
+      // Those that a document keeps are steps of history; others are selections, or values that it does not keep.
+      case .member, .graphics, .clock, .history, .document: false
       }
     }
   }

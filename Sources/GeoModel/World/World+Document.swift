@@ -21,9 +21,7 @@ extension World {
     for id in views.ids { try? closeView(id) }
     for collection in Collection.allCases where collection.hasUniqueIDs { closeAll(of: collection.kind) }
     clearEnvironment()
-    if let other {
-      for collection in Collection.allCases { takeOver(collection.kind, from: other) }
-    }
+    if let other { takeOver(other) }
     history.forgetAll()
     history.noteSaved()
     document.number += 1
@@ -36,13 +34,31 @@ extension World {
     for id in self[keyPath: E.registry].ids.reversed() { remove(id) }
   }
 
+  private mutating func takeOver(_ other: World) {
+    var other = other
+    // Keys are there for good: what this session's cannot hold counts as not set.
+    for scope in other.environments.values {
+      _ = other.environments.modify(scope.id) { scope in
+        scope.values = scope.values.filter { name, value in
+          environmentKeys[EnvironmentKeyID(name)].map { (try? $0.accepted(value)) != nil } ?? true
+        }
+      }
+    }
+    let known = environmentKeys.count
+    for collection in Collection.allCases { takeOver(collection.kind, from: other) }
+    // The session sees the defaults of new keys; all other nodes are new.
+    if environmentKeys.count > known {
+      record(.changed(ObjectReference(.environments, EnvironmentScope.session.rawValue), .environment))
+    }
+  }
+
   private mutating func takeOver<E: Entity>(_ kind: E.Type, from other: World) {
     for element in other[keyPath: E.registry].values {
       if E.collection.hasUniqueIDs {
         reclaim(element.id.rawValue)
       } else if self[keyPath: E.registry][element.id] != nil {
         // Types and keys are there for good; what the session's environment holds is another's from now on.
-        changeKnown(element.id) { $0 = element.undone(from: $0) }
+        if E.isUndoable { changeKnown(element.id) { $0 = element.undone(from: $0) } }
         continue
       }
       if let scene = element as? Scene { for source in scene.surface.elevationSources { reclaim(source.id) } }
@@ -57,6 +73,14 @@ extension World {
   }
 
   // MARK: Saving
+
+  /// Whether documents keep the object: not what is live, nor what goes with such a thing.
+  public func isSaved(_ object: ObjectReference) -> Bool {
+    guard object.collection == .viewModels, let owner = viewModels[ViewModelID(object.id)]?.owner else {
+      return object.collection.isSaved
+    }
+    return isSaved(owner)
+  }
 
   /// Begins to save what the world holds now.
   public mutating func beginSave() -> SaveTicket {

@@ -6,9 +6,11 @@ import JSON
 /// The model as a file: new, open, save, revert.
 ///
 /// A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources (by
-/// their paths, or the GeoJSON given inline), maps with their layers, scenes, and views with their overlays and
-/// graphics. It does not hold what is live: location sources, load status, animations, subscriptions. A document that
-/// is opened gives an equal model under the same ids; its layers are not loaded.
+/// their paths, or the GeoJSON given inline), maps with their layers, scenes, views with their overlays and graphics,
+/// view models with their types, and the environment with its keys. It does not hold what is live: location sources,
+/// load status, animations, subscriptions, bindings and links; of view models neither derived values, which follow,
+/// nor those of the type `status`, which are at their defaults again. A document that is opened gives an equal model
+/// under the same ids; its layers are not loaded.
 ///
 /// Paths of data are written relative to the document's folder, symbolic links resolved, so that a folder can be
 /// moved as a whole. `--allow-dir` holds for the document as for its data. A source whose file cannot be opened does
@@ -70,11 +72,24 @@ public enum DocumentProtocol {
     public var scenes: [DocumentProtocol.SavedScene]
     /// In the order they were created.
     public var views: [DocumentProtocol.SavedView]
+    /// In the order they were defined. Where the session has defined one otherwise, it keeps its own for new view
+    /// models.
+    public var viewModelTypes: [DocumentProtocol.SavedViewModelType]
+    /// In the order they were created, but for those that go with something that is not saved.
+    public var viewModels: [DocumentProtocol.SavedViewModel]
+    /// Those that clients have registered. Where the session has registered one otherwise, it keeps its own, and
+    /// values that are none of it count as not set.
+    public var environmentKeys: [DocumentProtocol.SavedEnvironmentKey]
+    /// What is set and shared, by node.
+    public var environments: [DocumentProtocol.SavedEnvironment]
 
     public init(
       format: DocumentProtocol.DocumentFormat, version: Int, sources: [DocumentProtocol.SavedSource] = [],
       maps: [DocumentProtocol.SavedMap] = [], scenes: [DocumentProtocol.SavedScene] = [],
-      views: [DocumentProtocol.SavedView] = []
+      views: [DocumentProtocol.SavedView] = [], viewModelTypes: [DocumentProtocol.SavedViewModelType] = [],
+      viewModels: [DocumentProtocol.SavedViewModel] = [],
+      environmentKeys: [DocumentProtocol.SavedEnvironmentKey] = [],
+      environments: [DocumentProtocol.SavedEnvironment] = []
     ) {
       self.format = format
       self.version = version
@@ -82,6 +97,10 @@ public enum DocumentProtocol {
       self.maps = maps
       self.scenes = scenes
       self.views = views
+      self.viewModelTypes = viewModelTypes
+      self.viewModels = viewModels
+      self.environmentKeys = environmentKeys
+      self.environments = environments
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -96,6 +115,20 @@ public enum DocumentProtocol {
       self.scenes = try scenes.isPresent ? scenes.array(DocumentProtocol.SavedScene.init(from:)) : []
       let views = json["views"]
       self.views = try views.isPresent ? views.array(DocumentProtocol.SavedView.init(from:)) : []
+      let viewModelTypes = json["viewModelTypes"]
+      self.viewModelTypes = try viewModelTypes.isPresent
+        ? viewModelTypes.array(DocumentProtocol.SavedViewModelType.init(from:))
+        : []
+      let viewModels = json["viewModels"]
+      self.viewModels = try viewModels.isPresent ? viewModels.array(DocumentProtocol.SavedViewModel.init(from:)) : []
+      let environmentKeys = json["environmentKeys"]
+      self.environmentKeys = try environmentKeys.isPresent
+        ? environmentKeys.array(DocumentProtocol.SavedEnvironmentKey.init(from:))
+        : []
+      let environments = json["environments"]
+      self.environments = try environments.isPresent
+        ? environments.array(DocumentProtocol.SavedEnvironment.init(from:))
+        : []
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -112,6 +145,14 @@ public enum DocumentProtocol {
       writer.array(scenes) { $0.encode(to: &$1) }
       writer.key("views")
       writer.array(views) { $0.encode(to: &$1) }
+      writer.key("viewModelTypes")
+      writer.array(viewModelTypes) { $0.encode(to: &$1) }
+      writer.key("viewModels")
+      writer.array(viewModels) { $0.encode(to: &$1) }
+      writer.key("environmentKeys")
+      writer.array(environmentKeys) { $0.encode(to: &$1) }
+      writer.key("environments")
+      writer.array(environments) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -1079,8 +1120,213 @@ public enum DocumentProtocol {
     }
   }
 
-  /// Begins an empty document. All of the model is closed, views with their tasks and location sources too, and
-  /// history is forgotten, whether or not the old document was saved.
+  /// A type of view models.
+  public struct SavedViewModelType: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name.
+    public var type: String
+    /// What it is for.
+    public var doc: String?
+    /// In the order to show.
+    public var properties: [ViewModelProtocol.PropertyDefinition]
+
+    public init(type: String, doc: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]) {
+      self.type = type
+      self.doc = doc
+      self.properties = properties
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.type = try ViewModelProtocol.readPropertyName(json["type"])
+      let doc = json["doc"]
+      self.doc = try doc.isPresent
+        ? doc.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        : nil
+      self.properties =
+        try json["properties"].array("array of at most 1000 elements", 0...1000, ViewModelProtocol.PropertyDefinition.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      writer.value(type)
+      if let doc {
+        writer.key("doc")
+        writer.value(doc)
+      }
+      writer.key("properties")
+      writer.array(properties) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
+  /// A view model with its values.
+  public struct SavedViewModel: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var viewModel: String
+    /// One of the document's types; or `properties`.
+    public var type: String?
+    /// Its own properties; beside `type` when it was made of another definition of that name.
+    public var properties: [ViewModelProtocol.PropertyDefinition]?
+    /// The object with which it goes, if a view model one of those before it; absent for the session.
+    public var owner: String?
+    /// By property. One that is absent is at its default. A reference to something that is not saved is null.
+    public var values: JSONOpaque?
+
+    public init(
+      viewModel: String, type: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]? = nil,
+      owner: String? = nil, values: JSONOpaque? = nil
+    ) {
+      self.viewModel = viewModel
+      self.type = type
+      self.properties = properties
+      self.owner = owner
+      self.values = values
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.viewModel = try SessionProtocol.readObjectId(json["viewModel"])
+      let type = json["type"]
+      self.type = try type.isPresent ? ViewModelProtocol.readPropertyName(type) : nil
+      let properties = json["properties"]
+      self.properties = try properties.isPresent
+        ? properties.array("array of at most 1000 elements", 0...1000, ViewModelProtocol.PropertyDefinition.init(from:))
+        : nil
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let values = json["values"]
+      self.values = try values.isPresent ? values.opaque("object") : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("viewModel")
+      writer.value(viewModel)
+      if let type {
+        writer.key("type")
+        writer.value(type)
+      }
+      if let properties {
+        writer.key("properties")
+        writer.array(properties) { $0.encode(to: &$1) }
+      }
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let values {
+        writer.key("values")
+        values.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A key of the environment.
+  public struct SavedEnvironmentKey: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name.
+    public var key: String
+    /// What its values are.
+    public var type: ViewModelProtocol.PropertyType
+    /// Whether null is one of them.
+    public var isNullable: Bool
+    /// What counts when nothing is set; what the type says when absent.
+    public var defaultValue: JSONOpaque?
+    /// What it is for.
+    public var doc: String?
+
+    public init(
+      key: String, type: ViewModelProtocol.PropertyType, isNullable: Bool = false, defaultValue: JSONOpaque? = nil,
+      doc: String? = nil
+    ) {
+      self.key = key
+      self.type = type
+      self.isNullable = isNullable
+      self.defaultValue = defaultValue
+      self.doc = doc
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.key = try ViewModelProtocol.readPropertyName(json["key"])
+      self.type = try ViewModelProtocol.PropertyType(from: json["type"])
+      let isNullable = json["isNullable"]
+      self.isNullable = try isNullable.isPresent ? isNullable.bool() : false
+      let defaultValue = json["defaultValue"]
+      self.defaultValue = try defaultValue.isPresent ? defaultValue.opaque("any value but null") : nil
+      let doc = json["doc"]
+      self.doc = try doc.isPresent
+        ? doc.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("key")
+      writer.value(key)
+      writer.key("type")
+      type.encode(to: &writer)
+      writer.key("isNullable")
+      writer.value(isNullable)
+      if let defaultValue {
+        writer.key("defaultValue")
+        defaultValue.encode(to: &writer)
+      }
+      if let doc {
+        writer.key("doc")
+        writer.value(doc)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// What is set and shared at one node.
+  public struct SavedEnvironment: JSONDecodable, JSONEncodable, Sendable {
+    /// A map, scene, view, overlay or layer; the session when absent.
+    public var node: String?
+    /// By key.
+    public var values: JSONOpaque?
+    /// View models of the document that are shared, by name.
+    public var objects: [String: String]?
+
+    public init(node: String? = nil, values: JSONOpaque? = nil, objects: [String: String]? = nil) {
+      self.node = node
+      self.values = values
+      self.objects = objects
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let node = json["node"]
+      self.node = try node.isPresent ? SessionProtocol.readObjectId(node) : nil
+      let values = json["values"]
+      self.values = try values.isPresent ? values.opaque("object") : nil
+      let objects = json["objects"]
+      self.objects = try objects.isPresent ? objects.dictionary(SessionProtocol.readObjectId) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let node {
+        writer.key("node")
+        writer.value(node)
+      }
+      if let values {
+        writer.key("values")
+        values.encode(to: &writer)
+      }
+      if let objects {
+        writer.key("objects")
+        writer.map(objects) { $1.value($0) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// Begins an empty document. All of the model is closed, views with their tasks, location sources, view models,
+  /// bindings and links too; what is set in the environment is forgotten, and so is history, whether or not the old
+  /// document was saved.
   public enum New {
     public static let name: StaticString = "document/new"
 
@@ -1097,8 +1343,9 @@ public enum DocumentProtocol {
 
   /// Opens a document in place of the model. It is read and checked elsewhere and takes the model's place at once:
   /// when it fails, or is cancelled, the old model stands untouched. What happens to the old model is as with
-  /// `document/new`; ids of closed objects return. A newer `document/open` or `document/revert` supersedes one under
-  /// way.
+  /// `document/new`; ids of closed objects return. Types of view models and environment keys are there for good:
+  /// those of the session stay, the document's come to them. A newer `document/open` or `document/revert` supersedes
+  /// one under way.
   public enum Open {
     public static let name: StaticString = "document/open"
 

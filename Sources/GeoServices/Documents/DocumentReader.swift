@@ -14,8 +14,8 @@ struct DocumentReader {
   let folder: DocumentFolder
   let worker: Worker
   let root: JSONValue
-  private(set) var world: World
-  private(set) var foreign = ForeignMembers()
+  var world: World
+  var foreign = ForeignMembers()
   /// Graphics are added in portions, so that a cancel is heard.
   private static let portion = 10_000
 
@@ -42,6 +42,7 @@ struct DocumentReader {
     for (index, map) in document.maps.enumerated() { try read(map, root["maps"][index]) }
     for (index, scene) in document.scenes.enumerated() { try read(scene, root["scenes"][index]) }
     for (index, view) in document.views.enumerated() { try read(view, root["views"][index]) }
+    try readFlow(document)
     try noteForeign()
   }
 
@@ -54,7 +55,7 @@ struct DocumentReader {
   }
 
   /// Runs `body`, whose errors are about the object at `place`; what it does is not kept to be taken back.
-  private func at<R>(_ place: JSONValue, _ noun: String, _ body: () throws -> R) throws -> R {
+  func at<R>(_ place: JSONValue, _ noun: String, _ body: () throws -> R) throws -> R {
     try worker.checkCancelled()
     do { return try body() } catch let error as RPCError where error.kind == ErrorKind.documentTooNew.rawValue {
       throw error
@@ -63,7 +64,7 @@ struct DocumentReader {
     }
   }
 
-  private mutating func make(_ place: JSONValue, _ noun: String, _ body: (inout World) throws -> Void) throws {
+  mutating func make(_ place: JSONValue, _ noun: String, _ body: (inout World) throws -> Void) throws {
     world.begin(origin: .task)
     try at(place, noun) { try body(&world) }
     _ = world.takeChanges()
@@ -262,6 +263,7 @@ struct DocumentReader {
         if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
       }
     }
+    try noteFlow(saved)
   }
 
   private mutating func noteLayers(of container: ViewContent, _ json: JSONValue, _ saved: SavedObjects) throws {
@@ -275,9 +277,9 @@ struct DocumentReader {
     }
   }
 
-  private func elements(_ list: JSONValue) -> [JSONValue] { (0..<list.count).map { list[$0] } }
+  func elements(_ list: JSONValue) -> [JSONValue] { (0..<list.count).map { list[$0] } }
 
-  private mutating func note(_ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable) throws {
+  mutating func note(_ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable) throws {
     foreign.objects[object] = try Self.foreign(json, saved)
   }
 

@@ -52,6 +52,7 @@ struct DocumentWriter: ~Copyable {
     }
     layout.endList()
     try writeViews(foreign)
+    try writeFlow(foreign)
     layout.endObject()
     layout.out.append(byte: UInt8(ascii: "\n"))
     try file.append(layout.out.bytes)
@@ -99,6 +100,25 @@ struct DocumentWriter: ~Copyable {
       layout.endList()
       layout.endObject()
     }
+    layout.endList()
+  }
+
+  /// View models and the environment, with what they are defined by.
+  private mutating func writeFlow(_ foreign: ForeignMembers) throws {
+    layout.beginList("viewModelTypes")
+    for type in world.viewModelTypes.values { try object(saved.viewModelType(type), foreign.objects[type.reference]) }
+    layout.endList()
+    layout.beginList("viewModels")
+    for model in saved.viewModels {
+      try object(saved.viewModel(model), foreign.objects[model.reference])
+      try handOn()
+    }
+    layout.endList()
+    layout.beginList("environmentKeys")
+    for key in saved.environmentKeys { try object(saved.environmentKey(key), foreign.objects[key.reference]) }
+    layout.endList()
+    layout.beginList("environments")
+    for scope in saved.environments { try object(saved.environment(scope), foreign.objects[scope.reference]) }
     layout.endList()
   }
 

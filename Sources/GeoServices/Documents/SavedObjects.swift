@@ -19,7 +19,7 @@ struct SavedObjects {
   /// Members that are lists of other objects, or long: they are written one by one.
   static let lists: Set<String> = [
     "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
-    "graphics", "data",
+    "graphics", "data", "viewModelTypes", "viewModels", "environmentKeys", "environments",
   ]
   /// Members that are written only where something asks for them; they are never taken for a newer version's.
   static let occasional: Set<String> = ["position", "layers"]

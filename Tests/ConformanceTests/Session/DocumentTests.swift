@@ -26,6 +26,15 @@ struct DocumentTests {
   private static func saved(_ tree: Value?, keeping sources: Set<String>) -> Value {
     guard case .object(var members)? = tree else { return .null }
     for name in ["locationSources", "edit", "document"] { members[name] = nil }
+    members["viewModels"] = members["viewModels"]?.mapped { model in
+      var model = model
+      model["work"] = nil
+      return model
+    }
+    members["environments"] = .object(
+      (members["environments"]?.object ?? [:]).filter { id, scope in
+        id == "$session" || [scope["values"], scope["objects"]] != [[:], [:]]
+      })
     members["layers"] = members["layers"]?.mapped { layer in
       var layer = layer
       for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { layer[name] = nil }
@@ -55,7 +64,8 @@ struct DocumentTests {
   @Test(arguments: UInt64(0)..<30)
   func `a model that is saved and opened again is equal, and so is its file`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
-    for _ in 0..<80 { try edits.step() }
+    edits.hasFlow = true
+    for _ in 0..<100 { try edits.step() }
     try saveAs("a.json")
     let before = try server.state("")[""]
     let sources = Set(before?["sources"]?.object?.keys.map { $0 } ?? [])
@@ -65,9 +75,12 @@ struct DocumentTests {
 
     try server.call("document/new")
     let empty = try server.state("")[""]
-    for name in ["sources", "maps", "layers", "scenes", "views", "overlays", "locationSources"] {
+    for name in ["sources", "maps", "layers", "scenes", "views", "overlays", "locationSources", "viewModels"] {
       #expect(empty?[name]?.object?.isEmpty == true)
     }
+    #expect(empty?["environments"]?.object?.keys.sorted() == ["$session"])
+    #expect(empty?["environments"]?["$session"]?["values"] == [:])
+    #expect(empty?["environments"]?["$session"]?["objects"] == [:])
     try open("a.json")
     let after = try server.state("")[""]
     #expect(Self.saved(before, keeping: sources) == Self.saved(after, keeping: sources))
@@ -96,7 +109,8 @@ struct DocumentTests {
   @Test(arguments: UInt64(0)..<12)
   func `replicas follow when a document takes the model's place`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
-    for _ in 0..<40 { try edits.step() }
+    edits.hasFlow = true
+    for _ in 0..<60 { try edits.step() }
     try saveAs("a.json")
     for _ in 0..<20 { try edits.step() }
     var followers: [Follower] = []
@@ -206,6 +220,24 @@ struct DocumentTests {
     #expect((attributes[.posixPermissions] as? Int) == 0o640)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link.json")) == path)
     #expect(try folder.names == ["a.json", "link.json"])
+  }
+
+  @Test func `how work stands and what is derived are no changes of the document, a value is`() throws {
+    let properties: Value = [
+      ["name": "work", "type": "status"], ["name": "a", "type": "integer"],
+      ["name": "far", "type": "integer", "derived": ["expression": "n", "inputs": ["n": "/views/v/width"]]],
+    ]
+    try server.call("map/create", ["id": "m"])
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("viewModel/create", ["id": "x", "properties": properties])
+    try saveAs("a.json")
+    try server.call("viewModel/set", ["viewModel": "x", "values": ["work": ["type": "processing"]]])
+    #expect(try isModified == false)
+    try server.call("viewModel/set", ["viewModel": "x", "values": ["a": 1]])
+    #expect(try isModified == true)
+    try server.call("document/revert")
+    #expect(
+      try server.call("viewModel/get", ["viewModel": "x"])["values"] == ["work": ["type": "empty"], "a": 0, "far": 800])
   }
 
   @Test func `ids of what was closed return with a document, and stay taken`() throws {

@@ -22,6 +22,7 @@ struct DocumentTextTests {
   @Test(.enabled(if: hasJSONSchema), arguments: UInt64(0)..<4)
   func `saved documents are valid by the schema`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
+    edits.hasFlow = true
     for _ in 0..<80 { try edits.step() }
     try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "world"])
     try server.call("map/create", ["id": "shown"])
@@ -62,7 +63,11 @@ struct DocumentTextTests {
           "overlay": "o", "sound": "on",
           "graphics": [{"id": 3, "attributes": {"a": 1}, "halo": {"width": 2}}, {"attributes": {}, "spin": 1}, {"id": 9}]
         }]
-      }]
+      }],
+      "viewModelTypes": [{"type": "Quiz", "properties": [{"name": "right", "type": "integer", "color": "red"}], "icon": "q"}],
+      "viewModels": [{"viewModel": "quiz", "type": "Quiz", "values": {"right": 3}, "pace": 2}],
+      "environmentKeys": [{"key": "k", "type": "integer", "unit": "s"}],
+      "environments": [{"node": "m", "values": {"k": 3}, "since": 1}, {"objects": {"q": "quiz"}, "wind": [2]}]
     }
     """
 
@@ -72,6 +77,8 @@ struct DocumentTextTests {
     try server.call("map/update", ["map": "m", "title": "other"])
     try server.call("layer/update", ["layer": "l", "opacity": 0.25])
     try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [["id": 3, "zIndex": 4]]])
+    try server.call("viewModel/set", ["viewModel": "quiz", "values": ["right": 4]])
+    try server.call("environment/set", ["key": "k", "value": 9, "node": "m"])
     try saveAs("b.json")
     let saved = try Value(try folder.text("b.json"))
     #expect(saved["mood"] == ["is": ["good"]])
@@ -94,6 +101,16 @@ struct DocumentTextTests {
     #expect(graphics[0]["zIndex"] == 4)
     #expect(graphics[1]["spin"] == 1)
     #expect(graphics[2].object?.keys.sorted() == ["attributes", "geometry", "id"])
+    let type = try #require(saved["viewModelTypes"]?.array?[0])
+    #expect(type["icon"] == "q")
+    #expect(type["properties"]?.array?[0]["color"] == "red")
+    let model = try #require(saved["viewModels"]?.array?[0])
+    #expect(model["pace"] == 2)
+    #expect(model["values"] == ["right": 4])
+    #expect(saved["environmentKeys"]?.array?[0]["unit"] == "s")
+    let scopes = try #require(saved["environments"]?.array)
+    #expect(scopes.first { $0["node"] == "m" }?["since"] == 1)
+    #expect(scopes.first { $0["node"] == nil }?["wind"] == [2])
 
     // Again, from what was saved; and where a value became another one, its own members still stand.
     try open("b.json")
@@ -114,7 +131,8 @@ struct DocumentTextTests {
     try saveAs("e.json")
     #expect(
       try Value(try folder.text("e.json")).object?.keys.sorted() == [
-        "format", "maps", "scenes", "sources", "version", "views",
+        "environmentKeys", "environments", "format", "maps", "scenes", "sources", "version", "viewModelTypes",
+        "viewModels", "views",
       ])
   }
 

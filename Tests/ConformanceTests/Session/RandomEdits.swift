@@ -13,6 +13,8 @@ struct RandomEdits {
   private(set) var sources: [String] = []
   /// Feature layers of maps, with their maps.
   var layers: [String: String] = [:]
+  /// Whether there are view models and an environment as well.
+  var hasFlow = false
   private var names = 0
   private var animations: [Value] = []
 
@@ -85,6 +87,7 @@ struct RandomEdits {
     func call(_ method: String, _ params: Value) throws -> Value {
       try server.call(method, Self.with(origin, params))
     }
+    if hasFlow, chance(0.3) { return try flowStep() }
     if chance(0.3) { return try partStep(origin: origin) }
     switch Int.random(in: 0..<30, using: &random) {
     case 0:

@@ -496,10 +496,11 @@ class DocumentMethods(AsyncCaller):
     """The model as a file: new, open, save, revert.
 
     A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources
-    (by their paths, or the GeoJSON given inline), maps with their layers, scenes, and views with their
-    overlays and graphics. It does not hold what is live: location sources, load status, animations,
-    subscriptions. A document that is opened gives an equal model under the same ids; its layers are not
-    loaded.
+    (by their paths, or the GeoJSON given inline), maps with their layers, scenes, views with their overlays
+    and graphics, view models with their types, and the environment with its keys. It does not hold what is
+    live: location sources, load status, animations, subscriptions, bindings and links; of view models neither
+    derived values, which follow, nor those of the type `status`, which are at their defaults again. A
+    document that is opened gives an equal model under the same ids; its layers are not loaded.
 
     Paths of data are written relative to the document's folder, symbolic links resolved, so that a folder can
     be moved as a whole. `--allow-dir` holds for the document as for its data. A source whose file cannot be
@@ -517,8 +518,9 @@ class DocumentMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Begins an empty document. All of the model is closed, views with their tasks and location sources
-        too, and history is forgotten, whether or not the old document was saved.
+        """Begins an empty document. All of the model is closed, views with their tasks, location sources,
+        view models, bindings and links too; what is set in the environment is forgotten, and so is
+        history, whether or not the old document was saved.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -540,8 +542,9 @@ class DocumentMethods(AsyncCaller):
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
         place at once: when it fails, or is cancelled, the old model stands untouched. What happens to the
-        old model is as with `document/new`; ids of closed objects return. A newer `document/open` or
-        `document/revert` supersedes one under way.
+        old model is as with `document/new`; ids of closed objects return. Types of view models and
+        environment keys are there for good: those of the session stay, the document's come to them. A
+        newer `document/open` or `document/revert` supersedes one under way.
 
         Args:
             path: The file, at most 1 GiB.

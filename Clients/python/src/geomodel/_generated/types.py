@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "e4189ad2776d3217"
+PROTOCOL_HASH = "3ef9ab05afa93dbc"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -589,6 +589,18 @@ class Document(TypedDict):
     """In the order they were created. (default [])"""
     views: NotRequired[list[SavedView]]
     """In the order they were created. (default [])"""
+    viewModelTypes: NotRequired[list[SavedViewModelType]]
+    """In the order they were defined. Where the session has defined one otherwise, it keeps its own for new
+    view models. (default [])
+    """
+    viewModels: NotRequired[list[SavedViewModel]]
+    """In the order they were created, but for those that go with something that is not saved. (default [])"""
+    environmentKeys: NotRequired[list[SavedEnvironmentKey]]
+    """Those that clients have registered. Where the session has registered one otherwise, it keeps its own,
+    and values that are none of it count as not set. (default [])
+    """
+    environments: NotRequired[list[SavedEnvironment]]
+    """What is set and shared, by node. (default [])"""
 
 
 DocumentFormat = Literal["geomodel-document"]
@@ -824,6 +836,64 @@ class SavedOverlay(TypedDict):
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one a line."""
 
+
+class SavedViewModelType(TypedDict):
+    """A type of view models."""
+
+    type: PropertyName
+    """Its name."""
+    doc: NotRequired[str]
+    """What it is for. (at most 4096 characters)"""
+    properties: list[PropertyDefinition]
+    """In the order to show. (at most 1000 elements)"""
+
+
+class SavedViewModel(TypedDict):
+    """A view model with its values."""
+
+    viewModel: ObjectId
+    """Its id."""
+    type: NotRequired[PropertyName]
+    """One of the document's types; or `properties`."""
+    properties: NotRequired[list[PropertyDefinition]]
+    """Its own properties; beside `type` when it was made of another definition of that name. (at most 1000
+    elements)
+    """
+    owner: NotRequired[ObjectId]
+    """The object with which it goes, if a view model one of those before it; absent for the session."""
+    values: NotRequired[SavedValues]
+    """By property. One that is absent is at its default. A reference to something that is not saved is null.
+    """
+
+
+class SavedEnvironmentKey(TypedDict):
+    """A key of the environment."""
+
+    key: PropertyName
+    """Its name."""
+    type: PropertyType
+    """What its values are."""
+    isNullable: NotRequired[bool]
+    """Whether null is one of them. (default False)"""
+    defaultValue: NotRequired[Any]
+    """What counts when nothing is set; what the type says when absent."""
+    doc: NotRequired[str]
+    """What it is for. (at most 4096 characters)"""
+
+
+class SavedEnvironment(TypedDict):
+    """What is set and shared at one node."""
+
+    node: NotRequired[ObjectId]
+    """A map, scene, view, overlay or layer; the session when absent."""
+    values: NotRequired[SavedValues]
+    """By key."""
+    objects: NotRequired[dict[str, ObjectId]]
+    """View models of the document that are shared, by name."""
+
+
+SavedValues = Any
+"""Values by name; null is a value."""
 
 GraphicList = Any
 """Graphics, each as Graphic says."""

@@ -1,0 +1,69 @@
+// What of view models and of the environment is saved: what clients have defined and set, not what follows from it.
+
+import GeoModel
+import GeoProtocol
+import JSON
+
+extension SavedObjects {
+  func viewModelType(_ type: ViewModelType) -> DocumentProtocol.SavedViewModelType {
+    .init(type: type.id.rawValue, doc: type.doc, properties: type.properties.map(Wire.property))
+  }
+
+  /// Those that documents keep, an owner before what it owns.
+  var viewModels: [ViewModel] { world.viewModels.values.filter { world.isSaved($0.reference) } }
+
+  func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
+    // A type may be defined otherwise in the session than it was in the document that the view model came with.
+    let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
+    let values = model.properties.filter(\.isUndone).map { property in
+      let value = model.values[property.name] ?? .null
+      return (property.name, property.type == .reference ? reference(value) : value)
+    }
+    return .init(
+      viewModel: model.id.rawValue, type: model.type?.rawValue,
+      properties: isOfType ? nil : model.properties.map(Wire.property), owner: model.owner?.id,
+      values: Self.opaque(values))
+  }
+
+  /// Null for a reference to what is not saved.
+  private func reference(_ value: Value) -> Value {
+    guard let id = value.text, let object = world.find(id), world.isSaved(object) else { return .null }
+    return value
+  }
+
+  /// Those that are not there by themselves.
+  var environmentKeys: [EnvironmentKey] { world.environmentKeys.values.filter { !$0.isBuiltIn } }
+
+  func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
+    let definition = key.definition
+    return .init(
+      key: definition.name, type: Wire.type(definition.type), isNullable: definition.isNullable,
+      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc)
+  }
+
+  /// Those in which something is set or shared.
+  var environments: [EnvironmentScope] {
+    world.environments.values.filter { !$0.values.isEmpty || !objects($0).isEmpty }
+  }
+
+  func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
+    .init(
+      node: scope.node?.id, values: Self.opaque(scope.values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
+      objects: objects(scope))
+  }
+
+  private func objects(_ scope: EnvironmentScope) -> [String: String] {
+    scope.objects.mapValues(\.rawValue).filter { world.isSaved(ObjectReference(.viewModels, $0.value)) }
+  }
+
+  private static func opaque(_ values: [(name: String, value: Value)]) -> JSONOpaque {
+    .written { writer in
+      writer.beginObject()
+      for (name, value) in values {
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}

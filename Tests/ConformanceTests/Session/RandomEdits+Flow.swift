@@ -1,0 +1,65 @@
+// Random edits of what clients keep in the model for themselves: view models, what is shared, the environment.
+
+import Testing
+
+extension RandomEdits {
+  private static let properties: Value = [
+    ["name": "a", "type": "integer"], ["name": "text", "type": "string", "isNullable": true, "defaultValue": "none"],
+    ["name": "any", "type": "json"], ["name": "list", "type": "list", "doc": "some"],
+    ["name": "near", "type": "reference"],
+    ["name": "work", "type": "status"], ["name": "double", "type": "integer", "derived": ["expression": "a * 2"]],
+    [
+      "name": "scale", "type": "number",
+      "derived": ["expression": "s + a", "inputs": ["s": "/views/v1/viewpoint/targetScale"]],
+    ],
+  ]
+
+  /// One request, which may be refused.
+  mutating func flowStep() throws {
+    let server = server
+    func attempt(_ method: String, _ params: [String: Value]) throws { server.ask(method, .object(params)) }
+    let models = try server.state("/viewModels")["/viewModels"]?.object?.keys.sorted() ?? []
+    let nodes = maps + views + overlays.keys.sorted() + layers.keys.sorted()
+    func with(_ member: String, _ id: String?, _ params: [String: Value]) -> [String: Value] {
+      id.map { params.merging([member: .string($0)]) { $1 } } ?? params
+    }
+    let type = name("T")
+    let key = pick(["k1", "k2", "units"]) ?? "units"
+    let node = chance(0.7) ? pick(nodes) : nil
+    switch Int.random(in: 0..<9, using: &random) {
+    case 0:
+      try attempt("viewModel/define", ["type": .string(type), "doc": "d", "properties": Self.properties])
+      try attempt("viewModel/create", ["id": .string(name("w")), "type": .string(type)])
+    case 1, 2:
+      var params: [String: Value] = ["id": .string(name("w")), "properties": Self.properties]
+      if chance(0.3) { params["name"] = "shared" }
+      try attempt("viewModel/create", with("owner", chance(0.6) ? pick(nodes + models) : nil, params))
+    case 3, 4:
+      guard let model = pick(models) else { return }
+      let values: Value = [
+        "a": .integer(Int.random(in: -9...9, using: &random)), "list": [1, ["id": "p", "x": 1.5], .null],
+        "any": chance(0.5) ? ["b": [true], "a": .null] : point(),
+        "near": .string(pick(nodes + models) ?? model), "work": ["type": "processing"],
+      ]
+      try attempt("viewModel/set", ["viewModel": .string(model), "values": values])
+      if chance(0.3) { try attempt("viewModel/set", ["viewModel": .string(model), "path": "/text"]) }
+    case 5:
+      try attempt("environment/register", ["key": "k1", "type": "integer", "defaultValue": 5])
+      try attempt("environment/register", ["key": "k2", "type": "json", "isNullable": true, "doc": "d"])
+    case 6:
+      let value: Value = key == "units" ? "imperial" : key == "k1" ? 7 : ["a": .null]
+      try attempt("environment/set", with("node", node, ["key": .string(key), "value": value]))
+    case 7:
+      if chance(0.4) {
+        try attempt("environment/clear", with("node", node, chance(0.5) ? ["keys": [.string(key)]] : [:]))
+      } else {
+        try attempt("viewModel/withdraw", with("node", node, ["name": "shared"]))
+      }
+    default:
+      guard let model = pick(models) else { return }
+      try attempt(
+        chance(0.2) ? "viewModel/close" : "viewModel/provide",
+        with("node", node, ["viewModel": .string(model), "name": .string(pick(["shared", "other"]) ?? "shared")]))
+    }
+  }
+}
