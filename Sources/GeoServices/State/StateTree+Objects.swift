@@ -144,7 +144,8 @@ extension StateTree {
   static func members(_ source: LocationSource) -> [(String, StateNode)] {
     [
       ("kind", value("simulated")), ("velocity", value(source.velocity)), ("interval", value(source.interval)),
-      ("loops", value(source.loops)), ("owner", value(source.owner?.id)), ("status", value(Wire.locationStatus(source.status))),
+      ("loops", value(source.loops)), ("owner", value(source.owner?.id)),
+      ("status", value(Wire.locationStatus(source.status))),
       ("location", value(source.location.map(Wire.location))),
     ]
   }
