@@ -1,11 +1,23 @@
 // What the place of a layer or overlay makes of its symbols: how large they are, and in what colour the selection is shown.
 
 extension World {
-  /// By how much symbols of a layer or overlay grow: the environment's `symbolScale`, and in a view of a map with a reference scale
-  /// how far it is zoomed in beyond that.
-  public func symbolScale(of object: ObjectReference, in view: ViewID?) throws(ModelError) -> Double {
-    let own = environment("symbolScale", at: object).double ?? 1
-    guard let view = try view.map(views.require) else { return own }
+  /// By how much a layer's symbols grow at a scale: by the environment's `symbolScale`, and where the map has a reference scale by how
+  /// far the scale is beyond that.
+  ///
+  /// - Parameter scale: its denominator; the reference scale when nil.
+  public func symbolScale(of layer: Layer, at scale: Double?) -> Double {
+    let own = environment("symbolScale", at: layer.reference).double ?? 1
+    guard let scale else { return own }
+    switch layer.container {
+    case .map(let id): return own * (maps[id]?.symbolScale(at: scale) ?? 1)
+    case .scene(let id): return own * (scenes[id]?.content.symbolScale(at: scale) ?? 1)
+    }
+  }
+
+  /// The same for an overlay, at the scale of its view.
+  public func symbolScale(of overlay: Overlay) -> Double {
+    let own = environment("symbolScale", at: overlay.reference).double ?? 1
+    guard let view = views[overlay.view] else { return own }
     switch view.content {
     case .map(let id): return own * (maps[id]?.symbolScale(at: view.camera.scale) ?? 1)
     case .scene(let id): return own * (scenes[id]?.content.symbolScale(at: view.camera.scale) ?? 1)

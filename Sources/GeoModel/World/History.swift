@@ -10,11 +10,32 @@ public struct ContentTag: Hashable, Sendable {
 struct Step: Sendable {
   let name: String
   /// In the order of the changes they take back.
-  var reversals: [any Reversal]
+  let reversals: [any Reversal]
   /// The place in history where doing it leads.
   let place: Int
+  let byteCount: Int
 
-  var byteCount: Int { reversals.reduce(64) { $0 + $1.byteCount } }
+  init(name: String, reversals: [any Reversal], place: Int) {
+    self.name = name
+    self.reversals = reversals
+    self.place = place
+    byteCount = reversals.reduce(64) { $0 + $1.byteCount }
+  }
+}
+
+/// What is told of a history.
+struct HistoryState: Sendable {
+  let canUndo: Bool
+  let canRedo: Bool
+  let undoName: String?
+  let redoName: String?
+  let isEditing: Bool
+  let isModified: Bool
+
+  static let observed: [Observed<HistoryState>] = [
+    Observed(.canUndo) { $0.canUndo }, Observed(.canRedo) { $0.canRedo }, Observed(.undoName) { $0.undoName },
+    Observed(.redoName) { $0.redoName }, Observed(.isEditing) { $0.isEditing },
+  ]
 }
 
 /// An edit under way: all that is done becomes one step.
@@ -55,6 +76,8 @@ public struct History: Sendable {
   public static let byteLimit = 64 << 20
 
   private(set) var done: [Step] = []
+  /// Of all of ``done``: adding a step looks at no other.
+  private var doneBytes = 0
   private(set) var undone: [Step] = []
   var edit: OpenEdit?
   private var content = ContentTag()
@@ -73,7 +96,13 @@ public struct History: Sendable {
   /// Next first.
   public var undoNames: [String] { done.reversed().map(\.name) }
   public var redoNames: [String] { undone.reversed().map(\.name) }
-  public var byteCount: Int { (done + undone).reduce(edit?.byteCount ?? 0) { $0 + $1.byteCount } }
+  public var byteCount: Int { undone.reduce(doneBytes + (edit?.byteCount ?? 0)) { $0 + $1.byteCount } }
+
+  var state: HistoryState {
+    HistoryState(
+      canUndo: canUndo, canRedo: canRedo, undoName: undoName, redoName: redoName, isEditing: isEditing,
+      isModified: isModified)
+  }
 
   /// Whether the document differs from what was last saved.
   public var isModified: Bool { content != savedContent }
@@ -93,6 +122,7 @@ public struct History: Sendable {
 
   private mutating func push(_ step: Step) {
     done.append(step)
+    doneBytes += step.byteCount
     content.step = step.place
     trim()
   }
@@ -106,7 +136,11 @@ public struct History: Sendable {
   /// - Parameter written: what was saved; what is there now when nil.
   mutating func noteSaved(_ written: ContentTag? = nil) { savedContent = written ?? content }
 
-  mutating func takeDone() -> Step? { done.popLast() }
+  mutating func takeDone() -> Step? {
+    let step = done.popLast()
+    doneBytes -= step?.byteCount ?? 0
+    return step
+  }
   mutating func takeUndone() -> Step? { undone.popLast() }
 
   /// A step was undone; `reversals` do it again.
@@ -124,12 +158,13 @@ public struct History: Sendable {
   mutating func forget(where isMeant: (any Reversal) -> Bool) {
     func kept(_ steps: [Step]) -> [Step] {
       steps.compactMap { step in
-        var step = step
-        step.reversals.removeAll(where: isMeant)
-        return step.reversals.isEmpty ? nil : step
+        guard step.reversals.contains(where: isMeant) else { return step }
+        let rest = step.reversals.filter { !isMeant($0) }
+        return rest.isEmpty ? nil : Step(name: step.name, reversals: rest, place: step.place)
       }
     }
     done = kept(done)
+    doneBytes = done.reduce(0) { $0 + $1.byteCount }
     undone = kept(undone)
     edit?.reversals.removeAll(where: isMeant)
   }
@@ -137,6 +172,7 @@ public struct History: Sendable {
   /// Forgets all steps: another document begins.
   mutating func forgetAll() {
     done = []
+    doneBytes = 0
     undone = []
     edit = nil
     firstPlace = content.step
@@ -144,15 +180,13 @@ public struct History: Sendable {
 
   /// Forgets the oldest steps beyond the limits; a step that is too large by itself goes too, with all before it.
   private mutating func trim() {
-    var bytes = 0
-    var kept = 0
-    for step in done.reversed() {
-      bytes += step.byteCount
-      if kept == Self.stepLimit || bytes > Self.byteLimit { break }
-      kept += 1
+    var gone = 0
+    while done.count - gone > Self.stepLimit || doneBytes > Self.byteLimit {
+      doneBytes -= done[gone].byteCount
+      gone += 1
     }
-    guard kept < done.count else { return }
-    firstPlace = done[done.count - kept - 1].place
-    done.removeFirst(done.count - kept)
+    guard gone > 0 else { return }
+    firstPlace = done[gone - 1].place
+    done.removeFirst(gone)
   }
 }

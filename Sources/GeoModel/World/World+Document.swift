@@ -15,7 +15,7 @@ extension World {
   }
 
   private mutating func become(_ other: World?, path: String?, _ foreign: ForeignMembers) {
-    let before = history
+    let before = history.state
     // Nothing of it is undone.
     isStep = false
     for id in views.ids { try? closeView(id) }
@@ -93,7 +93,7 @@ extension World {
   /// - Parameter path: the file it went to, the document's from now on.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) {
     guard ticket.document == document.number, ticket.number > document.lastSave else { return }
-    let before = history
+    let before = history.state
     isStep = false
     document.lastSave = ticket.number
     history.noteSaved(ticket.content)

@@ -9,7 +9,7 @@ extension World {
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
     tellEnvironment()
-    let before = history
+    let before = history.state
     var journal = takeNotes()
     if recorded.contains(where: { $0.closesView }) {
       let lost = forgetLost(journal)
@@ -37,7 +37,7 @@ extension World {
   public mutating func undo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
     keepHistory()
-    let before = history
+    let before = history.state
     guard let step = history.takeDone() else { throw .nothingToUndo }
     history.noteUndone(step, takeBack(step.reversals))
     recordHistory(since: before)
@@ -51,7 +51,7 @@ extension World {
   public mutating func redo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
     keepHistory()
-    let before = history
+    let before = history.state
     guard let step = history.takeUndone() else { throw .nothingToRedo }
     history.noteRedone(step, takeBack(step.reversals))
     recordHistory(since: before)
@@ -77,7 +77,7 @@ extension World {
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
     keepHistory()
-    let before = history
+    let before = history.state
     history.edit = OpenEdit(name: name)
     recordHistory(since: before)
   }
@@ -86,7 +86,7 @@ extension World {
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     keepHistory()
-    let before = history
+    let before = history.state
     isStep = false
     history.edit = nil
     if edit.isTooLarge {
@@ -102,7 +102,7 @@ extension World {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
     keepHistory()
-    let before = history
+    let before = history.state
     history.edit = nil
     _ = takeBack(edit.reversals)
     recordHistory(since: before)
@@ -112,7 +112,7 @@ extension World {
 
   /// What the document holds now is what has been saved.
   public mutating func noteSaved() {
-    let before = history
+    let before = history.state
     history.noteSaved()
     recordHistory(since: before)
   }
@@ -152,17 +152,13 @@ extension World {
     return lost
   }
 
-  mutating func recordHistory(since before: History) {
-    for member in History.observed where member.differs(before, history) { record(.history(member.property)) }
-    if before.isModified != history.isModified { record(.document(.isModified)) }
+  mutating func recordHistory(since before: HistoryState) {
+    let now = history.state
+    for member in HistoryState.observed where member.differs(before, now) { record(.history(member.property)) }
+    if before.isModified != now.isModified { record(.document(.isModified)) }
   }
 }
 
 extension History {
-  static let observed: [Observed<History>] = [
-    Observed(.canUndo) { $0.canUndo }, Observed(.canRedo) { $0.canRedo }, Observed(.undoName) { $0.undoName },
-    Observed(.redoName) { $0.redoName }, Observed(.isEditing) { $0.isEditing },
-  ]
-
   var allReversals: [any Reversal] { (done + undone).flatMap(\.reversals) + (edit?.reversals ?? []) }
 }

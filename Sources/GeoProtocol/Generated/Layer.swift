@@ -819,21 +819,22 @@ public enum LayerProtocol {
       public var layer: String
       /// Which features.
       public var ids: [Int]
-      /// In sizes as in this view, by the map's reference scale; without it as at the reference scale.
-      public var view: String?
+      /// In sizes as at this scale's denominator, by the map's reference scale; as at the reference scale when
+      /// absent.
+      public var scale: Double?
 
-      public init(layer: String, ids: [Int], view: String? = nil) {
+      public init(layer: String, ids: [Int], scale: Double? = nil) {
         self.layer = layer
         self.ids = ids
-        self.view = view
+        self.scale = scale
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.layer = try SessionProtocol.readObjectId(json["layer"])
         self.ids = try json["ids"].array("array of 1 to 10000 elements", 1...10000, SessionProtocol.readFeatureId)
-        let view = json["view"]
-        self.view = try view.isPresent ? SessionProtocol.readObjectId(view) : nil
+        let scale = json["scale"]
+        self.scale = try scale.isPresent ? scale.double("number above 0") { $0 > 0 } : nil
       }
     }
 

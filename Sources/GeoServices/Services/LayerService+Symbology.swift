@@ -27,7 +27,7 @@ extension LayerService {
     let rows = try Portraying.rows(params.ids, of: store, "feature")
     let drawn = Set(shown(rows, of: layer).map(\.row))
     let bound = layer.boundSymbols(store)
-    let scale = try world.symbolScale(of: layer.reference, in: params.view.map { ViewID($0) })
+    let scale = world.symbolScale(of: layer, at: params.scale)
     let selection = world.selectionColor(of: layer.reference)
     return .init(
       revision: world.revision,

@@ -11,7 +11,7 @@ extension OverlayService {
   ) throws -> OverlayProtocol.SymbolFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
-    let scale = try world.symbolScale(of: overlay.reference, in: overlay.view)
+    let scale = world.symbolScale(of: overlay)
     return .init(
       revision: world.revision,
       symbols: Portraying.symbols(

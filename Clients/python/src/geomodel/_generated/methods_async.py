@@ -1657,7 +1657,7 @@ class LayerMethods(AsyncCaller):
         *,
         layer: t.ObjectId,
         ids: Sequence[t.FeatureId],
-        view: t.ObjectId | None = None,
+        scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
         """How features are drawn, by their attributes, in sizes multiplied by the environment's
@@ -1668,8 +1668,8 @@ class LayerMethods(AsyncCaller):
         Args:
             layer: Its id.
             ids: Which features. (1 to 10000 elements)
-            view: In sizes as in this view, by the map's reference scale; without it as at the reference
-                scale.
+            scale: In sizes as at this scale's denominator, by the map's reference scale; as at the
+                reference scale when absent. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1692,7 +1692,7 @@ class LayerMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "ids": ids,
-                    "view": view,
+                    "scale": scale,
                     "meta": meta,
                 }
             ),

@@ -1625,7 +1625,7 @@ class LayerMethods(SyncCaller):
         *,
         layer: t.ObjectId,
         ids: Sequence[t.FeatureId],
-        view: t.ObjectId | None = None,
+        scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
         """How features are drawn, by their attributes, in sizes multiplied by the environment's
@@ -1636,8 +1636,8 @@ class LayerMethods(SyncCaller):
         Args:
             layer: Its id.
             ids: Which features. (1 to 10000 elements)
-            view: In sizes as in this view, by the map's reference scale; without it as at the reference
-                scale.
+            scale: In sizes as at this scale's denominator, by the map's reference scale; as at the
+                reference scale when absent. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1660,7 +1660,7 @@ class LayerMethods(SyncCaller):
                 {
                     "layer": layer,
                     "ids": ids,
-                    "view": view,
+                    "scale": scale,
                     "meta": meta,
                 }
             ),
