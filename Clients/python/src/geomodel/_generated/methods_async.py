@@ -5597,8 +5597,8 @@ class ViewModelMethods(AsyncCaller):
     A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by
     whoever names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its
     properties stand at `/viewModels/<id>/<property>`. Derived properties follow what they are computed from
-    in the same revision and the same delta. Undo brings values back, but for derived ones and those of the
-    type `status`, which tell how some work stands.
+    in the same revision and the same delta. Undo brings values back and documents keep them, but for derived
+    ones and those of the type `status`, which tell how some work stands.
 
     An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
     """
