@@ -110,7 +110,8 @@ struct ObjectTests {
     #expect(loaded.featureCount == 2)
     #expect(
       world.takeNews() == [
-        "layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent", "maps/m.loadStatus", "views/v.layerViewStates",
+        "layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent", "maps/m.loadStatus",
+        "views/v.layerViewStates",
       ])
     guard case .alreadyLoaded = try world.run({ try $0.beginLoad("a", retry: true) }) else {
       Issue.record("it is loaded")

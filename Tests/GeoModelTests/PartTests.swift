@@ -40,7 +40,8 @@ struct PartTests {
   }
 
   private func states() throws -> [String: LayerViewState] {
-    Dictionary(uniqueKeysWithValues: world.layerViewStates(of: try world.view("v")).map { ($0.layer.rawValue, $0.state) })
+    Dictionary(
+      uniqueKeysWithValues: world.layerViewStates(of: try world.view("v")).map { ($0.layer.rawValue, $0.state) })
   }
 
   // MARK: Groups

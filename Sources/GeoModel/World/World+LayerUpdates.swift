@@ -15,7 +15,8 @@ public struct LayerUpdate: Sendable {
   public var isTimeFilterEnabled: Bool?
 
   public init(
-    _ appearance: AppearanceUpdate, portrayal: PortrayalUpdate? = nil, visibilityMode: GroupVisibilityMode? = nil, definitionExpression: String? = nil,
+    _ appearance: AppearanceUpdate, portrayal: PortrayalUpdate? = nil, visibilityMode: GroupVisibilityMode? = nil,
+    definitionExpression: String? = nil,
     time: LayerTime? = nil, isTimeFilterEnabled: Bool? = nil
   ) {
     self.appearance = appearance
@@ -33,7 +34,8 @@ extension World {
     let layer = try layers.require(id)
     try check(
       update.appearance.clear,
-      allowed: ["minScale", "maxScale"] + (layer.kind == .group ? [] : ["definitionExpression", "time"] + Portrayal.clearable))
+      allowed: ["minScale", "maxScale"]
+        + (layer.kind == .group ? [] : ["definitionExpression", "time"] + Portrayal.clearable))
     if update.visibilityMode != nil, layer.kind != .group {
       throw .wrongKind(id.rawValue, layer.kind, expected: [.group])
     }

@@ -18,7 +18,8 @@ enum OverlayService: OverlayHandlers {
         reference: SpatialReference(params.spatialReference),
         portrayal: try Wire.portrayal(
           params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-        selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode)))
+        selectionColor: params.selectionColor.map(Wire.color),
+        renderingMode: params.renderingMode.map(Wire.renderingMode)))
   }
 
   static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
@@ -39,7 +40,8 @@ enum OverlayService: OverlayHandlers {
         name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
         maxScale: params.maxScale, clear: params.clear ?? []),
       try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-      selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode))
+      selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode)
+    )
     return Wire.overlay(try world.overlays.require(ID(params.overlay)))
   }
 

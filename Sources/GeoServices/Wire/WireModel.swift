@@ -99,8 +99,12 @@ enum Wire {
       extent: overlay.store.extent.map(envelope))
   }
 
-  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode { mode == .static ? .static : .dynamic }
-  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode { mode == .static ? .static : .dynamic }
+  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode {
+    mode == .static ? .static : .dynamic
+  }
+  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode {
+    mode == .static ? .static : .dynamic
+  }
 
   // MARK: Locations
 

@@ -124,7 +124,8 @@ extension RandomEdits {
     case 2: ["backgroundColor": chance(0.5) ? "#102030" : "#10203040"]
     case 3: ["initialViewpoint": viewpoint()]
     case 4: ["referenceScale": number(1000...1e6)]
-    case 5: ["bookmarks": [["name": "A", "viewpoint": viewpoint()], ["id": "b", "name": "B", "viewpoint": viewpoint()]]]
+    case 5:
+      ["bookmarks": [["name": "A", "viewpoint": viewpoint()], ["id": "b", "name": "B", "viewpoint": viewpoint()]]]
     case 6: ["basemap": ["name": .string(name("b"))]]
     default: ["clear": ["minScale", "maxScale", "initialViewpoint", chance(0.2) ? "basemap" : "bookmarks"]]
     }
