@@ -61,7 +61,11 @@ let package = Package(
     .executableTarget(
       name: "geomodel-server",
       dependencies: ["GeoServices", "GeoModel", "Geometry", "JSONRPC", "Projection", logging],
-      swiftSettings: strict),
+      swiftSettings: strict,
+      // Half of a start would be relocations: addresses are fixed when the server is linked.
+      linkerSettings: [
+        .unsafeFlags(["-Xclang-linker", "-no-pie"], .when(platforms: [.linux], configuration: .release))
+      ]),
     .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
 
     // Tests.

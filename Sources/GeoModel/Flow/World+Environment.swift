@@ -156,6 +156,8 @@ extension World {
       return insert(scope)
     }
     changeKnown(id, body)
+    // What holds nothing is not there: a document that is opened has none of it.
+    if node != nil, let scope = environments[id], scope.values.isEmpty, scope.objects.isEmpty { remove(id) }
   }
 
   // MARK: Telling

@@ -11,6 +11,8 @@ public struct DocumentState: Sendable {
   /// The newest save that has been noted.
   var lastSave = 0
   var savesBegun = 0
+  /// The file that a save under way gives the document, as the client named it, and that save's number.
+  var naming: (name: String, number: Int)?
 }
 
 /// Members that were read and not understood, as JSON text: they are written back.

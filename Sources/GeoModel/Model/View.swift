@@ -104,6 +104,13 @@ public struct View: Sendable {
     camera.place(of: point, on: screen, metersPerUnit: metersPerUnit)
   }
 
+  /// The same of the nearest of a position's places, where the map goes around the world.
+  public func place(nearest point: Point) -> (x: Double, y: Double) {
+    var point = point
+    if let wrap { point.x += wrap.shift(point.x, nearest: camera.x) }
+    return place(of: point)
+  }
+
   /// The screen's corners, closed, in the map's reference.
   public var visibleArea: Positions { camera.corners(on: screen, metersPerUnit: metersPerUnit) }
 
@@ -125,7 +132,10 @@ public struct View: Sendable {
         return .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
       case .boundingGeometry:
         let area = Geometry.polygon([visibleArea])
-        let moved = try transformer.transform(area, from: self.reference.reference, to: reference)
+        var moved = try transformer.transform(area, from: self.reference.reference, to: reference)
+        if let wrap, try transformer.describe(reference).kind == .geographic {
+          moved = wrap.unrolled(moved, from: visibleArea)
+        }
         return .boundingGeometry(moved, rotation: camera.rotation, reference: reference)
       case .camera: break
       }

@@ -37,15 +37,60 @@ public struct WorldWrap: Hashable, Sendable {
     ((other - x) / width).rounded() * width
   }
 
-  /// The geometry as it is narrowest: with what lies in the western half moved behind the eastern edge, if that helps.
+  /// The geometry as it is narrowest: with the parts that lie in the western half moved behind the eastern edge, if that helps.
+  ///
+  /// Only whole parts move: an edge is the straight one between its ends, however long (RFC 7946, 3.1.9).
   func narrowed(_ geometry: Geometry) -> Geometry {
-    guard let box = geometry.envelope, box.width > width / 2, box.width <= width else { return geometry }
+    // Files come with a rounding more than a whole turn.
+    guard let box = geometry.envelope, box.width > width / 2, box.width <= width * (1 + 1e-9) else { return geometry }
     let middle = xMin + width / 2
+    var isMultiPoint = false
+    if case .multiPoint = geometry { isMultiPoint = true }
     let moved = geometry.mapPositions { (positions) -> Positions in
-      Positions(positions.points.map { Point(x: $0.x < middle ? $0.x + width : $0.x, y: $0.y) })
+      let points = positions.points
+      guard isMultiPoint || points.allSatisfy({ $0.x < middle }) else { return positions }
+      return Positions(points.map { Point(x: $0.x < middle ? $0.x + width : $0.x, y: $0.y) })
     }
     guard let other = moved.envelope, other.width < box.width else { return geometry }
     return moved
+  }
+}
+
+extension WorldWrap {
+  /// A geometry in degrees, taken from positions of the map beyond its edge too, with its longitudes going on there as x does.
+  ///
+  /// - Parameter positions: where the longitudes come from, in map units; as many as the geometry has.
+  func unrolled(_ geometry: Geometry, from positions: Positions) -> Geometry {
+    geometry.mapPositions { (ring) -> Positions in
+      guard ring.count == positions.count else { return ring }
+      return Positions(
+        zip(ring.points, positions.points).map { place, origin in
+          // Along x a cylindrical projection is linear.
+          let longitude = -180 + (origin.x - xMin) / width * 360
+          return Point(x: place.x + ((longitude - place.x) / 360).rounded() * 360, y: place.y)
+        })
+    }
+  }
+}
+
+extension WorldWrap {
+  /// A geometry in map units, taken from one in degrees that may go on beyond 180, with x going on there as its longitudes do.
+  func unrolled(_ geometry: Geometry, fromDegrees source: Geometry) -> Geometry {
+    var longitudes: [Double] = []
+    _ = source.mapPositions { (run) -> Positions in
+      longitudes += run.points.map(\.x)
+      return run
+    }
+    var place = 0
+    return geometry.mapPositions { (run) -> Positions in
+      Positions(
+        run.points.map { point in
+          defer { place += 1 }
+          guard place < longitudes.count else { return point }
+          let x = xMin + (longitudes[place] + 180) / 360 * width
+          return Point(x: point.x + ((x - point.x) / width).rounded() * width, y: point.y)
+        })
+    }
   }
 }
 

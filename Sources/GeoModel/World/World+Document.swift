@@ -83,23 +83,38 @@ extension World {
   }
 
   /// Begins to save what the world holds now.
-  public mutating func beginSave() -> SaveTicket {
+  ///
+  /// - Parameter name: the file that the document is given by it; nil for the one it has.
+  public mutating func beginSave(as name: String? = nil) -> SaveTicket {
     document.savesBegun += 1
+    if let name { document.naming = (name, document.savesBegun) }
     return SaveTicket(document: document.number, content: history.contentTag, number: document.savesBegun)
   }
 
   /// Notes that a save has come to its end; what was changed since it began is still to be saved.
   ///
   /// - Parameter path: the file it went to, the document's from now on.
-  public mutating func finishSave(_ ticket: SaveTicket, path: String) {
-    guard ticket.document == document.number, ticket.number > document.lastSave else { return }
+  /// - Returns: whether the document is still the one that was saved.
+  public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
+    abandonSave(ticket)
+    guard ticket.document == document.number else { return false }
+    guard ticket.number > document.lastSave else { return true }
     let before = history.state
     isStep = false
     document.lastSave = ticket.number
     history.noteSaved(ticket.content)
     setPath(path)
     recordHistory(since: before)
+    return true
   }
+
+  /// A save did not come to its end.
+  public mutating func abandonSave(_ ticket: SaveTicket) {
+    if ticket.document == document.number, document.naming?.number == ticket.number { document.naming = nil }
+  }
+
+  /// The file that the document is about to have, as the client named it.
+  public var nameUnderWay: String? { document.naming?.name }
 
   // MARK: Positions
 

@@ -141,7 +141,7 @@ extension World {
     guard let point = try? transformer.transform(position, from: .wgs84, to: view.reference.reference) else { return }
     var camera = view.camera
     if !display.awaitsZoom {
-      let place = view.place(of: point)
+      let place = view.place(nearest: point)
       let factor = display.wanderExtentFactor / 2
       let isInside =
         abs(place.x - view.screen.width / 2) <= view.screen.width * factor

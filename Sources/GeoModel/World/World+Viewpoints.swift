@@ -164,8 +164,13 @@ extension World {
       )
     case .boundingGeometry(let geometry, let padding, let rotation, let reference):
       guard !geometry.isEmpty else { throw .emptyGeometry }
-      let inMap: Geometry
-      do { inMap = try transformer.transform(geometry, from: reference, to: map) } catch { throw .transform(error) }
+      var inMap: Geometry
+      do {
+        inMap = try transformer.transform(geometry, from: reference, to: map)
+        if let wrap = view.wrap, try transformer.describe(reference).kind == .geographic {
+          inMap = wrap.unrolled(inMap, fromDegrees: geometry)
+        }
+      } catch { throw .transform(error) }
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard
         let fitted = Camera.fitting(

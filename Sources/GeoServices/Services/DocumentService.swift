@@ -55,6 +55,8 @@ enum DocumentService: DocumentHandlers {
   static func save(
     _ params: DocumentProtocol.Save.Params, in world: inout World
   ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    // What a `saveAs` before it names is the document's file by then.
+    if let name = world.nameUnderWay { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
   }
@@ -62,22 +64,25 @@ enum DocumentService: DocumentHandlers {
   static func saveAs(
     _ params: DocumentProtocol.SaveAs.Params, in world: inout World
   ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
-    writing(&world) { try $0.path(params.path) }
+    writing(&world, as: params.path) { try $0.path(params.path) }
   }
 
   private static func writing(
-    _ world: inout World, _ path: @escaping @Sendable (Files) throws -> String
+    _ world: inout World, as name: String? = nil, _ path: @escaping @Sendable (Files) throws -> String
   ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
-    let ticket = world.beginSave()
+    let ticket = world.beginSave(as: name)
     let number = SaveQueue.shared.next()
     let snapshot = world
-    return TaskPlan { worker in
+    return TaskPlan(abandon: { $0.abandonSave(ticket) }) { worker in
       let path = try path(worker.files)
       try SaveQueue.shared.run(number, path) {
         try DocumentWriter.write(snapshot, to: path, worker)
       }
       return { world in
-        world.finishSave(ticket, path: path)
+        // Of a document that is no longer there only the file can be told.
+        guard world.finishSave(ticket, path: path) else {
+          return .init(revision: world.revision, path: path, isModified: false)
+        }
         return info(world)
       }
     }

@@ -43,7 +43,9 @@ extension LayerService {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     let bound = layer.portrayal.boundLabels(scale: params.scale, schema: store.schema)
-    return .init(revision: world.revision, labels: Portraying.labels(rows, bound))
+    return .init(
+      revision: world.revision,
+      labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: layer, at: params.scale)))
   }
 
   static func popupFor(

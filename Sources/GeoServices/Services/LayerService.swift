@@ -62,11 +62,15 @@ enum LayerService: LayerHandlers {
         return instant
       }
     }
-    return LayerTime(
-      startField: time.startField, endField: time.endField,
-      extent: try time.extent.map {
-        TimeExtent(start: try instant($0.startTime, "startTime"), end: try instant($0.endTime, "endTime"))
-      })
+    let extent = try time.extent.map {
+      TimeExtent(start: try instant($0.startTime, "startTime"), end: try instant($0.endTime, "endTime"))
+    }
+    if let start = extent?.start, let end = extent?.end, end < start {
+      throw RPCError(
+        .invalidTime, "The extent ends before it begins.", path: "/params/time/extent/endTime",
+        expected: "a time not before startTime")
+    }
+    return LayerTime(startField: time.startField, endField: time.endField, extent: extent)
   }
 
   static func select(

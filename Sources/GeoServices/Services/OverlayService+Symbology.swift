@@ -24,7 +24,8 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let bound = overlay.portrayal.boundLabels(scale: params.scale, schema: overlay.store.schema)
-    return .init(revision: world.revision, labels: Portraying.labels(rows, bound))
+    return .init(
+      revision: world.revision, labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: overlay)))
   }
 
   static func popupFor(

@@ -47,8 +47,9 @@ enum Portraying {
     }
   }
 
-  static func labels(_ rows: [FeatureRow], _ bound: BoundLabels) -> [SymbologyProtocol.Label] {
-    rows.flatMap { row in bound.labels(of: row).map { Wire.label($0, of: row.id) } }
+  /// - Parameter scale: by how much their texts grow.
+  static func labels(_ rows: [FeatureRow], _ bound: BoundLabels, scale: Double) -> [SymbologyProtocol.Label] {
+    rows.flatMap { row in bound.labels(of: row).map { Wire.label($0, of: row.id, scale: scale) } }
   }
 
   static func popups(

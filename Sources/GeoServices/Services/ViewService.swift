@@ -133,7 +133,7 @@ enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision,
       points: moved.points.map { point in
-        let place = view.place(of: point)
+        let place = view.place(nearest: point)
         return .init(x: place.x, y: place.y)
       })
   }

@@ -90,9 +90,11 @@ extension Wire {
       })
   }
 
-  static func label(_ label: Label, of id: Int) -> SymbologyProtocol.Label {
-    .init(
-      id: id, text: label.symbol.text, symbol: text(label.symbol), placement: word(label.placement, .automatic),
+  static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
+    var symbol = label.symbol
+    if scale != 1, case .text(let grown) = Symbol.text(symbol).sized(symbol.size * scale) { symbol = grown }
+    return .init(
+      id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
   }
 
