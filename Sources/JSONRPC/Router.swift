@@ -73,7 +73,7 @@ public struct Router {
   public var methods: [String] { routes.map(\.name) }
 
   private mutating func add(_ route: Route) {
-    if let known = routes.firstIndex(where: { $0.bytes == route.bytes }) {
+    if let known = route.bytes.withUnsafeBufferPointer(find) {
       routes[known] = route
       return
     }
