@@ -100,7 +100,7 @@ extension Host {
     do {
       let result = try body(&world)
       try Settling.settle(&world)
-      world.commit(step ?? meta.step ?? "\(name)")
+      world.commit(step ?? meta.step ?? call.method)
       return result
     } catch {
       world.rollBack()

@@ -13,10 +13,10 @@ extension Host {
       try wired(call) {
         let params = try P(from: call.params)
         let options = try RequestMeta(call.params).task
-        let place = try place(of: name, call, options)
+        let place = try place(of: call, options)
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
         if let older,
-          place.isLoad || older.method == "\(name)" && older.question?.isSame(as: TaskQuestion(call)) == true
+          place.isLoad || older.method == call.method && older.question?.isSame(as: TaskQuestion(call)) == true
         {
           join(older, call.deferReply(), for: place.waiterScope)
           return .later
@@ -45,7 +45,7 @@ extension Host {
   }
 
   private func place(
-    of name: StaticString, _ call: Call, _ options: SessionProtocol.TaskOptions?
+    of call: Call, _ options: SessionProtocol.TaskOptions?
   ) throws -> Place {
     let scope = try options?.scope.map { (id) throws -> ObjectReference in
       guard let object = world.find(id) else {
@@ -53,10 +53,10 @@ extension Host {
       }
       return object
     }
-    if "\(name)" == "layer/load" || "\(name)" == "layer/retryLoad", let id = try? call.params["layer"].string() {
+    if call.method == "layer/load" || call.method == "layer/retryLoad", let id = try? call.params["layer"].string() {
       return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, isLoad: true, waiterScope: scope)
     }
-    if "\(name)" == "document/open" || "\(name)" == "document/revert" {
+    if call.method == "document/open" || call.method == "document/revert" {
       // Of documents on their way the newest counts.
       return Place(scope: nil, key: DocumentService.openKey)
     }
