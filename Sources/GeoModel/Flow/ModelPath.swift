@@ -44,7 +44,8 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func unescaped(_ part: Substring) -> String? {
+  /// The name that a part of a JSON Pointer stands for; nil when it stands for none.
+  public static func unescaped(_ part: Substring) -> String? {
     guard part.contains("~") else { return String(part) }
     var result = ""
     var rest = part[...]

@@ -11,8 +11,6 @@ public struct ViewModelType: Entity {
   public static var registry: WritableKeyPath<World, Registry<ViewModelType>> & Sendable { \.viewModelTypes }
   public static let isUndoable = false
   public static let observed: [Observed<ViewModelType>] = []
-  /// The most properties that one may have.
-  public static let propertyLimit = 1000
 
   public let id: ViewModelTypeID
   public var revision = 0

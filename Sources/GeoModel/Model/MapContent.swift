@@ -79,9 +79,6 @@ public struct MapContent: Hashable, Sendable {
   }
 }
 
-extension Map {
-  /// By how much symbols grow at a scale; see ``MapContent/symbolScale(at:)``.
-  public func symbolScale(at scale: Double) -> Double { content.symbolScale(at: scale) }
 }
 
 /// The part that a layer plays in a map or a scene.

@@ -6,22 +6,19 @@ extension World {
   ///
   /// - Parameter scale: its denominator; the reference scale when nil.
   public func symbolScale(of layer: Layer, at scale: Double?) -> Double {
-    let own = environment("symbolScale", at: layer.reference).double ?? 1
-    guard let scale else { return own }
-    switch layer.container {
-    case .map(let id): return own * (maps[id]?.symbolScale(at: scale) ?? 1)
-    case .scene(let id): return own * (scenes[id]?.content.symbolScale(at: scale) ?? 1)
-    }
+    symbolScale(of: layer.reference, in: layer.container, at: scale)
   }
 
   /// The same for an overlay, at the scale of its view.
   public func symbolScale(of overlay: Overlay) -> Double {
-    let own = environment("symbolScale", at: overlay.reference).double ?? 1
-    guard let view = views[overlay.view] else { return own }
-    switch view.content {
-    case .map(let id): return own * (maps[id]?.symbolScale(at: view.camera.scale) ?? 1)
-    case .scene(let id): return own * (scenes[id]?.content.symbolScale(at: view.camera.scale) ?? 1)
-    }
+    guard let view = views[overlay.view] else { return 1 }
+    return symbolScale(of: overlay.reference, in: view.content, at: view.camera.scale)
+  }
+
+  private func symbolScale(of object: ObjectReference, in content: ViewContent, at scale: Double?) -> Double {
+    let own = environment("symbolScale", at: object).double ?? 1
+    guard let scale, let content = try? self.content(of: content) else { return own }
+    return own * content.symbolScale(at: scale)
   }
 
   /// The colour that selected features of a layer or graphics of an overlay are shown in: the overlay's own, else the environment's.

@@ -1,5 +1,6 @@
 // Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
 
+import GeoModel
 import JSON
 
 /// A path as clients give it.
@@ -30,7 +31,7 @@ struct StatePattern: Hashable {
         segments.append(.any)
         continue
       }
-      guard let name = Self.unescaped(part) else { return nil }
+      guard let name = ModelPath.unescaped(part) else { return nil }
       segments.append(.name(name))
     }
     self.segments = segments
@@ -41,24 +42,6 @@ struct StatePattern: Hashable {
     StatePattern(text)?.segments.map { segment in
       if case .name(let name) = segment { name } else { "*" }
     } ?? []
-  }
-
-  private static func unescaped(_ part: Substring) -> String? {
-    guard part.contains("~") else { return String(part) }
-    var result = ""
-    var rest = part[...]
-    while let character = rest.popFirst() {
-      guard character == "~" else {
-        result.append(character)
-        continue
-      }
-      switch rest.popFirst() {
-      case "0": result.append("~")
-      case "1": result.append("/")
-      default: return nil
-      }
-    }
-    return result
   }
 
   /// Whether the place is the one meant or lies below it.
