@@ -115,6 +115,33 @@ struct HistoryTests {
     #expect(throws: ModelError.nothingToUndo) { try world.run { try $0.undo() } }
   }
 
+  @Test mutating func `steps beyond 64 MiB are forgotten, the oldest first`() throws {
+    try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    let text = String(repeating: "x", count: 20 << 20)
+    for id in 1...5 {
+      var batch = FeatureBatch()
+      batch.begin(id: id)
+      batch.set(column: batch.column(named: "text"), .string(text))
+      try world.run { try $0.addGraphics(batch, to: "o") }
+    }
+    let before = world.history.undoNames.count
+    for id in 1...5 {
+      var edit = FeatureEdit(id: id)
+      edit.attributes = [("text", .null)]
+      try world.run { try $0.updateGraphics([edit], of: "o") }
+    }
+    #expect(world.history.byteCount <= History.byteLimit)
+    #expect(world.history.undoNames.count < before)
+    var undone = 0
+    while world.history.canUndo {
+      try world.run { try $0.undo() }
+      undone += 1
+    }
+    #expect(undone == 3)
+    let texts = (1...5).map { world.overlays["o"]?.store.feature(id: $0)?.value(0) == .string(text) }
+    #expect(texts == [false, false, true, true, true])
+  }
+
   @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
     try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "saved")) }
     world.noteSaved()

@@ -66,6 +66,12 @@ struct OpenEdit: Sendable {
     reversals = []
     byteCount = 0
   }
+
+  mutating func forget(where isMeant: (any Reversal) -> Bool) {
+    guard reversals.contains(where: isMeant) else { return }
+    reversals.removeAll(where: isMeant)
+    byteCount = reversals.reduce(0) { $0 + $1.byteCount }
+  }
 }
 
 /// What has been done and undone. Newest last.
@@ -166,7 +172,7 @@ public struct History: Sendable {
     done = kept(done)
     doneBytes = done.reduce(0) { $0 + $1.byteCount }
     undone = kept(undone)
-    edit?.reversals.removeAll(where: isMeant)
+    edit?.forget(where: isMeant)
   }
 
   /// Forgets all steps: another document begins.
