@@ -1326,7 +1326,7 @@ public enum DocumentProtocol {
 
   /// Begins an empty document. All of the model is closed, views with their tasks, location sources, view models,
   /// bindings and links too; what is set in the environment is forgotten, and so is history, whether or not the old
-  /// document was saved.
+  /// document was saved. Ids that were taken stay taken: none comes twice in a session, but by opening a document.
   public enum New {
     public static let name: StaticString = "document/new"
 
@@ -1368,7 +1368,8 @@ public enum DocumentProtocol {
 
   /// Saves the document where it was last opened or saved, as it is when the request is carried out; commands that
   /// follow do not wait for it. The file is replaced as a whole: when that fails, the old one stands. Its mode is
-  /// kept.
+  /// kept. A save asked for while a `document/saveAs` is under way goes to that file. When another document has taken
+  /// the place of the one that was saved, the answer tells the file that was written.
   public enum Save {
     public static let name: StaticString = "document/save"
 

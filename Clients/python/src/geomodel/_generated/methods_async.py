@@ -520,7 +520,8 @@ class DocumentMethods(AsyncCaller):
     ) -> t.DocumentInfo:
         """Begins an empty document. All of the model is closed, views with their tasks, location sources,
         view models, bindings and links too; what is set in the environment is forgotten, and so is
-        history, whether or not the old document was saved.
+        history, whether or not the old document was saved. Ids that were taken stay taken: none comes
+        twice in a session, but by opening a document.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -576,7 +577,9 @@ class DocumentMethods(AsyncCaller):
     ) -> t.DocumentInfo:
         """Saves the document where it was last opened or saved, as it is when the request is carried out;
         commands that follow do not wait for it. The file is replaced as a whole: when that fails, the old
-        one stands. Its mode is kept.
+        one stands. Its mode is kept. A save asked for while a `document/saveAs` is under way goes to that
+        file. When another document has taken the place of the one that was saved, the answer tells the
+        file that was written.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -671,9 +674,9 @@ class EditMethods(AsyncCaller):
 
     There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command
     or transaction did; `meta.step` names it. Undone are maps, scenes, layers, overlays with their graphics,
-    and all their properties; what was closed returns under its old id. Not undone are viewpoints, selection,
-    live location, sources, views, tasks, subscriptions and load state: a view that is closed stays closed,
-    and so do the overlays that lay on it.
+    and all their properties, values of view models and of the environment; what was closed returns under its
+    old id. Not undone are viewpoints, selection, live location, sources, views, tasks, subscriptions and load
+    state: a view that is closed stays closed, and so do the overlays that lay on it.
     """
 
     async def undo(
