@@ -79,8 +79,6 @@ public struct MapContent: Hashable, Sendable {
   }
 }
 
-}
-
 /// The part that a layer plays in a map or a scene.
 public enum LayerRole: Hashable, Sendable { case operational, base, reference }
 
