@@ -148,10 +148,10 @@ struct PartTests {
   // MARK: Scale
 
   @Test mutating func `symbols grow with the scale where there is a reference scale`() throws {
-    #expect(try world.maps.require("m").symbolScale(at: 1000) == 1)
+    #expect(try world.maps.require("m").content.symbolScale(at: 1000) == 1)
     try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(referenceScale: 1000)) }
-    #expect(try world.maps.require("m").symbolScale(at: 500) == 2)
-    #expect(try world.maps.require("m").symbolScale(at: 4000) == 0.25)
+    #expect(try world.maps.require("m").content.symbolScale(at: 500) == 2)
+    #expect(try world.maps.require("m").content.symbolScale(at: 4000) == 0.25)
   }
 
   @Test mutating func `no view's scale leaves the map's range, whatever moves it`() throws {
