@@ -64,7 +64,9 @@ let package = Package(
       swiftSettings: strict,
       // Half of a start would be relocations: addresses are fixed when the server is linked.
       linkerSettings: [
-        .unsafeFlags(["-Xclang-linker", "-no-pie", "-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+        .unsafeFlags(
+          ["-Xclang-linker", "-no-pie", "-Xlinker", "--no-export-dynamic"],
+          .when(platforms: [.linux], configuration: .release))
       ]),
     .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
 

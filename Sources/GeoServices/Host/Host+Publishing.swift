@@ -100,10 +100,12 @@ extension Host {
   /// So many features make an edit a bulk edit.
   private static let bulk = 50_000
 
-  /// After bulk edits, gives back what they left over, once nothing else is to do.
+  /// After bulk edits, gives back what they left over, once no further one has come for a while: what one leaves the next one uses.
   private func trimLater(_ count: Int) {
     untrimmed += count
-    if untrimmed >= Self.bulk { trimSoon() }
+    guard untrimmed >= Self.bulk else { return }
+    isTrimmingPutOff = trimming != nil
+    trimSoon()
   }
 
   /// Gives memory back that nobody uses any more.
@@ -113,6 +115,10 @@ extension Host {
     trimming = loop.schedule(after: 100_000_000) {
       let host = bound.value
       host.trimming = nil
+      guard !host.isTrimmingPutOff else {
+        host.isTrimmingPutOff = false
+        return host.trimSoon()
+      }
       host.untrimmed = 0
       host.configuration.trimMemory()
     }

@@ -63,6 +63,8 @@ public final class Host: MethodHost {
   var trimming: LoopTimer?
   /// Features that have come and gone since memory was last trimmed.
   var untrimmed = 0
+  /// Whether a further bulk edit came while trimming was waited for.
+  var isTrimmingPutOff = false
   /// Whether something is held back until the client has read more.
   var isHeldBack = false
   /// Whether it will go on telling something long.

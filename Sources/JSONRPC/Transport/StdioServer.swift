@@ -54,7 +54,8 @@ public enum StdioServer {
     NIOPipeBootstrap(group: eventLoop)
       .channelOption(.allowRemoteHalfClosure, value: true)
       .channelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10))
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10)
+      )
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
