@@ -54,14 +54,15 @@ extension World {
   ///
   /// - Parameter madeBy: the link that made the change at an index, if any: it does not follow itself.
   public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Watcher] {
+    let watchers = currentWatchers()
+    guard !watchers.isEmpty else {
+      followed = recordedCount
+      return []
+    }
     tellEnvironment()
     recordDerived()
     let changes = recorded
-    let watchers = currentWatchers()
-    guard followed < changes.count, !watchers.isEmpty else {
-      followed = changes.count
-      return []
-    }
+    guard followed < changes.count else { return [] }
     var due: [Watcher] = []
     var seen: Set<Watcher> = []
     for (index, change) in changes.enumerated().dropFirst(followed) {

@@ -5,15 +5,16 @@ import Query
 /// Objects of one kind, by id and in the order of their creation.
 public struct Registry<Element: Entity>: Sendable {
   public private(set) var ids: [ID<Element>] = []
-  private var elements: [ID<Element>: Element] = [:]
+  // Visible to the modules that ask for objects, which are then compiled for the kind they ask for.
+  @usableFromInline private(set) var elements: [ID<Element>: Element] = [:]
 
   public var count: Int { ids.count }
   public var values: [Element] { ids.compactMap { elements[$0] } }
 
-  public subscript(id: ID<Element>) -> Element? { elements[id] }
+  @inlinable public subscript(id: ID<Element>) -> Element? { elements[id] }
 
   /// The object, or an error that names what was asked for.
-  public func require(_ id: ID<Element>) throws(ModelError) -> Element {
+  @inlinable public func require(_ id: ID<Element>) throws(ModelError) -> Element {
     guard let element = elements[id] else { throw .unknownID(Element.collection, id.rawValue) }
     return element
   }

@@ -15,6 +15,8 @@ protocol Reversal: Sendable {
   func isUndoable(in world: World) -> Bool
   /// Whether this takes a later change back as well, which then need not be kept.
   func covers(_ later: any Reversal) -> Bool
+  /// Becomes what takes this and then the next change back, where one note can say both.
+  mutating func absorb(_ next: any Reversal) -> Bool
   /// Makes it as it was, wholly and without a record: the change never happened.
   func rollBack(_ world: inout World)
   /// Makes it as it was, as a change like any other, and leaves alone what is not undone.
@@ -23,6 +25,7 @@ protocol Reversal: Sendable {
 
 extension Reversal {
   func covers(_ later: any Reversal) -> Bool { false }
+  mutating func absorb(_ next: any Reversal) -> Bool { false }
   var lostWith: ObjectReference? { nil }
 }
 
@@ -100,7 +103,7 @@ struct Touched<Element: Entity>: Reversal {
 /// Contents were others: the graphics of an overlay, the selection of a layer.
 struct Edited<Element: Entity>: Reversal {
   let id: ID<Element>
-  let reversal: StoreReversal
+  private(set) var reversal: StoreReversal
   /// False for what is put back only when the command fails, such as a selection.
   let isUndone: Bool
   var byteCount: Int { reversal.byteCount }
@@ -111,6 +114,10 @@ struct Edited<Element: Entity>: Reversal {
   func covers(_ later: any Reversal) -> Bool {
     guard let later = later as? Edited<Element>, later.id == id else { return false }
     return reversal.covers(later.reversal)
+  }
+  mutating func absorb(_ next: any Reversal) -> Bool {
+    guard let next = next as? Edited<Element>, next.id == id, next.isUndone == isUndone else { return false }
+    return reversal.absorb(next.reversal)
   }
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(reversal) }

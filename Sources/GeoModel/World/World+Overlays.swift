@@ -73,12 +73,13 @@ extension World {
   /// Changes graphics; answers how many differ from before.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> Int {
     let isUndone = edits.contains { !$0.isSelection }
-    return try edit(id, isUndone: isUndone) { (store, reversal) throws(StoreFailure) in
+    let selects = edits.contains { $0.isSelected != nil }
+    return try edit(id, isUndone: isUndone, selects: selects) { (store, reversal) throws(StoreFailure) in
       let effective = edits.filter { edit in store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true }
       guard !effective.isEmpty else { return (0, []) }
       try store.update(effective, recording: &reversal)
-      let ids = Set(effective.map(\.id))
-      return (ids.count, [.updated(.list(effective.map(\.id)))])
+      let ids = effective.map(\.id)
+      return (ids.count > 1 ? Set(ids).count : 1, [.updated(.list(ids))])
     }
   }
 
@@ -86,7 +87,7 @@ extension World {
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
-    try edit(id) { (store, reversal) throws(StoreFailure) in
+    try edit(id, selects: false) { (store, reversal) throws(StoreFailure) in
       let moved = ids.indices.filter { index in
         guard let point = store.feature(id: ids[index])?.point else { return true }
         return point.x != x[index] || point.y != y[index] || z != nil
@@ -144,25 +145,27 @@ extension World {
 
   /// One edit of an overlay's store, and the records that follow from it.
   ///
-  /// - Parameter isUndone: false for a selection, which undo leaves alone.
+  /// - Parameters:
+  ///   - isUndone: false for a selection, which undo leaves alone.
+  ///   - selects: whether another number of graphics may be selected after it; counting them costs a look at each chunk.
   private mutating func edit<R>(
-    _ id: OverlayID, isUndone: Bool = true,
+    _ id: OverlayID, isUndone: Bool = true, selects: Bool = true,
     _ body: (inout FeatureStore, inout StoreReversal?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {
     var reversal: StoreReversal?
     // Everything happens in place: a second reference to the store would make its first write a copy.
-    let outcome: (result: R, edits: [GraphicsEdit], properties: [Property])?
+    let outcome: (result: R, edits: [GraphicsEdit], properties: [Property], revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
         let (count, selected, extent) = (overlay.store.count, overlay.selectedCount, overlay.store.extent)
         let (result, edits) = try body(&overlay.store, &reversal)
-        guard !edits.isEmpty else { return (result, [], []) }
-        overlay.selectedCount = overlay.store.selectedCount
+        guard !edits.isEmpty else { return (result, [], [], overlay.revision) }
+        if selects { overlay.selectedCount = overlay.store.selectedCount }
         var properties: [Property] = []
         if overlay.store.count != count { properties.append(.graphicCount) }
         if overlay.selectedCount != selected { properties.append(.selectedCount) }
         if overlay.store.extent != extent { properties.append(.extent) }
-        return (result, edits, properties)
+        return (result, edits, properties, overlay.revision)
       }
     } catch { throw ModelError(error) }
     guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
@@ -170,7 +173,8 @@ extension World {
     guard !outcome.edits.isEmpty else { return outcome.result }
     for edit in outcome.edits { record(.graphics(id, edit)) }
     for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
-    touch(id)
+    // What it lies in was touched with it when it was touched last.
+    if outcome.revision != revision { touch(id) }
     return outcome.result
   }
 }

@@ -125,6 +125,8 @@ public struct World: Sendable {
         if earlier.kind == .structure { break }
       }
     }
+    // Many small edits in one transaction cost what one large edit does.
+    if reversal.kind == .contents, journal.count > taken, journal[journal.count - 1].absorb(reversal) { return }
     journal.append(reversal)
   }
 

@@ -73,6 +73,17 @@ struct OldValues: Sendable {
     selected.append((row, chunk.selected[place]))
   }
 
+  /// Notes what a later change noted.
+  mutating func append(_ later: OldValues) {
+    attributes += later.attributes
+    symbols += later.symbols
+    for place in later.geometryRows.indices { geometries.append(later.geometries, place) }
+    geometryRows += later.geometryRows
+    zIndexes += later.zIndexes
+    hidden += later.hidden
+    selected += later.selected
+  }
+
   // MARK: Looking at it
 
   /// The rows it has something of, ascending, each once; not those of which it has no more than that they were selected.

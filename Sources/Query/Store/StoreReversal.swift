@@ -24,7 +24,7 @@ public struct StoreReversal: Sendable {
 
   /// What the store was about to give out before the edit.
   let mark: StoreMark
-  let step: Step
+  private(set) var step: Step
 
   init(to mark: StoreMark, _ step: Step) {
     self.mark = mark
@@ -61,6 +61,18 @@ public struct StoreReversal: Sendable {
   public func covers(_ later: StoreReversal) -> Bool {
     guard case .changed(let mine) = step, case .changed(let theirs) = later.step else { return false }
     return mine.covers(theirs)
+  }
+
+  /// Becomes what takes this edit and then the next one back; false when both are not changes of features' values.
+  ///
+  /// - Complexity: O(k) of the next one.
+  public mutating func absorb(_ next: StoreReversal) -> Bool {
+    guard case .changed(var values) = step, case .changed(let further) = next.step else { return false }
+    // What holds the values a second time would make appending a copy.
+    step = .added([])
+    values.append(further)
+    step = .changed(values)
+    return true
   }
 }
 
