@@ -10,12 +10,10 @@ private func value(_ value: Value?) -> StateNode {
 private func value(_ text: String?) -> StateNode { value(text.map { Value.string($0) }) }
 
 extension StateTree {
-  static func members(_ type: ViewModelType) -> [(String, StateNode)] {
-    [
-      ("doc", value(type.doc)),
-      ("properties", .leaf { $0.array(type.properties) { Wire.property($0).encode(to: &$1) } }),
-    ]
-  }
+  static let ofViewModelType = StateMembers<ViewModelType>([
+    ("doc", { type, _ in value(type.doc) }),
+    ("properties", { type, _ in .leaf { $0.array(type.properties) { Wire.property($0).encode(to: &$1) } } }),
+  ])
 
   /// One property, without a look at the others.
   static func member(_ name: String, of model: ViewModel) -> StateNode? { model.values[name].map { value($0) } }
@@ -24,53 +22,52 @@ extension StateTree {
     model.properties.map { ($0.name, value(model.values[$0.name])) }
   }
 
-  static func members(_ binding: Binding) -> [(String, StateNode)] {
-    var constant: Value?
-    if case .constant(let value) = binding.target { constant = value }
-    return [
-      ("path", value(binding.path?.description)), ("constant", value(constant)),
-      ("access", value(Wire.access(binding).rawValue)), ("owner", value(binding.owner?.id)),
-    ]
+  static let ofBinding = StateMembers<Binding>([
+    ("path", { binding, _ in value(binding.path?.description) }),
+    (
+      "constant",
+      { binding, _ in if case .constant(let constant) = binding.target { value(constant) } else { value(.null) } }
+    ),
+    ("access", { binding, _ in value(Wire.access(binding).rawValue) }),
+    ("owner", { binding, _ in value(binding.owner?.id) }),
+  ])
+
+  static let ofLink = StateMembers<Link>([
+    ("first", { link, _ in value(link.first.description) }), ("second", { link, _ in value(link.second.description) }),
+    ("direction", { link, _ in value(link.isTwoWay ? "twoWay" : "firstToSecond") }),
+    ("transform", { link, _ in value(link.transform?.text) }), ("inverse", { link, _ in value(link.inverse?.text) }),
+    ("owner", { link, _ in value(link.owner?.id) }),
+  ])
+
+  static let ofEnvironmentKey = StateMembers<EnvironmentKey>([
+    ("type", { key, _ in value(key.definition.type.rawValue) }),
+    ("isNullable", { key, _ in value(Value.boolean(key.definition.isNullable)) }),
+    ("defaultValue", { key, _ in value(key.definition.defaultValue) }),
+    ("doc", { key, _ in value(key.definition.doc) }),
+    ("isBuiltIn", { key, _ in value(Value.boolean(key.isBuiltIn)) }),
+  ])
+
+  static func ofEnvironment(_ scope: EnvironmentScope) -> StateMembers<EnvironmentScope> {
+    scope.node == nil ? ofSessionEnvironment : ofNodeEnvironment
   }
 
-  static func members(_ link: Link) -> [(String, StateNode)] {
-    [
-      ("first", value(link.first.description)), ("second", value(link.second.description)),
-      ("direction", value(link.isTwoWay ? "twoWay" : "firstToSecond")), ("transform", value(link.transform?.text)),
-      ("inverse", value(link.inverse?.text)), ("owner", value(link.owner?.id)),
-    ]
-  }
+  private static let ofNodeEnvironment = StateMembers<EnvironmentScope>([
+    ("values", { scope, _ in .leaf { $0.map(scope.values) { $0.encode(to: &$1) } } }),
+    ("objects", { scope, _ in .leaf { $0.map(scope.objects) { $1.value($0.rawValue) } } }),
+  ])
 
-  static func members(_ key: EnvironmentKey) -> [(String, StateNode)] {
-    [
-      ("type", value(key.definition.type.rawValue)), ("isNullable", value(Value.boolean(key.definition.isNullable))),
-      ("defaultValue", value(key.definition.defaultValue)), ("doc", value(key.definition.doc)),
-      ("isBuiltIn", value(Value.boolean(key.isBuiltIn))),
-    ]
-  }
-
-  static func members(_ scope: EnvironmentScope, _ world: World) -> [(String, StateNode)] {
-    let members: [(String, StateNode)] = [
-      ("values", .leaf { $0.map(scope.values) { $0.encode(to: &$1) } }),
-      ("objects", .leaf { $0.map(scope.objects) { $1.value($0.rawValue) } }),
-    ]
-    return members + (scope.node == nil ? environment(of: nil, world) : [])
-  }
+  private static let ofSessionEnvironment =
+    ofNodeEnvironment + StateMembers<EnvironmentScope>([("environment", { _, world in environment(of: nil, world) })])
 
   /// What a node sees.
-  static func environment(of node: ObjectReference?, _ world: World) -> [(String, StateNode)] {
-    [
-      (
-        "environment",
-        .leaf { writer in
-          writer.beginObject()
-          for key in world.environmentKeys.ids {
-            writer.key(key.rawValue)
-            world.environment(key.rawValue, at: node).encode(to: &writer)
-          }
-          writer.endObject()
-        }
-      )
-    ]
+  static func environment(of node: ObjectReference?, _ world: World) -> StateNode {
+    .leaf { writer in
+      writer.beginObject()
+      for key in world.environmentKeys.ids {
+        writer.key(key.rawValue)
+        world.environment(key.rawValue, at: node).encode(to: &writer)
+      }
+      writer.endObject()
+    }
   }
 }

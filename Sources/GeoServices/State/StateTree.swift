@@ -147,10 +147,7 @@ enum StateTree {
       return node(at: place.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node =
-      collection == .viewModels
-      ? world.viewModels[ID(place.id)].flatMap { self.member(member, of: $0) }
-      : members(of: ObjectReference(collection, place.id), in: world)?.first { $0.0 == member }?.1
+    var node = self.member(member, of: ObjectReference(collection, place.id), in: world)
     if node == nil { node = self.node(at: [place.root, place.id, member], in: world) }
     for name in place.rest { node = node?.child(name) }
     return node
@@ -196,35 +193,46 @@ enum StateTree {
     }
   }
 
-  /// The members of an object, but for its id.
-  private static func members(of object: ObjectReference, in world: World) -> [(String, StateNode)]? {
-    let id = object.id
-    return switch object.collection {
-    case .sources: world.sources[ID(id)].map { members($0) }
-    case .maps: world.maps[ID(id)].map { members($0, world) + environment(of: object, world) }
-    case .layers: world.layers[ID(id)].map { members($0, world) + environment(of: object, world) }
-    case .scenes: world.scenes[ID(id)].map { members($0, world) + environment(of: object, world) }
-    case .views: world.views[ID(id)].map { members($0, world) + environment(of: object, world) }
-    case .overlays: world.overlays[ID(id)].map { members($0) + environment(of: object, world) }
-    case .locationSources: world.locationSources[ID(id)].map { members($0) }
-    case .viewModelTypes: world.viewModelTypes[ID(id)].map { members($0) }
-    case .viewModels: world.viewModels[ID(id)].map { members($0) }
-    case .bindings: world.bindings[ID(id)].map { members($0) }
-    case .links: world.links[ID(id)].map { members($0) }
-    case .environmentKeys: world.environmentKeys[ID(id)].map { members($0) }
-    case .environments: world.environments[ID(id)].map { members($0, world) }
+  /// Hands on what an object has but for its id: the names of its members, and each by its name. Nil when there is no such object.
+  private static func withMembers<R>(
+    of object: ObjectReference, in world: World, _ body: (() -> [String], (String) -> StateNode?) -> R
+  ) -> R? {
+    func open<Object>(_ object: Object?, _ members: (Object) -> StateMembers<Object>) -> R? {
+      guard let object else { return nil }
+      let members = members(object)
+      return body({ members.all.map(\.name) }, { members.make($0, of: object, in: world) })
     }
+    let id = object.id
+    switch object.collection {
+    case .sources: return open(world.sources[ID(id)]) { _ in ofSource }
+    case .maps: return open(world.maps[ID(id)]) { _ in ofMap }
+    case .layers: return open(world.layers[ID(id)], ofLayer)
+    case .scenes: return open(world.scenes[ID(id)]) { _ in ofScene }
+    case .views: return open(world.views[ID(id)]) { _ in ofView }
+    case .overlays: return open(world.overlays[ID(id)]) { _ in ofOverlay }
+    case .locationSources: return open(world.locationSources[ID(id)]) { _ in ofLocationSource }
+    case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
+    case .viewModels:
+      guard let model = world.viewModels[ID(id)] else { return nil }
+      return body({ model.properties.map(\.name) }, { member($0, of: model) })
+    case .bindings: return open(world.bindings[ID(id)]) { _ in ofBinding }
+    case .links: return open(world.links[ID(id)]) { _ in ofLink }
+    case .environmentKeys: return open(world.environmentKeys[ID(id)]) { _ in ofEnvironmentKey }
+    case .environments: return open(world.environments[ID(id)], ofEnvironment)
+    }
+  }
+
+  private static func member(_ name: String, of object: ObjectReference, in world: World) -> StateNode? {
+    withMembers(of: object, in: world) { _, make in make(name) } ?? nil
   }
 
   private static func branch<Element>(_ registry: Registry<Element>, _ world: World) -> StateNode {
-    .branch(registry.ids.map(\.rawValue)) { id in
-      members(of: ObjectReference(Element.collection, id), in: world).map {
-        object([(Element.collection.noun, .leaf { $0.value(id) })] + $0)
+    let noun = Element.collection.noun
+    return .branch(registry.ids.map(\.rawValue)) { id in
+      let object = ObjectReference(Element.collection, id)
+      return withMembers(of: object, in: world) { names, _ in
+        .branch([noun] + names()) { $0 == noun ? .leaf { $0.value(id) } : member($0, of: object, in: world) }
       }
     }
-  }
-
-  private static func object(_ members: [(String, StateNode)]) -> StateNode {
-    .branch(members.map(\.0)) { name in members.first { $0.0 == name }?.1 }
   }
 }
