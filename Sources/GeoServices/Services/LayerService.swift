@@ -140,8 +140,13 @@ enum LayerService: LayerHandlers {
       do {
         let store = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in
-          let layer = try world.finishLoad(id, store: store)
-          return result(world, layer)
+          do throws(ModelError) {
+            let layer = try world.finishLoad(id, store: store)
+            return result(world, layer)
+          } catch {
+            world.failLoad(id, RPCError(error).failure)
+            throw error
+          }
         }
       } catch FormatError.cancelled {
         throw CancellationError()

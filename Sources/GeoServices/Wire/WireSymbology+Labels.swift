@@ -45,8 +45,8 @@ extension Wire {
     var condition: Expression?
     if let text = label.whereClause {
       let read = try expression(text, at: "whereClause")
-      guard read.isCondition else {
-        throw SymbologyError(.condition, at: ["whereClause"], expected: "a condition", found: text)
+      do throws(ExpressionError) { try read.check(for: .condition) } catch {
+        throw SymbologyError(error, at: ["whereClause"])
       }
       condition = read
     }

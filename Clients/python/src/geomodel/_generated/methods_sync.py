@@ -129,7 +129,8 @@ class BindingMethods(SyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -220,7 +221,8 @@ class BindingMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -311,7 +313,8 @@ class BindingMethods(SyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1418,6 +1421,8 @@ class LayerMethods(SyncCaller):
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1467,7 +1472,9 @@ class LayerMethods(SyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSelectResult:
-        """Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+        """Changes which features of a loaded layer or table are selected. Those that its definition
+        expression or its time filter hides cannot be selected: they are passed over. Undo leaves
+        selections alone.
 
         Args:
             layer: Its id.
@@ -1479,7 +1486,7 @@ class LayerMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            selectedCount: How many are selected now. (at least 0)
+            selectedCount: How many of those that count are selected now. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1545,6 +1552,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             server.layer.load(layer="cities")
@@ -1616,6 +1625,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -1809,7 +1820,8 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerClassBreaksResult:
         """Divides the numbers of a field or an expression into classes, and makes a renderer of them for
-        `layer/update`. Null, text and divisions by 0 are left out. The layer stays as it is.
+        `layer/update`. Null, divisions by 0, and texts where the type does not tell, are left out. The
+        layer stays as it is.
 
         Args:
             layer: Its id.
@@ -1835,6 +1847,8 @@ class LayerMethods(SyncCaller):
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -4708,14 +4722,14 @@ class SourceMethods(SyncCaller):
 class StateMethods(SyncCaller):
     """Reading the model as one tree, and following it.
 
-    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
-    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
-    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
-    and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent
-    and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that
-    starts from the snapshot and applies them equals the model at the revision they name. Ordered lists whose
-    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
-    each with the element's `id`.
+    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole
+    segment and in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
+    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
+    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say,
+    with null for what is absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902)
+    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
+    name. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and
+    `replace` of elements, each with the element's `id`.
 
     A long delta goes out in parts while other requests are read and run; answers that state its revision or a
     later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
@@ -4731,7 +4745,8 @@ class StateMethods(SyncCaller):
         """The value at a path; with `*`, every place that matches.
 
         Args:
-            path: JSON Pointer, `*` for one segment; the whole tree when empty. (at most 1024 characters)
+            path: JSON Pointer, `*` for one whole segment; the whole tree when empty. (at most 1024
+                characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4741,7 +4756,8 @@ class StateMethods(SyncCaller):
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.state.get(path="/views/*/isNavigating")
@@ -4762,7 +4778,7 @@ class StateMethods(SyncCaller):
         below them, the client's own writes included. A path may name what does not exist yet.
 
         Args:
-            paths: JSON Pointers, `*` for one segment. (1 to 100 elements)
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Leaves out changes of this origin's name; revisions still chain. (at most 128
                 characters)
             max_rate: Deltas at most so often; then they may come after replies that state their revision.
@@ -4777,7 +4793,8 @@ class StateMethods(SyncCaller):
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4825,7 +4842,8 @@ class StateMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -5732,7 +5750,8 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5785,7 +5804,8 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
@@ -5831,7 +5851,8 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5881,7 +5902,8 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "fdbc0ccf399faba3"
+PROTOCOL_HASH = "c548617530128ce3"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1172,7 +1172,9 @@ class TimeExtent(TypedDict):
 
 class LayerTime(TypedDict):
     """Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with
-    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted.
+    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted. A field that holds
+    none is refused: by its type, and a field of texts by its values, as soon as they are loaded; a load
+    fails then.
     """
 
     startField: str
@@ -1229,7 +1231,9 @@ class Layer(TypedDict):
     fields: NotRequired[list[Field]]
     """Its fields; absent for a group."""
     selectedCount: NotRequired[int]
-    """How many features are selected; absent for a group. (at least 0)"""
+    """How many of the features that count are selected; absent for a group. What a filter hides stays
+    selected and is counted again when it is let through. (at least 0)
+    """
     definitionExpression: NotRequired[Expression]
     """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
@@ -1265,7 +1269,7 @@ class LayerSelectResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     selectedCount: int
-    """How many are selected now. (at least 0)"""
+    """How many of those that count are selected now. (at least 0)"""
 
 
 class LayerLoadResult(TypedDict):
@@ -2441,7 +2445,19 @@ A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
 """
 
 Expression = str
-"""An expression in CQL2 text over the fields of a layer or the attributes of an overlay's graphics.
+"""An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's
+graphics.
+
+Texts stand in single quotes, names that are no plain word in double ones; the quote twice is one. A backslash
+takes a single quote or a backslash behind it as it is, in a pattern of LIKE also a wildcard: `%` is any text
+there, `_` one code point. Before anything else it is a character. `CASEI(x)` and `ACCENTI(x)` stand on both
+sides of a comparison, or around the pattern too, and leave case or accents out of account; accents are those
+that Unicode's canonical decomposition parts from a letter.
+
+Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often
+as there is room. What can never be is refused where types are declared, as a layer's fields are: a condition
+that is no truth value, a text that is compared with a number. The attributes of graphics may be of any type;
+what does not go together is unknown there.
 
 A string of 1 to 65536 characters.
 """
