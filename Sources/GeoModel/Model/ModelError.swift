@@ -30,6 +30,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case unknownSourceLayer(name: String?, available: [String])
   case sourceClosed
   case notLoaded(String)
+  /// Nothing says when the features of a layer, or the graphics of an overlay, are.
+  case noTime(String)
   case clockIsReal
   case tooManyTicks
   /// One of two parameters has to be there.

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "c548617530128ce3"
+  public static let hash = "65cbb8dab904f029"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -189,22 +189,22 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep]
+      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",

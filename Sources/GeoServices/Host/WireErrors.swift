@@ -89,6 +89,9 @@ extension RPCError {
       ).with("available", json: Self.json(available))
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
+    case .noTime(let id):
+      self = RPCError(.noTime, "Nothing says when the features of \"\(id)\" are.", path: "/params/timeExtent").with(
+        "id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
     case .tooManyTicks:
       self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")

@@ -703,6 +703,17 @@ class WrongFieldTypeError(GeoModelError):
     code = -31056
 
 
+class NoTimeError(GeoModelError):
+    """Nothing says when the features are: an overlay, or a layer without `time`.
+
+    `data` has:
+        id: The layer or overlay.
+    """
+
+    kind = "noTime"
+    code = -31057
+
+
 class ExpressionSyntaxError(GeoModelError):
     """An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says
     what could stand there.
@@ -870,6 +881,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
     "wrongFieldType": WrongFieldTypeError,
+    "noTime": NoTimeError,
     "expressionSyntax": ExpressionSyntaxError,
     "expressionType": ExpressionTypeError,
     "expressionTooDeep": ExpressionTooDeepError,

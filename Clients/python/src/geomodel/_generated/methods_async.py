@@ -1033,8 +1033,8 @@ class FeatureMethods(AsyncCaller):
     """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
     its definition expression and its time filter let through.
 
-    The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut says so in `exceededLimit`.
+    The order of features is that of drawing, or that asked for, and stays the same from page to page as long
+    as the revision does. A result that was cut says so in `exceededLimit`.
     """
 
     async def query(
@@ -1047,6 +1047,8 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1064,6 +1066,10 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
@@ -1076,7 +1082,7 @@ class FeatureMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
-            features: In drawing order.
+            features: By `orderBy`, else in drawing order.
 
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
@@ -1084,12 +1090,14 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1110,6 +1118,8 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "properties": properties,
@@ -1131,6 +1141,8 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -1145,6 +1157,10 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -1152,18 +1168,20 @@ class FeatureMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
-            ids: In drawing order.
+            ids: By `orderBy`, else in drawing order.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1184,6 +1202,8 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -1202,6 +1222,7 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
         """Their number alone.
@@ -1214,6 +1235,8 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1224,12 +1247,14 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1250,6 +1275,7 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "meta": meta,
                 }
             ),
@@ -1266,6 +1292,7 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
@@ -1279,6 +1306,8 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1292,12 +1321,14 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1318,6 +1349,7 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }

@@ -1009,8 +1009,8 @@ class FeatureMethods(SyncCaller):
     """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
     its definition expression and its time filter let through.
 
-    The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut says so in `exceededLimit`.
+    The order of features is that of drawing, or that asked for, and stays the same from page to page as long
+    as the revision does. A result that was cut says so in `exceededLimit`.
     """
 
     def query(
@@ -1023,6 +1023,8 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1040,6 +1042,10 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
@@ -1052,7 +1058,7 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
-            features: In drawing order.
+            features: By `orderBy`, else in drawing order.
 
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
@@ -1060,12 +1066,14 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1086,6 +1094,8 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "properties": properties,
@@ -1107,6 +1117,8 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -1121,6 +1133,10 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -1128,18 +1144,20 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
-            ids: In drawing order.
+            ids: By `orderBy`, else in drawing order.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1160,6 +1178,8 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -1178,6 +1198,7 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
         """Their number alone.
@@ -1190,6 +1211,8 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1200,12 +1223,14 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1226,6 +1251,7 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "meta": meta,
                 }
             ),
@@ -1242,6 +1268,7 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
@@ -1255,6 +1282,8 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1268,12 +1297,14 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1294,6 +1325,7 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "c548617530128ce3"
+PROTOCOL_HASH = "65cbb8dab904f029"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1050,6 +1050,26 @@ class EnvironmentListKeysResult(TypedDict):
     """In the order in which they were registered."""
 
 
+SortOrder = Literal["ascending", "descending"]
+"""A direction.
+
+`ascending`: The least first.
+`descending`: The greatest first.
+"""
+
+
+class OrderBy(TypedDict):
+    """An attribute to put features in order by. Numbers come before texts, which go by code points, and those
+    before truth values; fields of dates go by time. What has no value, or JSON, is last in both
+    directions.
+    """
+
+    field: str
+    """Which. (1 to 1024 characters)"""
+    order: NotRequired[SortOrder]
+    """In which direction. (default "ascending")"""
+
+
 FeatureCollectionType = Literal["FeatureCollection"]
 """GeoJSON's tag.
 
@@ -1077,7 +1097,7 @@ class FeatureQueryResult(TypedDict):
     exceededLimit: bool
     """Whether there are more."""
     features: FeatureList
-    """In drawing order."""
+    """By `orderBy`, else in drawing order."""
 
 
 class FeatureQueryIdsResult(TypedDict):
@@ -1088,7 +1108,7 @@ class FeatureQueryIdsResult(TypedDict):
     exceededLimit: bool
     """Whether there are more."""
     ids: list[FeatureId]
-    """In drawing order."""
+    """By `orderBy`, else in drawing order."""
 
 
 class FeatureQueryCountResult(TypedDict):
