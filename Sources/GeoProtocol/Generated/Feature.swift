@@ -467,7 +467,8 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// How many.
       public var count: Int
-      /// Around them; absent when there is nothing.
+      /// Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
+      /// 85.0511287798066 degrees.
       public var extent: SessionProtocol.Envelope?
 
       public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {

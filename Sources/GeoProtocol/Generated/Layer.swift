@@ -811,9 +811,10 @@ public enum LayerProtocol {
     }
   }
 
-  /// How features are drawn, by their attributes, in sizes multiplied by the environment's `symbolScale`. Without a
-  /// renderer, features of GeoJSON that say so are drawn by simplestyle, the others in grey. Whether they are visible
-  /// does not matter; what the definition expression or the time filter leaves out has no symbol.
+  /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
+  /// `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that say so are drawn by
+  /// simplestyle, the others in grey. Whether they are visible does not matter; what the definition expression or the
+  /// time filter leaves out has no symbol.
   public enum SymbolFor {
     public static let name: StaticString = "layer/symbolFor"
 

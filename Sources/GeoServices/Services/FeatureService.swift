@@ -78,7 +78,7 @@ enum FeatureService: FeatureHandlers {
         if let box = features.store[row]?.envelope { extent.include(box) }
       }
     }
-    let moved = extent.isNone ? nil : try world.transformer.bounds(of: extent, from: features.reference, to: reference)
+    let moved = extent.isNone ? nil : try world.bounds(of: extent, from: features.reference, to: reference)
     return .init(
       revision: world.revision, spatialReference: reference.definition, count: count, extent: moved.map(Wire.envelope))
   }

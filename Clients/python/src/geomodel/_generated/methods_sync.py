@@ -1291,7 +1291,8 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing.
+            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
+                Mercator, not beyond 85.0511287798066 degrees.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
@@ -1674,10 +1675,10 @@ class LayerMethods(SyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
-        """How features are drawn, by their attributes, in sizes multiplied by the environment's
-        `symbolScale`. Without a renderer, features of GeoJSON that say so are drawn by simplestyle, the
-        others in grey. Whether they are visible does not matter; what the definition expression or the
-        time filter leaves out has no symbol.
+        """How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the
+        environment's `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that
+        say so are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what
+        the definition expression or the time filter leaves out has no symbol.
 
         Args:
             layer: Its id.
@@ -2287,7 +2288,8 @@ class MapMethods(SyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
@@ -3803,7 +3805,8 @@ class SceneMethods(SyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)

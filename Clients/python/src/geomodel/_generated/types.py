@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "65cbb8dab904f029"
+PROTOCOL_HASH = "cca86f533396e21c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1130,7 +1130,9 @@ class FeatureQueryExtentResult(TypedDict):
     count: int
     """How many. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around them; absent when there is nothing."""
+    """Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
+    85.0511287798066 degrees.
+    """
 
 
 class LoadStatusNotLoaded(TypedDict):
@@ -1564,8 +1566,8 @@ class Map(TypedDict):
     initialViewpoint: NotRequired[Viewpoint]
     """Where views that are created without a viewpoint start; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
-    when absent they keep it at every scale. (above 0)
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
     """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
@@ -1989,8 +1991,8 @@ class Scene(TypedDict):
     initialViewpoint: NotRequired[Viewpoint]
     """Where views that are created without a viewpoint start; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
-    when absent they keep it at every scale. (above 0)
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
     """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
@@ -3039,7 +3041,9 @@ class ViewpointCenterAndScale(TypedDict):
 
 
 class ViewpointBoundingGeometry(TypedDict):
-    """What has to be in sight."""
+    """What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up
+    to 85.0511287798066 degrees: there that world is a square.
+    """
 
     type: Literal["boundingGeometry"]
     geometry: Geometry
