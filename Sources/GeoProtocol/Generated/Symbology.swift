@@ -1637,5 +1637,9 @@ public enum SymbologyProtocol {
     case equalInterval
     /// Classes with as nearly the same number of features as equal numbers allow.
     case quantile
+    /// Classes whose numbers differ least among themselves: with the least sum of squared distances to the means of
+    /// the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are taken together in
+    /// as many groups.
+    case naturalBreaks
   }
 }

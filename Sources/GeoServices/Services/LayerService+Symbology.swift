@@ -102,7 +102,10 @@ extension LayerService {
       let numbers = Classification.numbers(
         in: store, of: source, normalizationField: params.normalizationField, isCancelled: { worker.isCancelled })
       try worker.checkCancelled()
-      let classes = Classification(numbers, Wire.word(params.method, .equalInterval), count: params.classCount)
+      let classes = Classification(
+        numbers, Wire.word(params.method, .equalInterval), count: params.classCount,
+        isCancelled: { worker.isCancelled })
+      try worker.checkCancelled()
       let renderer = try classes.renderer(
         for: source, normalizationField: params.normalizationField, symbol: symbol, colors: colors)
       let result = Wire.renderer(Renderer(.classBreaks(renderer)))

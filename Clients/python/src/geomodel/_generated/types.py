@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "cca86f533396e21c"
+PROTOCOL_HASH = "63472c08683a6794"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -2988,12 +2988,15 @@ class Popup(TypedDict):
     """In order."""
 
 
-ClassificationMethod = Literal["equalInterval", "quantile"]
+ClassificationMethod = Literal["equalInterval", "quantile", "naturalBreaks"]
 """How numbers are divided into classes. Equal numbers are never parted; there may be fewer classes than asked
 for.
 
 `equalInterval`: Classes of the same width.
 `quantile`: Classes with as nearly the same number of features as equal numbers allow.
+`naturalBreaks`: Classes whose numbers differ least among themselves: with the least sum of squared distances
+to the means of the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are
+taken together in as many groups.
 """
 
 
