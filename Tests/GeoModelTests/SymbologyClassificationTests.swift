@@ -20,6 +20,54 @@ struct SymbologyClassificationTests {
     #expect(classes([1, 2, 3, 4, 5], .quantile, 2) == [[1, 3, 3], [3, 5, 2]])
   }
 
+  @Test func `natural breaks lie in the gaps`() {
+    #expect(classes([1, 2, 3, 20, 21, 50], .naturalBreaks, 3) == [[1, 3, 3], [3, 21, 2], [21, 50, 1]])
+    #expect(classes([5, 5, 5, 5, 9], .naturalBreaks, 2) == [[5, 5, 4], [5, 9, 1]])
+    #expect(classes([4, 4], .naturalBreaks, 3) == [[4, 4, 2]])
+    #expect(classes([1, 2, 3], .naturalBreaks, 9).count == 3)
+    let far = Double.greatestFiniteMagnitude
+    #expect(classes([-far, -far / 2, far], .naturalBreaks, 2) == [[-far, -far / 2, 2], [-far / 2, far, 1]])
+  }
+
+  /// The sum of the squared distances to the mean.
+  private static func cost(_ numbers: ArraySlice<Double>) -> Double {
+    let mean = numbers.reduce(0, +) / Double(max(numbers.count, 1))
+    return numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+  }
+
+  @Test(arguments: UInt64(0)..<200)
+  func `no other division of few numbers has classes that differ less`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var numbers: [Double] = []
+    for _ in 0..<Int.random(in: 1...9, using: &random) {
+      numbers.append(Double(Int.random(in: 0...30, using: &random)))
+    }
+    numbers.sort()
+    let count = Int.random(in: 1...4, using: &random)
+    // Every way to cut, a bit each.
+    var least = Double.infinity
+    for cuts in 0..<(1 << (numbers.count - 1)) where cuts.nonzeroBitCount < count {
+      var (start, sum) = (0, 0.0)
+      for place in 1...numbers.count where place == numbers.count || cuts >> (place - 1) & 1 == 1 {
+        sum += Self.cost(numbers[start..<place])
+        start = place
+      }
+      least = min(least, sum)
+    }
+    var (start, sum) = (0, 0.0)
+    for each in Classification(numbers, .naturalBreaks, count: count).classes {
+      sum += Self.cost(numbers[start..<start + each.count])
+      start += each.count
+    }
+    #expect(start == numbers.count)
+    #expect(abs(sum - least) <= 1e-9 * max(1, least))
+  }
+
+  @Test func `natural breaks of very many numbers are near the gaps`() {
+    let numbers = (0..<100_000).map { Double($0) + ($0 < 30_000 ? 0 : 1e6) }
+    #expect(classes(numbers, .naturalBreaks, 2) == [[0, 29_999, 30_000], [29_999, 1_099_999, 70_000]])
+  }
+
   @Test func `equal numbers are never parted`() {
     #expect(classes([1, 1, 1, 1, 2], .quantile, 2) == [[1, 1, 4], [1, 2, 1]])
     #expect(classes([1, 1, 1, 1], .quantile, 3) == [[1, 1, 4]])

@@ -41,6 +41,27 @@ struct SymbologySymbolTests {
     #expect(big.size == 30 && big.yOffset == 15 && big.outline?.width == 2)
   }
 
+  @Test func `a reference scale makes all of a symbol larger, outlines and halos too`() {
+    let outline = SimpleLineSymbol(width: 2)
+    var text = TextSymbol(text: "A", size: 10)
+    text.haloWidth = 1
+    let symbol = Symbol.composite([
+      .simpleMarker(SimpleMarkerSymbol(size: 10, yOffset: 5, outline: outline)), .text(text), .simpleLine(outline),
+      .simpleFill(SimpleFillSymbol(outline: outline)), .simpleMarker(SimpleMarkerSymbol(size: 0, outline: outline)),
+    ])
+    let wide = SimpleLineSymbol(width: 6)
+    var large = TextSymbol(text: "A", size: 30)
+    large.haloWidth = 3
+    #expect(
+      symbol.scaled(by: 3)
+        == .composite([
+          .simpleMarker(SimpleMarkerSymbol(size: 30, yOffset: 15, outline: wide)), .text(large), .simpleLine(wide),
+          .simpleFill(SimpleFillSymbol(outline: wide)), .simpleMarker(SimpleMarkerSymbol(size: 0, outline: wide)),
+        ]))
+    #expect(symbol.scaled(by: 1) == symbol)
+    #expect(symbol.scaled(by: 1e6).size == symbolSizes.upperBound)
+  }
+
   @Test func `the parts of a composite keep their proportions`() {
     let target = Symbol.composite([
       .simpleMarker(SimpleMarkerSymbol(size: 20)),

@@ -130,6 +130,35 @@ import Testing
     #expect(error("count LIKE '5%'")?.kind == .type)
     #expect(error("count IN (1, name)")?.kind == .type)
     #expect(error("day > 5")?.kind == .type)
+    #expect(error("size = 1")?.available == ["name", "count", "day", "extra"])
+  }
+
+  @Test func `a schema's types decide what can be a condition or a number`() throws {
+    let store = FeatureStore(fields: [
+      Field(name: "name", type: .string), Field(name: "count", type: .integer), Field(name: "isOpen", type: .boolean),
+      Field(name: "extra", type: .json),
+    ])
+    func fault(_ text: String, _ use: Expression.Use) -> [String]? {
+      do throws(ExpressionError) {
+        _ = try Expression(text).compiled(for: store.schema, as: use)
+        return nil
+      } catch {
+        return [error.kind.rawValue, error.expected, error.found, "\(error.column)"]
+      }
+    }
+    for text in ["isOpen", "NOT isOpen", "count > 1", "extra", "coalesce(isOpen, TRUE)"] {
+      #expect(fault(text, .condition) == nil, "\(text)")
+    }
+    #expect(fault("name", .condition) == ["type", "a truth value", "a text", "1"])
+    #expect(fault("count", .condition) == ["type", "a truth value", "a number", "1"])
+    #expect(fault("count + 1", .condition) == ["type", "a truth value", "a number", "7"])
+    #expect(fault("coalesce(name, 'x')", .condition) == ["type", "a truth value", "a text", "1"])
+    for text in ["count", "-count", "length(name)", "toNumber(name)", "extra", "coalesce(name, count)"] {
+      #expect(fault(text, .number) == nil, "\(text)")
+    }
+    #expect(fault("name", .number) == ["type", "a number", "a text", "1"])
+    #expect(fault("isOpen", .number) == ["type", "a number", "a truth value", "1"])
+    #expect(fault("name", .value) == nil)
   }
 
   @Test func `types that were only seen are no reason to refuse`() throws {
@@ -225,7 +254,7 @@ import Testing
     for (text, expected) in chains {
       let expression = try Expression(text)
       #expect(try expression.evaluated { _ in .bool(true) } == expected, "\(text.prefix(20))")
-      if expression.isCondition {
+      if case .bool = expected {
         let store = FeatureStore(fields: [Field(name: "a", type: .boolean)])
         #expect(store.rows(where: try expression.compiled(for: store.schema)).isEmpty)
       }

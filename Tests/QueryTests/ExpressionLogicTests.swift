@@ -1,5 +1,6 @@
 // Three-valued logic in full, and the rules of LIKE.
 
+import Foundation
 import Geometry
 import Testing
 
@@ -91,6 +92,63 @@ import Testing
       #expect(try expression.evaluated { _ in .string(text) } == .bool(expected), "\(text) LIKE \(pattern)")
       let negated = try Expression(expression.text.split(separator: " LIKE ").joined(separator: " NOT LIKE "))
       #expect(try negated.evaluated { _ in .string(text) } == .bool(!expected), "\(text) NOT LIKE \(pattern)")
+    }
+  }
+
+  @Test(arguments: [
+    (#"a\"#, #"'a\\'"#, true), (#"a\b"#, #"'a\\'"#, false), (#"a\b"#, #"'a\\%'"#, true), (#"a\%"#, #"'a\\\%'"#, true),
+    (#"a\x"#, #"'a\\\%'"#, false), (#"a\b"#, #"'a\b'"#, true), ("ab", #"'a\b'"#, false), ("it's", #"'it\'s'"#, true),
+    ("it's", "'it''s'", true), (#"\'"#, #"'\\'''"#, true), (#"\'"#, #"'\\\''"#, true), ("a_%", #"'a\_\%'"#, true),
+  ])
+  func `a backslash in a pattern takes wildcards, quotes and backslashes, and is one before anything else`(
+    text: String, pattern: String, matches: Bool
+  ) throws {
+    #expect(try Expression("x LIKE \(pattern)").evaluated { _ in .string(text) } == .bool(matches))
+  }
+
+  @Test(arguments: [#"a\"#, #"\'"#, #"'\"#, #"\\"#, #"a\b'c"#, "it's"])
+  func `what a text without wildcards equals is what it is like`(text: String) throws {
+    // Quotes doubled, backslashes doubled: every text can be written so.
+    let literal =
+      "'" + text.reduce(into: "") { $0 += $1 == "'" || $1 == "\\" ? "\($1)\($1)" : "\($1)" } + "'"
+    for comparison in ["x = \(literal)", "x LIKE \(literal)", "x IN (\(literal))"] {
+      #expect(try Expression(comparison).evaluated { _ in .string(text) } == .bool(true), "\(comparison)")
+    }
+  }
+
+  @Test func `ACCENTI leaves accents out of account, alone and together with CASEI`() throws {
+    let table: [(String, String, Bool)] = [
+      ("accenti(x) = 'Sao Paulo'", "São Paulo", true), ("ACCENTI(x) = ACCENTI('Sáo Paulo')", "São Paulo", true),
+      ("accenti(x) = 'sao paulo'", "São Paulo", false), ("CASEI(ACCENTI(x)) = 'sao paulo'", "São Paulo", true),
+      ("CASEI(ACCENTI(x)) LIKE casei(accenti('são%'))", "SÃO PAULO", true),
+      ("ACCENTI(CASEI(x)) LIKE ACCENTI(CASEI('%PÁULO'))", "são paulo", true),
+      ("ACCENTI(x) LIKE ACCENTI('%é\\%')", "100e%", true), ("x LIKE ACCENTI('é')", "é", false),
+      ("accenti(x) = 'Tran Hung Đao'", "Trần Hưng Đạo", true), ("accenti(x) = 'и'", "й", true),
+      ("accenti(x) = 'Αθηνα'", "Αθήνα", true), ("accenti(x) = 'e'", "e\u{301}", true),
+      ("accenti(x) = 'Łodz'", "Łódź", true), ("accenti(x) = 'か'", "が", false), ("accenti(x) = 'ø'", "ø", true),
+    ]
+    for (text, value, expected) in table {
+      #expect(try Expression(text).evaluated { _ in .string(value) } == .bool(expected), "\(text) of \(value)")
+    }
+    #expect(try Expression("ACCENTI(x)").evaluated { _ in .null } == .null)
+    #expect(try Expression("ACCENTI(x)").evaluated { _ in .integer(1) } == .null)
+  }
+
+  /// The blocks of combining diacritical marks, without the strokes of U+0334...0338.
+  static let accents: [ClosedRange<UInt32>] = [
+    0x300...0x333, 0x339...0x36F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0xFE20...0xFE2F,
+  ]
+
+  @Test func `every letter loses the accents that its canonical decomposition has, and nothing else`() {
+    // Between and behind them lie ideographs and Hangul, by the ten thousand.
+    for value in [UInt32(0)...0x33FF, 0xE000...0x1FFFF].joined() {
+      guard let scalar = Unicode.Scalar(value), scalar.properties.isAlphabetic else { continue }
+      let text = String(scalar)
+      let rest = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { scalar in
+        !Self.accents.contains { $0.contains(scalar.value) }
+      }
+      // Swift compares by canonical equivalence: what was taken apart for nothing is the same.
+      #expect(AccentFolding.folded(text) == String(String.UnicodeScalarView(rest)), "U+\(String(value, radix: 16))")
     }
   }
 

@@ -36,7 +36,9 @@ import Testing
       ("-9223372036854775808", .integer(.min)), ("1.", .double(1)), (".5", .double(0.5)), ("1.e2", .double(100)),
       (".5E-1", .double(0.05)), ("2e+3", .double(2000)), ("+4", .integer(4)), ("007", .integer(7)),
       ("'it''s'", .string("it's")),
-      (#"'it\'s'"#, .string("it's")), (#"'a\b\\c'"#, .string(#"a\b\\c"#)), ("''", .string("")),
+      (#"'it\'s'"#, .string("it's")), (#"'a\b\\c'"#, .string(#"a\b\c"#)), (#"'a\\'"#, .string(#"a\"#)),
+      (#"'\\\''"#, .string(#"\'"#)), (#"'\\'''"#, .string(#"\'"#)), (#"'100\%'"#, .string(#"100\%"#)),
+      ("''", .string("")),
       ("'two\nlines'", .string("two\nlines")),
       ("TRUE", .bool(true)), ("false", .bool(false)), ("DATE('2024-02-29')", .string("2024-02-29")),
       ("TIMESTAMP('2024-02-29T00:00:00Z')", .string("2024-02-29T00:00:00Z")),
@@ -156,10 +158,16 @@ import Testing
     }
   }
 
-  @Test func `it knows whether it can be a condition`() throws {
+  @Test func `what can never be a condition or a number is refused as one`() throws {
     for text in ["i = 1", "yes", "NOT yes", "iif(yes, no, yes)", "coalesce(none, TRUE)"] {
-      #expect(try Expression(text).isCondition)
+      try Expression(text).check(for: .condition)
     }
-    for text in ["1", "'a'", "i + 1", "upper(t)", "DATE('2024-01-01')"] { #expect(try !Expression(text).isCondition) }
+    for text in ["1", "'a'", "i + 1", "upper(t)", "DATE('2024-01-01')"] {
+      #expect(throws: ExpressionError.self) { try Expression(text).check(for: .condition) }
+    }
+    for text in ["1", "i", "-i", "length(t)", "coalesce(none, 1)"] { try Expression(text).check(for: .number) }
+    for text in ["'1'", "i = 1", "upper(t)", "DATE('2024-01-01')"] {
+      #expect(throws: ExpressionError.self) { try Expression(text).check(for: .number) }
+    }
   }
 }

@@ -36,7 +36,8 @@ extension Layer: Entity {
     result.revision = current.revision
     if let features = current.features {
       result.features?.loadStatus = features.loadStatus
-      result.features?.selectedCount = features.selectedCount
+      // The features are the current ones, the filters are not.
+      result.features?.countSelected()
     }
     return result
   }

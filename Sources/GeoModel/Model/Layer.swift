@@ -67,6 +67,7 @@ public struct LayerFeatures: Sendable {
   public internal(set) var loadStatus = LoadStatus.notLoaded
   /// The features, once loaded.
   public internal(set) var store: FeatureStore?
+  /// Of the features that count; others may be selected, too, and count again once the filters let them through.
   public internal(set) var selectedCount = 0
   /// Only features for which it is true count; all when nil.
   public internal(set) var definitionExpression: Expression?

@@ -18,27 +18,35 @@ extension LayerFeatures {
       rows = condition.filter(rows, of: store)
     }
     guard let (time, extent) = timeFilter else { return rows }
-    guard let start = store.schema.column(named: time.startField) else { return [] }
-    let end = time.endField.flatMap { store.schema.column(named: $0) }
-    return rows.filter { row in
-      guard let feature = store[row], let first = Instant(time: feature.value(start)) else { return false }
-      // Without an end of its own a feature goes on as long as is asked for.
-      let last = end.map { Instant(time: feature.value($0)) ?? .latest } ?? first
-      return extent.meets(from: first, to: last)
+    return self.rows(rows, meeting: extent, by: time)
+  }
+
+  /// Counts anew how many of the features that count are selected.
+  ///
+  /// - Complexity: O(chunks) without filters, else O(features) at worst.
+  mutating func countSelected() {
+    guard let store else {
+      selectedCount = 0
+      return
     }
+    selectedCount = showsAll || store.selectedCount == 0 ? store.selectedCount : shown(store.selectedRows).count
+  }
+
+  /// Those of the ids whose features count.
+  func shown(_ ids: [Int]) -> Set<Int> {
+    guard let store, !showsAll else { return Set(ids) }
+    let rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
+    return Set(shown(rows).compactMap { store[$0]?.id })
+  }
+
+  /// Whether other features may count than by `other`.
+  func filtersDiffer(from other: LayerFeatures) -> Bool {
+    definitionExpression != other.definitionExpression || time != other.time
+      || isTimeFilterEnabled != other.isTimeFilterEnabled
   }
 
   private var timeFilter: (LayerTime, TimeExtent)? {
     guard isTimeFilterEnabled, let time, let extent = time.extent else { return nil }
     return (time, extent)
-  }
-}
-
-extension Instant {
-  /// A date, or a date and time, as a field has it; without a zone it is UTC. Nil for anything else.
-  init?(time value: AttributeValue) {
-    guard case .string(let text) = value else { return nil }
-    guard let instant = Instant(text) ?? Instant(text + "Z") ?? Instant(text + "T00:00:00Z") else { return nil }
-    self = instant
   }
 }

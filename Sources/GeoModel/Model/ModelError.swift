@@ -19,8 +19,6 @@ public enum ModelError: Error, Hashable, Sendable {
   case noGeometry(String)
   case cameraNeedsScene
   case expression(ExpressionError, path: String)
-  /// An expression that is never true, where a condition is wanted.
-  case notACondition(String, path: String)
   case contentModified(revision: Int)
   /// `clear` named something that cannot be cleared.
   case unknownMember(String, allowed: [String])
@@ -32,11 +30,15 @@ public enum ModelError: Error, Hashable, Sendable {
   case unknownSourceLayer(name: String?, available: [String])
   case sourceClosed
   case notLoaded(String)
+  /// Nothing says when the features of a layer, or the graphics of an overlay, are.
+  case noTime(String)
   case clockIsReal
   case tooManyTicks
   /// One of two parameters has to be there.
   case oneOf([String])
   case unknownField(String, available: [String], path: String = "/params/properties")
+  /// A field that cannot be used so: by its type, or, where that does not tell, by its values.
+  case wrongFieldType(String, found: FieldType, expected: String, path: String)
   case items([ItemError], count: Int)
   case columnLengths(expected: Int, found: Int, column: String)
   case nothingToUndo

@@ -79,6 +79,8 @@ public struct View: Sendable {
   public let reference: SpatialReferenceInfo
   /// Where x begins again; nil where it does not.
   public let wrap: WorldWrap?
+  /// Where it ends in the north and south, if its poles lie at infinity.
+  let polarLimit: PolarLimit?
   public internal(set) var screen: Screen
   /// As last set, by whomever.
   public internal(set) var viewpoint: Viewpoint

@@ -16,14 +16,21 @@ public enum AttributeSource: Hashable, Sendable {
     }
   }
 
-  /// Refuses what a layer with these columns could never give a value for.
-  public func check(for schema: FeatureSchema) throws(SymbologyError) {
+  /// Refuses what a layer with these columns could never give a value for, or never one that can be used so.
+  ///
+  /// Where no type is declared, as for the attributes of graphics, the next value may be of any.
+  public func check(for schema: FeatureSchema, as use: Expression.Use = .value) throws(SymbologyError) {
     for name in fields where schema.column(named: name) == nil {
       throw SymbologyError(
         .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
     }
-    if case .expression(let expression) = self {
-      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error) }
+    switch self {
+    case .field(let name):
+      guard let column = schema.column(named: name), !schema.allows(use, of: column) else { return }
+      let type = schema.declaredType(of: column)?.rawValue ?? "unknown"
+      throw SymbologyError(.fieldType(name), expected: "a field of numbers", found: type)
+    case .expression(let expression):
+      do { _ = try expression.compiled(for: schema, as: use) } catch { throw SymbologyError(error) }
     }
   }
 }

@@ -8,6 +8,8 @@ public enum ClassificationMethod: String, Hashable, Sendable, CaseIterable {
   case equalInterval
   /// Classes with as nearly the same number of features as equal numbers allow.
   case quantile
+  /// Classes whose numbers differ least among themselves.
+  case naturalBreaks
 }
 
 /// Numbers divided into classes.
@@ -27,8 +29,12 @@ public struct Classification: Hashable, Sendable {
   /// Equal numbers are never parted: a quantile that would fall among them moves up to their last, and classes that would be
   /// empty for it are left out. So there may be fewer classes than asked for, one when all numbers are equal, none without any.
   ///
-  /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles.
-  public init(_ numbers: [Double], _ method: ClassificationMethod, count: Int) {
+  /// - Parameter isCancelled: asked now and then; without classes once it says so.
+  /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles, O(n log n + count · m log m) for natural breaks, where m is
+  ///   how many different numbers there are, at most 20,000.
+  public init(
+    _ numbers: [Double], _ method: ClassificationMethod, count: Int, isCancelled: () -> Bool = { false }
+  ) {
     let numbers = numbers.filter(\.isFinite)
     guard let least = numbers.min(), let greatest = numbers.max(), count > 0 else {
       classes = []
@@ -66,6 +72,9 @@ public struct Classification: Hashable, Sendable {
         start = next
       }
       classes = Self.classes(from: least, ends, counts)
+    case .naturalBreaks:
+      let made = NaturalBreaks(numbers.sorted()).classes(count, isCancelled: isCancelled)
+      classes = Self.classes(from: least, made.map(\.end), made.map(\.count))
     }
   }
 

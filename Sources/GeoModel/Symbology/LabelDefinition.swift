@@ -42,7 +42,9 @@ public struct LabelDefinition: Hashable, Sendable {
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     do { try AttributeSource.expression(expression).check(for: schema) } catch { throw error.under("expression") }
     if let condition {
-      do { try AttributeSource.expression(condition).check(for: schema) } catch { throw error.under("whereClause") }
+      do { try AttributeSource.expression(condition).check(for: schema, as: .condition) } catch {
+        throw error.under("whereClause")
+      }
     }
   }
 

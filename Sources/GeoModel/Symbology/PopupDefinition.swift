@@ -36,8 +36,11 @@ public struct PopupDefinition: Hashable, Sendable {
 
     private static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
       var result = String.UnicodeScalarView([quote])
-      // By scalars: a mark that combines with a quote must not hide it.
-      for scalar in text.unicodeScalars { result.append(contentsOf: scalar == quote ? [quote, quote] : [scalar]) }
+      // By scalars: a mark that combines with a quote must not hide it. A backslash means something in texts alone.
+      for scalar in text.unicodeScalars {
+        let isDoubled = scalar == quote || scalar == "\\" && quote == "'"
+        result.append(contentsOf: isDoubled ? [scalar, scalar] : [scalar])
+      }
       result.append(quote)
       return String(result)
     }

@@ -140,7 +140,8 @@ public struct Renderer: Hashable, Sendable {
     }
   }
 
-  /// Refuses fields that a layer with these columns does not have, and expressions that cannot be.
+  /// Refuses fields that a layer with these columns does not have or that hold no numbers where those are wanted, and
+  /// expressions that cannot be.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     switch kind {
     case .simple: break
@@ -152,13 +153,15 @@ public struct Renderer: Hashable, Sendable {
         }
       }
     case .classBreaks(let renderer):
-      do { try renderer.source.check(for: schema) } catch { throw error.under(renderer.source.member) }
+      do { try renderer.source.check(for: schema, as: .number) } catch { throw error.under(renderer.source.member) }
       if let name = renderer.normalizationField {
-        do { try AttributeSource.field(name).check(for: schema) } catch { throw error.under("normalizationField") }
+        do { try AttributeSource.field(name).check(for: schema, as: .number) } catch {
+          throw error.under("normalizationField")
+        }
       }
     }
     for (place, variable) in visualVariables.enumerated() {
-      do { try variable.source.check(for: schema) } catch {
+      do { try variable.source.check(for: schema, as: .number) } catch {
         throw error.under("visualVariables", String(place), variable.source.member)
       }
     }

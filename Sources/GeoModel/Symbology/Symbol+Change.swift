@@ -21,6 +21,27 @@ extension Symbol {
     return scaled(old > 0 ? size / old : nil, to: size)
   }
 
+  /// The whole symbol so many times as large, outlines and halos too: what a map's reference scale does, as if it were printed there.
+  public func scaled(by factor: Double) -> Symbol {
+    if factor == 1 { return self }
+    func grown(_ outline: SimpleLineSymbol?) -> SimpleLineSymbol? {
+      guard var outline else { return nil }
+      outline.width = min(outline.width * factor, symbolSizes.upperBound)
+      return outline
+    }
+    switch self {
+    case .simpleMarker(var marker):
+      marker.outline = grown(marker.outline)
+      return Symbol.simpleMarker(marker).scaled(factor, to: 0)
+    case .text(var text):
+      text.haloWidth = min(text.haloWidth * factor, symbolSizes.upperBound)
+      return Symbol.text(text).scaled(factor, to: 0)
+    case .composite(let parts): return .composite(parts.map { $0.scaled(by: factor) })
+    case .simpleLine, .simpleFill: return scaled(factor, to: 0)
+    }
+  }
+
+  /// - Parameter size: the new size where there is no factor.
   private func scaled(_ factor: Double?, to size: Double) -> Symbol {
     let limit = symbolSizes.upperBound
     func new(_ old: Double) -> Double { min(factor.map { old * $0 } ?? size, limit) }

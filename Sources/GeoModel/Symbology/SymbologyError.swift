@@ -18,10 +18,10 @@ public struct SymbologyError: Error, Hashable, Sendable {
     /// A popup's text whose braces do not pair, or a format that is none.
     case template
     case expression(ExpressionError)
-    /// An expression that is never true or false, where a condition is wanted.
-    case condition
     /// A field that the layer does not have.
     case unknownField(String, available: [String])
+    /// A field whose declared type is of no use here; `found` is the type.
+    case fieldType(String)
   }
   public let reason: Reason
   /// Where it stands in what was given: member names and list places, outermost first.

@@ -49,9 +49,14 @@ public struct Template: Hashable, Sendable {
   /// Where the brace is that ends an expression.
   private static func end(of rest: Substring.UnicodeScalarView) -> Substring.Index? {
     var quote: Unicode.Scalar?
+    var isEscaped = false
     for index in rest.indices {
       let character = rest[index]
-      if let open = quote {
+      if isEscaped {
+        isEscaped = false
+      } else if character == "\\", quote == "'" {
+        isEscaped = true
+      } else if let open = quote {
         // A doubled quote closes and opens again.
         if character == open { quote = nil }
       } else if character == "'" || character == "\"" {

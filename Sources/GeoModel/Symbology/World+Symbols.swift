@@ -1,7 +1,7 @@
 // What the place of a layer or overlay makes of its symbols: how large they are, and in what colour the selection is shown.
 
 extension World {
-  /// By how much a layer's symbols grow at a scale: by the environment's `symbolScale`, and where the map has a reference scale by how
+  /// By how much a layer's symbols grow at a scale, outlines and halos with them: by the environment's `symbolScale`, and where the map has a reference scale by how
   /// far the scale is beyond that.
   ///
   /// - Parameter scale: its denominator; the reference scale when nil.

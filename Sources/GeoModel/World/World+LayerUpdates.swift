@@ -48,7 +48,8 @@ extension World {
       do throws(SymbologyError) { try portrayal.check(for: schema) } catch { throw .symbology(error) }
     }
     let expression = try condition(update.definitionExpression, of: layer)
-    if let time = update.time { try checkFields(of: time, in: layer) }
+    if let time = update.time { try layer.features?.check(time, at: "/params/time") }
+    let old = layer.features
     try change(id) { (layer) throws(ModelError) in
       layer.appearance = try layer.appearance.applying(update.appearance)
       layer.portrayal = layer.portrayal.applying(update.portrayal ?? PortrayalUpdate(), clear: update.appearance.clear)
@@ -59,6 +60,7 @@ extension World {
       if update.appearance.clear.contains("time") { layer.features?.time = nil }
       if let time = update.time { layer.features?.time = time }
       if let isEnabled = update.isTimeFilterEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
+      if let old, layer.features?.filtersDiffer(from: old) == true { layer.features?.countSelected() }
     }
     if update.appearance.isVisible == true { hideOthers(around: layer) }
   }
@@ -79,17 +81,10 @@ extension World {
     return try Expression.condition(text, over: schema, at: "/params/definitionExpression").0
   }
 
-  private func checkFields(of time: LayerTime, in layer: Layer) throws(ModelError) {
-    let names = layer.schema?.fields.map(\.name) ?? []
-    for (name, member) in [(time.startField, "startField"), (time.endField ?? time.startField, "endField")]
-    where !names.contains(name) {
-      throw .unknownField(name, available: names, path: "/params/time/\(member)")
-    }
-  }
-
   // MARK: Selection
 
-  /// Changes the selection of a loaded layer; answers how many features are selected then. Undo leaves selections alone.
+  /// Changes the selection of a loaded layer; answers how many of the features that count are selected then. Features that do not
+  /// count are not selected. Undo leaves selections alone.
   public mutating func selectFeatures(
     _ ids: [Int], _ mode: SelectionMode, of id: LayerID
   ) throws(ModelError) -> Int {
@@ -97,7 +92,8 @@ extension World {
     guard let store = old.store else { throw .notLoaded(id.rawValue) }
     let before = store.selectedIDs
     let selected = Set(before)
-    let wanted = Set(ids)
+    // What was selected before a filter hid it can still be let go.
+    let wanted = mode == .remove ? Set(ids) : old.shown(ids)
     var changed: Set<Int>
     switch mode {
     case .add: changed = wanted.subtracting(selected)
@@ -119,8 +115,7 @@ extension World {
       try layers.modify(id) { (layer) throws(StoreFailure) in
         try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())
         try layer.features?.store?.setSelected(true, ids: changed.subtracting(selected).sorted())
-        let count = layer.store?.selectedCount ?? 0
-        layer.features?.selectedCount = count
+        layer.features?.countSelected()
       }
     } catch { throw ModelError(error) }
     // Others may be selected though they are as many as before.
@@ -145,7 +140,7 @@ struct Selected: Reversal {
       // Both are ids of features that are there.
       try? layer.features?.store?.setSelected(false, ids: now)
       try? layer.features?.store?.setSelected(true, ids: ids)
-      layer.features?.selectedCount = ids.count
+      layer.features?.countSelected()
     }
   }
   func undo(_ world: inout World) {}
@@ -175,13 +170,9 @@ extension Expression {
   public static func condition(
     _ text: String, over schema: FeatureSchema, at path: String
   ) throws(ModelError) -> (Expression, CompiledExpression) {
-    do {
+    do throws(ExpressionError) {
       let expression = try Expression(text)
-      let compiled = try expression.compiled(for: schema)
-      guard expression.isCondition else { throw ModelError.notACondition(text, path: path) }
-      return (expression, compiled)
-    } catch let error as ExpressionError {
-      throw .expression(error, path: path)
-    } catch let error as ModelError { throw error } catch { throw .notACondition(text, path: path) }
+      return (expression, try expression.compiled(for: schema, as: .condition))
+    } catch { throw .expression(error, path: path) }
   }
 }

@@ -30,10 +30,13 @@ extension World {
   }
 
   /// Ends a load with the features read.
+  ///
+  /// - Throws: `wrongFieldType` where the features tell that the layer's time is not in the fields that are to say it.
   public mutating func finishLoad(_ id: LayerID, store: FeatureStore) throws(ModelError) -> Layer {
     try change(id) { (layer) throws(ModelError) in
       layer.features?.store = store
-      layer.features?.selectedCount = store.selectedCount
+      if let time = layer.features?.time { try layer.features?.check(time, at: "/layers/\(id.rawValue)/time") }
+      layer.features?.countSelected()
       layer.features?.loadStatus = .loaded
     }
     return try layers.require(id)

@@ -166,10 +166,11 @@ extension World {
       guard !geometry.isEmpty else { throw .emptyGeometry }
       var inMap: Geometry
       do {
-        inMap = try transformer.transform(geometry, from: reference, to: map)
-        if let wrap = view.wrap, try transformer.describe(reference).kind == .geographic {
-          inMap = wrap.unrolled(inMap, fromDegrees: geometry)
-        }
+        let isInDegrees = try transformer.describe(reference).kind == .geographic
+        let shown = isInDegrees ? view.polarLimit?.held(degrees: geometry) ?? geometry : geometry
+        inMap = try transformer.transform(shown, from: reference, to: map)
+        if let wrap = view.wrap, isInDegrees { inMap = wrap.unrolled(inMap, fromDegrees: shown) }
+        inMap = view.polarLimit?.held(inMap) ?? inMap
       } catch { throw .transform(error) }
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard

@@ -16,7 +16,8 @@ extension World {
     let claimed = try claim(id, prefix: "view")
     insert(
       View(
-        id: claimed, content: content, reference: view.reference, wrap: view.wrap, screen: screen,
+        id: claimed, content: content, reference: view.reference, wrap: view.wrap, polarLimit: view.polarLimit,
+        screen: screen,
         viewpoint: view.viewpoint, camera: view.camera))
     return try views.require(claimed)
   }
@@ -32,7 +33,8 @@ extension World {
     }
     let (camera, start) = try worldCamera(in: info, on: screen)
     var view = View(
-      id: ViewID(""), content: content, reference: info, wrap: WorldWrap(info, transformer), screen: screen,
+      id: ViewID(""), content: content, reference: info, wrap: WorldWrap(info, transformer),
+      polarLimit: PolarLimit(info, transformer), screen: screen,
       viewpoint: start, camera: camera)
     (view.camera, view.viewpoint) = try held(camera, start, in: view)
     return view

@@ -117,7 +117,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case duplicateItem
   /// A link's other end refused what it was to have; nothing was changed.
   case linkFailed
-  /// No JSON Pointer into the model's tree.
+  /// No JSON Pointer into the model's tree; or one with `*` in a segment that has more to it.
   case invalidPath
   /// No time by RFC 3339.
   case invalidTime
@@ -159,6 +159,11 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute.
   case unknownField
+  /// The field is there and cannot be used so: it holds no numbers where a renderer measures, or no dates where it is
+  /// to say when a feature is. A text that is a number can be measured by the expression `toNumber(field)`.
+  case wrongFieldType
+  /// Nothing says when the features are: an overlay, or a layer without `time`.
+  case noTime
   /// An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says what could
   /// stand there.
   case expressionSyntax
@@ -255,6 +260,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .sourceClosed: -31049
     case .notLoaded: -31050
     case .unknownField: -31051
+    case .wrongFieldType: -31056
+    case .noTime: -31057
     case .expressionSyntax: -31060
     case .expressionType: -31061
     case .expressionTooDeep: -31062

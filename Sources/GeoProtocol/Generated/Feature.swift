@@ -6,9 +6,48 @@ import JSON
 /// Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that its
 /// definition expression and its time filter let through.
 ///
-/// The order of features is that of drawing and stays the same from page to page as long as the revision does. A
-/// result that was cut says so in `exceededLimit`.
+/// The order of features is that of drawing, or that asked for, and stays the same from page to page as long as the
+/// revision does. A result that was cut says so in `exceededLimit`.
 public enum FeatureProtocol {
+  /// A direction.
+  public enum SortOrder: String, WireEnum {
+    /// The least first.
+    case ascending
+    /// The greatest first.
+    case descending
+  }
+
+  /// An attribute to put features in order by. Numbers come before texts, which go by code points, and those before
+  /// truth values; fields of dates go by time. What has no value, or JSON, is last in both directions.
+  public struct OrderBy: JSONDecodable, JSONEncodable, Sendable {
+    /// Which.
+    public var field: String
+    /// In which direction.
+    public var order: FeatureProtocol.SortOrder
+
+    public init(field: String, order: FeatureProtocol.SortOrder = .ascending) {
+      self.field = field
+      self.order = order
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.field =
+        try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+      let order = json["order"]
+      self.order = try order.isPresent ? FeatureProtocol.SortOrder(from: order) : .ascending
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("field")
+      writer.value(field)
+      writer.key("order")
+      order.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
   /// GeoJSON's tag.
   public enum FeatureCollectionType: String, WireEnum {
     /// A FeatureCollection.
@@ -34,6 +73,11 @@ public enum FeatureProtocol {
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
+      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
+      /// lets through.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The first counts most; equal features come by their ids. In drawing order when absent.
+      public var orderBy: [FeatureProtocol.OrderBy]?
       /// How many to pass over.
       public var offset: Int
       /// How many at most.
@@ -48,7 +92,8 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        offset: Int = 0, limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
+        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
+        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
         outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -58,6 +103,8 @@ public enum FeatureProtocol {
         self.ids = ids
         self.whereClause = whereClause
         self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.orderBy = orderBy
         self.offset = offset
         self.limit = limit
         self.properties = properties
@@ -85,6 +132,12 @@ public enum FeatureProtocol {
         self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -111,7 +164,7 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// Whether there are more.
       public var exceededLimit: Bool
-      /// In drawing order.
+      /// By `orderBy`, else in drawing order.
       public var features: JSONOpaque
 
       public init(
@@ -161,6 +214,11 @@ public enum FeatureProtocol {
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
+      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
+      /// lets through.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The first counts most; equal features come by their ids. In drawing order when absent.
+      public var orderBy: [FeatureProtocol.OrderBy]?
       /// How many to pass over.
       public var offset: Int
       /// How many at most.
@@ -169,7 +227,8 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        offset: Int = 0, limit: Int = 100000
+        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
+        limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -178,6 +237,8 @@ public enum FeatureProtocol {
         self.ids = ids
         self.whereClause = whereClause
         self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.orderBy = orderBy
         self.offset = offset
         self.limit = limit
       }
@@ -202,6 +263,12 @@ public enum FeatureProtocol {
         self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -216,7 +283,7 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Whether there are more.
       public var exceededLimit: Bool
-      /// In drawing order.
+      /// By `orderBy`, else in drawing order.
       public var ids: [Int]
 
       public init(revision: Int, exceededLimit: Bool, ids: [Int]) {
@@ -257,10 +324,14 @@ public enum FeatureProtocol {
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
+      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
+      /// lets through.
+      public var timeExtent: LayerProtocol.TimeExtent?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -269,6 +340,7 @@ public enum FeatureProtocol {
         self.ids = ids
         self.whereClause = whereClause
         self.isSelected = isSelected
+        self.timeExtent = timeExtent
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -291,6 +363,8 @@ public enum FeatureProtocol {
         self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
       }
     }
 
@@ -335,13 +409,16 @@ public enum FeatureProtocol {
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
+      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
+      /// lets through.
+      public var timeExtent: LayerProtocol.TimeExtent?
       /// Of the answer; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        outSpatialReference: String? = nil
+        timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -350,6 +427,7 @@ public enum FeatureProtocol {
         self.ids = ids
         self.whereClause = whereClause
         self.isSelected = isSelected
+        self.timeExtent = timeExtent
         self.outSpatialReference = outSpatialReference
       }
 
@@ -373,6 +451,8 @@ public enum FeatureProtocol {
         self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
@@ -387,7 +467,8 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// How many.
       public var count: Int
-      /// Around them; absent when there is nothing.
+      /// Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
+      /// 85.0511287798066 degrees.
       public var extent: SessionProtocol.Envelope?
 
       public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {

@@ -102,7 +102,8 @@ public enum LayerProtocol {
   }
 
   /// Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with times, by
-  /// RFC 3339; without a zone they are UTC. What has no start is not wanted.
+  /// RFC 3339; without a zone they are UTC. What has no start is not wanted. A field that holds none is refused: by
+  /// its type, and a field of texts by its values, as soon as they are loaded; a load fails then.
   public struct LayerTime: JSONDecodable, JSONEncodable, Sendable {
     /// When it begins, or is, without `endField`.
     public var startField: String
@@ -189,7 +190,8 @@ public enum LayerProtocol {
     public var extent: SessionProtocol.Envelope?
     /// Its fields; absent for a group.
     public var fields: [SourceProtocol.Field]?
-    /// How many features are selected; absent for a group.
+    /// How many of the features that count are selected; absent for a group. What a filter hides stays selected and
+    /// is counted again when it is let through.
     public var selectedCount: Int?
     /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
     public var definitionExpression: String?
@@ -606,7 +608,8 @@ public enum LayerProtocol {
     public typealias Result = LayerProtocol.Layer
   }
 
-  /// Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+  /// Changes which features of a loaded layer or table are selected. Those that its definition expression or its time
+  /// filter hides cannot be selected: they are passed over. Undo leaves selections alone.
   public enum Select {
     public static let name: StaticString = "layer/select"
     public static let params = [
@@ -649,7 +652,7 @@ public enum LayerProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many are selected now.
+      /// How many of those that count are selected now.
       public var selectedCount: Int
 
       public init(revision: Int, selectedCount: Int) {
@@ -808,9 +811,10 @@ public enum LayerProtocol {
     }
   }
 
-  /// How features are drawn, by their attributes, in sizes multiplied by the environment's `symbolScale`. Without a
-  /// renderer, features of GeoJSON that say so are drawn by simplestyle, the others in grey. Whether they are visible
-  /// does not matter; what the definition expression or the time filter leaves out has no symbol.
+  /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
+  /// `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that say so are drawn by
+  /// simplestyle, the others in grey. Whether they are visible does not matter; what the definition expression or the
+  /// time filter leaves out has no symbol.
   public enum SymbolFor {
     public static let name: StaticString = "layer/symbolFor"
 
@@ -1001,7 +1005,7 @@ public enum LayerProtocol {
   }
 
   /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
-  /// Null, text and divisions by 0 are left out. The layer stays as it is.
+  /// Null, divisions by 0, and texts where the type does not tell, are left out. The layer stays as it is.
   public enum ClassBreaks {
     public static let name: StaticString = "layer/classBreaks"
 

@@ -38,7 +38,8 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.RetryLoad.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result>
 
-  /// How features are drawn, by their attributes, in sizes multiplied by the environment's `symbolScale`.
+  /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
+  /// `symbolScale`, outlines and halos alike.
   static func symbolFor(
     _ params: LayerProtocol.SymbolFor.Params, in world: Host.World
   ) throws -> LayerProtocol.SymbolFor.Result

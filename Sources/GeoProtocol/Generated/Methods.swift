@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "fdbc0ccf399faba3"
+  public static let hash = "63472c08683a6794"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -189,22 +189,22 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep]
+      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .query, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
@@ -218,7 +218,7 @@ public enum WireProtocol {
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax,
       .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
-      .invalidTemplate, .wrongKind, .invalidTime]
+      .invalidTemplate, .wrongKind, .invalidTime, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
@@ -228,7 +228,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -237,7 +237,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -258,7 +258,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
-      .expressionTooDeep]
+      .expressionTooDeep, .wrongFieldType]
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",

@@ -30,8 +30,8 @@ public enum SceneProtocol {
     public var bookmarks: [MapProtocol.Bookmark]
     /// Where views that are created without a viewpoint start; the world when absent.
     public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
-    /// absent they keep it at every scale.
+    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
+    /// and halos alike; when absent they keep it at every scale.
     public var referenceScale: Double?
     /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
     /// are there already stay until they move.
@@ -466,8 +466,8 @@ public enum SceneProtocol {
       public var bookmarks: [MapProtocol.NewBookmark]?
       /// Where views that are created without a viewpoint start; views that are there stay.
       public var initialViewpoint: ViewProtocol.Viewpoint?
-      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale; when
-      /// absent they keep it at every scale.
+      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
+      /// and halos alike; when absent they keep it at every scale.
       public var referenceScale: Double?
       /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
       /// are there already stay until they move.

@@ -5,13 +5,13 @@ import JSON
 
 /// Reading the model as one tree, and following it.
 ///
-/// Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment. The tree
-/// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, `/viewModels`,
-/// `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and `/clock`, `/edit`,
-/// `/document`. Objects stand there as their types say, with null for what is absent and without `revision`, which
-/// deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and applies them
-/// equals the model at the revision they name. Ordered lists whose elements are ids, or objects with an `id`, change
-/// by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
+/// Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole segment and
+/// in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
+/// `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and
+/// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
+/// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
+/// snapshot and applies them equals the model at the revision they name. Ordered lists whose elements are ids, or
+/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
 ///
 /// A long delta goes out in parts while other requests are read and run; answers that state its revision or a later
 /// one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was asked for do
@@ -132,7 +132,7 @@ public enum StateProtocol {
     public static let name: StaticString = "state/get"
 
     public struct Params: JSONDecodable, Sendable {
-      /// JSON Pointer, `*` for one segment; the whole tree when empty.
+      /// JSON Pointer, `*` for one whole segment; the whole tree when empty.
       public var path: String
 
       public init(path: String) {
@@ -174,7 +174,7 @@ public enum StateProtocol {
     public static let name: StaticString = "state/observe"
 
     public struct Params: JSONDecodable, Sendable {
-      /// JSON Pointers, `*` for one segment.
+      /// JSON Pointers, `*` for one whole segment.
       public var paths: [String]
       /// Leaves out changes of this origin's name; revisions still chain.
       public var exceptOrigin: String?

@@ -14,7 +14,18 @@ public enum SymbologyProtocol {
     try json.string("string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})") { StringChecks.color($0) }
   }
 
-  /// An expression in CQL2 text over the fields of a layer or the attributes of an overlay's graphics.
+  /// An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.
+  ///
+  /// Texts stand in single quotes, names that are no plain word in double ones; the quote twice is one. A backslash
+  /// takes a single quote or a backslash behind it as it is, in a pattern of LIKE also a wildcard: `%` is any text
+  /// there, `_` one code point. Before anything else it is a character. `CASEI(x)` and `ACCENTI(x)` stand on both
+  /// sides of a comparison, or around the pattern too, and leave case or accents out of account; accents are those
+  /// that Unicode's canonical decomposition parts from a letter.
+  ///
+  /// Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often as
+  /// there is room. What can never be is refused where types are declared, as a layer's fields are: a condition that
+  /// is no truth value, a text that is compared with a number. The attributes of graphics may be of any type; what
+  /// does not go together is unknown there.
   static func readExpression(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
   }
@@ -1626,5 +1637,9 @@ public enum SymbologyProtocol {
     case equalInterval
     /// Classes with as nearly the same number of features as equal numbers allow.
     case quantile
+    /// Classes whose numbers differ least among themselves: with the least sum of squared distances to the means of
+    /// the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are taken together in
+    /// as many groups.
+    case naturalBreaks
   }
 }

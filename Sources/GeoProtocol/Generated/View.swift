@@ -17,7 +17,8 @@ public enum ViewProtocol {
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {
     /// A point and a scale.
     case centerAndScale(CenterAndScale)
-    /// What has to be in sight.
+    /// What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up to
+    /// 85.0511287798066 degrees: there that world is a square.
     case boundingGeometry(BoundingGeometry)
     /// Where one stands and looks; in scenes alone.
     case camera(Camera)
@@ -65,7 +66,8 @@ public enum ViewProtocol {
       }
     }
 
-    /// What has to be in sight.
+    /// What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up to
+    /// 85.0511287798066 degrees: there that world is a square.
     public struct BoundingGeometry: Sendable {
       /// Any that is not empty.
       public var geometry: JSONOpaque

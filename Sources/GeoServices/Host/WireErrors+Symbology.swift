@@ -25,9 +25,16 @@ extension RPCError {
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
         .with("available", json: Self.json(available))
     case .expression(let error): self.init(error, at: path)
-    case .condition:
-      self = plain(.expressionType).with("line", 1).with("column", 1).with("offset", 0)
+    case .fieldType(let name): self.init(wrongField: name, found: error.found, expected: error.expected, at: path)
     }
+  }
+
+  /// Of a field that is there and cannot be used so.
+  init(wrongField name: String, found: String, expected: String, at path: String) {
+    self = RPCError(
+      .wrongFieldType, "Expected \(expected) at \(path); \"\(name)\" is none (\(found)).", path: path,
+      expected: expected
+    ).with("found", found)
   }
 
   /// - Parameter path: where the expression stands.
@@ -44,5 +51,6 @@ extension RPCError {
       path: path, expected: error.expected
     )
     .with("line", error.line).with("column", error.column).with("offset", error.offset).with("found", error.found)
+    if kind == .unknownField { self = with("available", json: Self.json(error.available)) }
   }
 }

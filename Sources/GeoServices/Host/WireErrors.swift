@@ -66,9 +66,6 @@ extension RPCError {
       self.init(
         .noGeometry, "\"\(name)\" has no geometry.", path: "/params/sourceLayer", expected: "a layer with geometry")
     case .expression(let error, let path): self.init(error, at: path)
-    case .notACondition(let text, let path):
-      self = RPCError(.expressionType, "The expression is never true or false.", path: path, expected: "a condition")
-        .with("line", 1).with("column", 1).with("offset", 0).with("found", String(text.prefix(200)))
     case .cameraNeedsScene:
       self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
@@ -92,6 +89,9 @@ extension RPCError {
       ).with("available", json: Self.json(available))
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
+    case .noTime(let id):
+      self = RPCError(.noTime, "Nothing says when the features of \"\(id)\" are.", path: "/params/timeExtent").with(
+        "id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
     case .tooManyTicks:
       self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
@@ -102,6 +102,8 @@ extension RPCError {
     case .unknownField(let name, let available, let path):
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path)
         .with("available", json: Self.json(available))
+    case .wrongFieldType(let name, let found, let expected, let path):
+      self.init(wrongField: name, found: found.rawValue, expected: expected, at: path)
     case .items(let items, let count):
       self = RPCError(.invalidItems, "\(count) of the items are bad; nothing was changed.")
         .with("items", json: Self.json(items)).with("count", count)

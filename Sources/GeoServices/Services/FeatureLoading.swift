@@ -3,6 +3,7 @@
 import FeatureFormats
 import GeoModel
 import Geometry
+import JSON
 import Query
 
 enum FeatureLoading {
@@ -20,6 +21,14 @@ enum FeatureLoading {
           points: xField.flatMap { x in yField.map { OpenOptions.PointFields(x: x, y: $0) } })
       )
     }
+  }
+
+  /// What a value of JSON is by itself. Where GeoJSON has values of several types under one name, GDAL gives each as text, strings
+  /// without their quotes: what is no JSON is such a string.
+  private static func parsed(_ value: AttributeValue) -> AttributeValue {
+    guard case .json(let text) = value else { return value }
+    guard let document = try? JSONDocument(text) else { return .string(text) }
+    return document.read { GraphicReader.attribute($0) }
   }
 
   /// Reads every feature of a layer into a store with its index.
@@ -58,7 +67,9 @@ enum FeatureLoading {
       case let geometry?: batch.setGeometry(geometry)
       case nil: break
       }
-      for (column, value) in zip(columns, feature.attributes) where value != .null { batch.set(column: column, value) }
+      for (column, value) in zip(columns, feature.attributes) where value != .null {
+        batch.set(column: column, parsed(value))
+      }
       if batch.count >= batchRows { append() }
     }
     append()

@@ -85,11 +85,11 @@ extension LayerService {
     let (layer, store) = try loaded(params.layer, in: world)
     let source = try Wire.source(params.field, params.expression)
     try Wire.within(params.field == nil ? "expression" : "field") { () throws(SymbologyError) in
-      try source.check(for: store.schema)
+      try source.check(for: store.schema, as: .number)
     }
     if let name = params.normalizationField {
       try Wire.within("normalizationField") { () throws(SymbologyError) in
-        try AttributeSource.field(name).check(for: store.schema)
+        try AttributeSource.field(name).check(for: store.schema, as: .number)
       }
     }
     let symbol =
@@ -102,7 +102,10 @@ extension LayerService {
       let numbers = Classification.numbers(
         in: store, of: source, normalizationField: params.normalizationField, isCancelled: { worker.isCancelled })
       try worker.checkCancelled()
-      let classes = Classification(numbers, Wire.word(params.method, .equalInterval), count: params.classCount)
+      let classes = Classification(
+        numbers, Wire.word(params.method, .equalInterval), count: params.classCount,
+        isCancelled: { worker.isCancelled })
+      try worker.checkCancelled()
       let renderer = try classes.renderer(
         for: source, normalizationField: params.normalizationField, symbol: symbol, colors: colors)
       let result = Wire.renderer(Renderer(.classBreaks(renderer)))

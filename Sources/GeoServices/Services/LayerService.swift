@@ -52,25 +52,9 @@ enum LayerService: LayerHandlers {
   }
 
   private static func time(_ time: LayerProtocol.LayerTime) throws -> LayerTime {
-    func instant(_ text: String?, _ member: String) throws -> Instant? {
-      try text.map { text in
-        guard let instant = Instant(text) else {
-          throw RPCError(
-            .invalidTime, "\"\(text.prefix(100))\" is no time by RFC 3339.", path: "/params/time/extent/\(member)",
-            expected: "a time by RFC 3339")
-        }
-        return instant
-      }
-    }
-    let extent = try time.extent.map {
-      TimeExtent(start: try instant($0.startTime, "startTime"), end: try instant($0.endTime, "endTime"))
-    }
-    if let start = extent?.start, let end = extent?.end, end < start {
-      throw RPCError(
-        .invalidTime, "The extent ends before it begins.", path: "/params/time/extent/endTime",
-        expected: "a time not before startTime")
-    }
-    return LayerTime(startField: time.startField, endField: time.endField, extent: extent)
+    LayerTime(
+      startField: time.startField, endField: time.endField,
+      extent: try time.extent.map { try Wire.timeExtent($0, at: "/params/time/extent") })
   }
 
   static func select(
@@ -140,8 +124,13 @@ enum LayerService: LayerHandlers {
       do {
         let store = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in
-          let layer = try world.finishLoad(id, store: store)
-          return result(world, layer)
+          do throws(ModelError) {
+            let layer = try world.finishLoad(id, store: store)
+            return result(world, layer)
+          } catch {
+            world.failLoad(id, RPCError(error).failure)
+            throw error
+          }
         }
       } catch FormatError.cancelled {
         throw CancellationError()

@@ -75,7 +75,8 @@ enum LocationService: LocationHandlers {
 func instant(_ text: String, _ path: String) throws -> Instant {
   guard let instant = Instant(text) else {
     throw RPCError(
-      .invalidTime, "\"\(text)\" is no time by RFC 3339.", path: path, expected: "a time such as 2000-01-01T00:00:00Z")
+      .invalidTime, "\"\(text.prefix(100))\" is no time by RFC 3339.", path: path,
+      expected: "a time such as 2000-01-01T00:00:00Z")
   }
   return instant
 }

@@ -36,12 +36,11 @@ enum Portraying {
       case .own(let text)?:
         let own = Wire.keptSymbol(text)
         if scale != 1, let own, let symbol = try? Wire.symbol(own) {
-          return .init(id: row.id, symbol: Wire.symbol(symbol.sized(symbol.size * scale)), selectionColor: selected)
+          return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
         }
         return .init(id: row.id, symbol: own, selectionColor: selected)
       case .made(let symbol)?:
-        let drawn = scale == 1 ? symbol : symbol.sized(symbol.size * scale)
-        return .init(id: row.id, symbol: Wire.symbol(drawn), selectionColor: selected)
+        return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
       case nil: return .init(id: row.id)
       }
     }

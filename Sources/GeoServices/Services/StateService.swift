@@ -57,6 +57,12 @@ enum StateService: StateHandlers {
         .invalidPath, "\"\(text.prefix(200))\" is no JSON Pointer.", path: path,
         expected: "a JSON Pointer such as /views/v1/viewpoint")
     }
+    // No id has one; what looks like a pattern and matches nothing would be silence.
+    guard !pattern.segments.contains(where: \.hasPartialWildcard) else {
+      throw RPCError(
+        .invalidPath, "\"\(text.prefix(200))\" has * in a segment with more to it.", path: path,
+        expected: "* by itself, for any one segment")
+    }
     return pattern
   }
 }

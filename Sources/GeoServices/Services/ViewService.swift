@@ -149,7 +149,7 @@ enum ViewService: ViewHandlers {
       try world.transformer.transform(.polygon([piece]), from: own, to: reference)
     }
     let boxes = try pieces.compactMap { Geometry.multiPoint($0).envelope }.map {
-      try world.transformer.bounds(of: $0, from: own, to: reference)
+      try world.bounds(of: $0, from: own, to: reference)
     }
     return .init(
       revision: world.revision, spatialReference: reference.definition,

@@ -9,6 +9,10 @@ struct StatePattern: Hashable {
     case any
     case name(String)
 
+    var hasPartialWildcard: Bool {
+      if case .name(let name) = self { name.utf8.contains(UInt8(ascii: "*")) } else { false }
+    }
+
     func matches(_ name: String) -> Bool {
       switch self {
       case .any: true

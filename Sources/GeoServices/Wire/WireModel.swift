@@ -4,6 +4,7 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
+import JSONRPC
 import Query
 
 enum Wire {
@@ -130,5 +131,17 @@ enum Wire {
       locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
       status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
       loops: source.loops, owner: source.owner?.id, location: source.location.map(location))
+  }
+
+  /// - Parameter path: where it stands, for errors.
+  static func timeExtent(_ extent: LayerProtocol.TimeExtent, at path: String) throws -> TimeExtent {
+    let start = try extent.startTime.map { try instant($0, "\(path)/startTime") }
+    let end = try extent.endTime.map { try instant($0, "\(path)/endTime") }
+    if let start, let end, end < start {
+      throw RPCError(
+        .invalidTime, "The extent ends before it begins.", path: "\(path)/endTime",
+        expected: "a time not before startTime")
+    }
+    return TimeExtent(start: start, end: end)
   }
 }

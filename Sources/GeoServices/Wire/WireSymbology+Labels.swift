@@ -45,8 +45,8 @@ extension Wire {
     var condition: Expression?
     if let text = label.whereClause {
       let read = try expression(text, at: "whereClause")
-      guard read.isCondition else {
-        throw SymbologyError(.condition, at: ["whereClause"], expected: "a condition", found: text)
+      do throws(ExpressionError) { try read.check(for: .condition) } catch {
+        throw SymbologyError(error, at: ["whereClause"])
       }
       condition = read
     }
@@ -92,7 +92,7 @@ extension Wire {
 
   static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
     var symbol = label.symbol
-    if scale != 1, case .text(let grown) = Symbol.text(symbol).sized(symbol.size * scale) { symbol = grown }
+    if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
     return .init(
       id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)

@@ -36,22 +36,51 @@ public struct Expression: Hashable, Sendable {
   /// The names it refers to, each once, in the order of the text.
   public var properties: [String] { tree.parts.properties }
 
-  /// Whether its value can be true: what a filter must be.
-  public var isCondition: Bool { tree.types { _ in .any }.last?.contains(.boolean) ?? false }
+  /// What the value of an expression is for.
+  public enum Use: Sendable {
+    /// A value of any type.
+    case value
+    /// To be true of some features: a filter.
+    case condition
+    /// To be measured: class breaks, visual variables.
+    case number
+
+    var types: ScalarTypes {
+      switch self {
+      case .value: .any
+      case .condition: .boolean
+      case .number: .number
+      }
+    }
+  }
+
+  /// Refuses an expression that can never give what it is for, whatever its properties are.
+  ///
+  /// - Throws: ``ExpressionError`` of kind `type`.
+  public func check(for use: Use) throws(ExpressionError) {
+    try tree.checkResult(use.types, in: text) { _ in .any }
+  }
 
   /// The expression with its names replaced by a schema's columns.
   ///
-  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand. Types
-  ///   that were only seen in values are no reason, since the next value may be of another.
-  public func compiled(for schema: FeatureSchema) throws(ExpressionError) -> CompiledExpression {
+  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand or
+  ///   the value can never be what it is for. Types that were only seen in values are no reason, since the next value may be of
+  ///   another.
+  public func compiled(
+    for schema: FeatureSchema, as use: Use = .value
+  ) throws(ExpressionError) -> CompiledExpression {
     var columns: [Int] = []
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
       guard let column = schema.column(named: name) else {
-        throw ExpressionError(.unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name)
+        throw ExpressionError(
+          .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name,
+          available: schema.fields.map(\.name))
       }
       columns.append(column)
     }
-    try tree.checkTypes(in: text) { ScalarTypes(schema.declaredType(of: columns[$0])) }
+    let type = { (property: Int) in ScalarTypes(schema.declaredType(of: columns[property])) }
+    try tree.checkTypes(in: text, type)
+    try tree.checkResult(use.types, in: text, type)
     return CompiledExpression(tree: tree, columns: columns)
   }
 

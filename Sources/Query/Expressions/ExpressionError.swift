@@ -31,8 +31,13 @@ public struct ExpressionError: Error, Hashable, Sendable {
   public let expected: String
   /// What stands there: a piece of the text, or in words.
   public let found: String
+  /// With an unknown property of a schema: those there are.
+  public let available: [String]
 
-  init(_ kind: Kind, at offset: Int, in text: some Sequence<UInt8>, expected: String, found: String) {
+  init(
+    _ kind: Kind, at offset: Int, in text: some Sequence<UInt8>, expected: String, found: String,
+    available: [String] = []
+  ) {
     var line = 1
     var column = 1
     for byte in text.prefix(offset) {
@@ -49,5 +54,6 @@ public struct ExpressionError: Error, Hashable, Sendable {
     self.offset = offset
     self.expected = expected
     self.found = found
+    self.available = available
   }
 }

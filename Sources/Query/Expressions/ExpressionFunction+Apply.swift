@@ -16,7 +16,8 @@ extension ExpressionFunction {
     case .toText: return arguments[0].asText.map { .text($0) } ?? .null
     case .toNumber: return Self.number(arguments[0])
     case .upper: return map(arguments[0]) { $0.uppercased() }
-    case .lower, .casei: return map(arguments[0]) { $0.lowercased() }
+    case .lower: return map(arguments[0]) { $0.lowercased() }
+    case .casei, .accenti: return fold.map { map(arguments[0], $0) } ?? .null
     case .trim: return map(arguments[0], Self.trimmed)
     case .length: return arguments[0].string.map { .integer(Int64($0.unicodeScalars.count)) } ?? .null
     case .substring: return Self.substring(arguments)
@@ -37,6 +38,15 @@ extension ExpressionFunction {
       }
     case .sqrt: return arguments[0].number.map { Scalar(finite: $0.squareRoot()) } ?? .null
     case .coalesce, .iif, .min, .max: return .null
+    }
+  }
+
+  /// What it makes of a text, and of the pattern that a text is held against; nil for functions that no pattern stands in.
+  var fold: ((String) -> String)? {
+    switch self {
+    case .casei: { $0.lowercased() }
+    case .accenti: AccentFolding.folded
+    default: nil
     }
   }
 

@@ -7,6 +7,8 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
   case upper, lower, trim
   /// For comparisons and patterns without regard to case.
   case casei
+  /// For comparisons and patterns without regard to accents.
+  case accenti
   /// In code points.
   case length
   /// From the code point numbered `start`, the first being 1; to the end without a count.
@@ -39,7 +41,7 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
   var signature: Signature {
     switch self {
     case .concat: Signature(counts: 1 ... .max, arguments: [.any], result: .text)
-    case .upper, .lower, .trim, .casei: Signature(counts: 1...1, arguments: [.text], result: .text)
+    case .upper, .lower, .trim, .casei, .accenti: Signature(counts: 1...1, arguments: [.text], result: .text)
     case .length: Signature(counts: 1...1, arguments: [.text], result: .number)
     case .substring: Signature(counts: 2...3, arguments: [.text, .number], result: .text)
     case .replace: Signature(counts: 3...3, arguments: [.text], result: .text)

@@ -126,8 +126,7 @@ struct ExpressionParser {
     let isNegated = try take(.not)
     if try take(.in) { return try list(left, isNegated, offset) }
     if try take(.like) {
-      let pattern = try likePattern()
-      parts.patterns.append(pattern)
+      parts.patterns.append(LikePattern(try likePattern()))
       return add(.like(left, pattern: parts.patterns.count - 1, isNegated: isNegated), at: offset)
     }
     if try take(.between) {
@@ -159,23 +158,22 @@ struct ExpressionParser {
     return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
   }
 
-  /// A text, or a text in `CASEI(...)`.
-  private mutating func likePattern() throws(ExpressionError) -> LikePattern {
-    var folds = 0
-    while case .name(let name) = token, name.lowercased() == "casei" {
+  /// A text, or one in `CASEI(...)` and `ACCENTI(...)`, the innermost of which is applied first.
+  private mutating func likePattern() throws(ExpressionError) -> String {
+    guard case .name(let name) = token, let fold = ExpressionFunction(rawValue: name.lowercased())?.fold else {
+      guard case .text = token else { throw unexpected("a pattern in single quotes") }
+      let text = lexer.pattern(range)
       try advance()
-      try expect(.open)
-      folds += 1
-    }
-    guard case .text(let text) = token else { throw unexpected("a pattern in single quotes") }
-    guard let pattern = LikePattern(folds > 0 ? text.lowercased() : text) else {
-      throw error(
-        .badLiteral, at: range.lowerBound, expected: "a character behind the last backslash",
-        found: lexer.excerpt(range))
+      return text
     }
     try advance()
-    for _ in 0..<folds { try expect(.close) }
-    return pattern
+    guard token == .symbol(.open) else { throw unexpected("'('") }
+    return try nested { parser throws(ExpressionError) in
+      try parser.advance()
+      let text = try parser.likePattern()
+      try parser.expect(.close)
+      return fold(text)
+    }
   }
 
   /// Elements up to the parenthesis that closes them.

@@ -78,7 +78,8 @@ struct ExpressionLexer {
 
   // MARK: Kinds of tokens
 
-  /// A text or a quoted name: the quote twice is one; in texts a backslash before it is one too, and else a character.
+  /// A text or a quoted name: the quote twice is one. In texts a backslash takes a quote or a backslash behind it as it is, and
+  /// before anything else it is a character: so every text can be written, also one that ends in a backslash.
   private mutating func quoted(by quote: UInt8) throws(ExpressionError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -86,8 +87,9 @@ struct ExpressionLexer {
     while position < bytes.count {
       let byte = bytes[position]
       let next = position + 1 < bytes.count ? bytes[position + 1] : 0
-      if next == quote, byte == quote || byte == UInt8(ascii: "\\") && quote == UInt8(ascii: "'") {
-        content.append(quote)
+      let isEscape = byte == Self.backslash && quote == UInt8(ascii: "'") && (next == quote || next == Self.backslash)
+      if isEscape || byte == quote && next == quote {
+        content.append(next)
         position += 2
       } else if byte == quote {
         position += 1
@@ -100,6 +102,21 @@ struct ExpressionLexer {
     let quote = quote == UInt8(ascii: "'") ? "'" : "\""
     throw error(.badLiteral, at: start, expected: "a closing \(quote)", found: excerpt(start..<bytes.count))
   }
+
+  /// A text once more, as ``LikePattern`` reads it: with its backslashes.
+  func pattern(_ range: Range<Int>) -> String {
+    var content: [UInt8] = []
+    var position = range.lowerBound + 1
+    while position < range.upperBound - 1 {
+      let byte = bytes[position]
+      content.append(byte)
+      if byte == Self.backslash { content.append(bytes[position + 1]) }
+      position += byte == Self.backslash || byte == UInt8(ascii: "'") ? 2 : 1
+    }
+    return String(decoding: content, as: UTF8.self)
+  }
+
+  private static let backslash = UInt8(ascii: "\\")
 
   private mutating func number() throws(ExpressionError) -> ExpressionToken {
     let start = position

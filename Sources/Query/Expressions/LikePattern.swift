@@ -2,29 +2,26 @@
 
 import Glibc
 
-/// A pattern of `LIKE`: `%` is any text, `_` one code point, a backslash takes the next character as it is.
+/// A pattern of `LIKE`: `%` is any text, `_` one code point. A backslash takes a wildcard, a quote or a backslash behind it as it is;
+/// before anything else it is a character, as in other texts.
 struct LikePattern: Sendable {
   private static let one: Int16 = -1
   private static let many: Int16 = -2
   /// Bytes of UTF-8, or one of the above.
   private var elements: [Int16] = []
 
-  /// Nil when the last character is a backslash that nothing follows.
-  init?(_ text: String) {
-    var isEscaped = false
-    for byte in text.utf8 {
-      if isEscaped {
-        elements.append(Int16(byte))
-        isEscaped = false
-      } else if byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "%") {
-        if elements.last != Self.many { elements.append(Self.many) }
-      } else {
-        elements.append(byte == UInt8(ascii: "_") ? Self.one : Int16(byte))
+  init(_ text: String) {
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\\"):
+        let isEscape = rest.first.map { "%_'\\".utf8.contains($0) } ?? false
+        elements.append(Int16(isEscape ? rest.removeFirst() : byte))
+      case UInt8(ascii: "%"): if elements.last != Self.many { elements.append(Self.many) }
+      case UInt8(ascii: "_"): elements.append(Self.one)
+      default: elements.append(Int16(byte))
       }
     }
-    if isEscaped { return nil }
   }
 
   /// Whether the whole text fits.

@@ -55,6 +55,13 @@ struct ScalarTypes: OptionSet {
   }
 }
 
+extension FeatureSchema {
+  /// Whether values of a column can be used so, as far as its declared type tells; without one they can.
+  public func allows(_ use: Expression.Use, of column: Int) -> Bool {
+    !ScalarTypes(declaredType(of: column)).isDisjoint(with: use.types)
+  }
+}
+
 extension ExpressionTree {
   /// The types of each node, those of a property being as told.
   func types(of property: (Int) -> ScalarTypes) -> [ScalarTypes] {
@@ -112,6 +119,14 @@ extension ExpressionTree {
         }
       }
     }
+  }
+
+  /// - Throws: ``ExpressionError`` of kind `type` where the whole can never be of `expected`.
+  func checkResult(
+    _ expected: ScalarTypes, in text: String, _ property: (Int) -> ScalarTypes
+  ) throws(ExpressionError) {
+    guard expected != .any, let found = types(of: property).last, found.isDisjoint(with: expected) else { return }
+    throw wrong(expected, found, at: root, text)
   }
 
   private func wrong(

@@ -96,11 +96,16 @@ extension FeatureStore {
   public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }
 
   /// Ids of the selected features, in the order of insertion.
-  public var selectedIDs: [Int] {
+  public var selectedIDs: [Int] { selected { slot, place in slot.chunk.ids[place] } }
+
+  /// Rows of the selected features, ascending.
+  public var selectedRows: [UInt32] { selected { slot, place in slot.base + UInt32(place) } }
+
+  private func selected<Value>(_ value: (Slot, Int) -> Value) -> [Value] {
     slots.flatMap { slot in
       slot.chunk.selected.isEmpty
         ? []
-        : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }.map { slot.chunk.ids[$0] }
+        : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }.map { value(slot, $0) }
     }
   }
 }

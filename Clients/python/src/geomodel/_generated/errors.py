@@ -509,7 +509,7 @@ class LinkFailedError(GeoModelError):
 
 
 class InvalidPathError(GeoModelError):
-    """No JSON Pointer into the model's tree."""
+    """No JSON Pointer into the model's tree; or one with `*` in a segment that has more to it."""
 
     kind = "invalidPath"
     code = -31020
@@ -690,6 +690,30 @@ class UnknownFieldError(GeoModelError):
     code = -31051
 
 
+class WrongFieldTypeError(GeoModelError):
+    """The field is there and cannot be used so: it holds no numbers where a renderer measures, or no dates
+    where it is to say when a feature is. A text that is a number can be measured by the expression
+    `toNumber(field)`.
+
+    `data` has:
+        found: What the field holds.
+    """
+
+    kind = "wrongFieldType"
+    code = -31056
+
+
+class NoTimeError(GeoModelError):
+    """Nothing says when the features are: an overlay, or a layer without `time`.
+
+    `data` has:
+        id: The layer or overlay.
+    """
+
+    kind = "noTime"
+    code = -31057
+
+
 class ExpressionSyntaxError(GeoModelError):
     """An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says
     what could stand there.
@@ -856,6 +880,8 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "sourceClosed": SourceClosedError,
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
+    "wrongFieldType": WrongFieldTypeError,
+    "noTime": NoTimeError,
     "expressionSyntax": ExpressionSyntaxError,
     "expressionType": ExpressionTypeError,
     "expressionTooDeep": ExpressionTooDeepError,

@@ -129,7 +129,8 @@ class BindingMethods(AsyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -220,7 +221,8 @@ class BindingMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -319,7 +321,8 @@ class BindingMethods(AsyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1030,8 +1033,8 @@ class FeatureMethods(AsyncCaller):
     """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
     its definition expression and its time filter let through.
 
-    The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut says so in `exceededLimit`.
+    The order of features is that of drawing, or that asked for, and stays the same from page to page as long
+    as the revision does. A result that was cut says so in `exceededLimit`.
     """
 
     async def query(
@@ -1044,6 +1047,8 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1061,6 +1066,10 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
@@ -1073,7 +1082,7 @@ class FeatureMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
-            features: In drawing order.
+            features: By `orderBy`, else in drawing order.
 
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
@@ -1081,12 +1090,14 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1107,6 +1118,8 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "properties": properties,
@@ -1128,6 +1141,8 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -1142,6 +1157,10 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -1149,18 +1168,20 @@ class FeatureMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
-            ids: In drawing order.
+            ids: By `orderBy`, else in drawing order.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1181,6 +1202,8 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -1199,6 +1222,7 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
         """Their number alone.
@@ -1211,6 +1235,8 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1221,12 +1247,14 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1247,6 +1275,7 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "meta": meta,
                 }
             ),
@@ -1263,6 +1292,7 @@ class FeatureMethods(AsyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
@@ -1276,6 +1306,8 @@ class FeatureMethods(AsyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1283,18 +1315,21 @@ class FeatureMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing.
+            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
+                Mercator, not beyond 85.0511287798066 degrees.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1315,6 +1350,7 @@ class FeatureMethods(AsyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -1442,6 +1478,8 @@ class LayerMethods(AsyncCaller):
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1491,7 +1529,9 @@ class LayerMethods(AsyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSelectResult:
-        """Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+        """Changes which features of a loaded layer or table are selected. Those that its definition
+        expression or its time filter hides cannot be selected: they are passed over. Undo leaves
+        selections alone.
 
         Args:
             layer: Its id.
@@ -1503,7 +1543,7 @@ class LayerMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            selectedCount: How many are selected now. (at least 0)
+            selectedCount: How many of those that count are selected now. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1569,6 +1609,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             await server.layer.load(layer="cities")
@@ -1640,6 +1682,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -1663,10 +1707,10 @@ class LayerMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
-        """How features are drawn, by their attributes, in sizes multiplied by the environment's
-        `symbolScale`. Without a renderer, features of GeoJSON that say so are drawn by simplestyle, the
-        others in grey. Whether they are visible does not matter; what the definition expression or the
-        time filter leaves out has no symbol.
+        """How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the
+        environment's `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that
+        say so are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what
+        the definition expression or the time filter leaves out has no symbol.
 
         Args:
             layer: Its id.
@@ -1841,7 +1885,8 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerClassBreaksResult:
         """Divides the numbers of a field or an expression into classes, and makes a renderer of them for
-        `layer/update`. Null, text and divisions by 0 are left out. The layer stays as it is.
+        `layer/update`. Null, divisions by 0, and texts where the type does not tell, are left out. The
+        layer stays as it is.
 
         Args:
             layer: Its id.
@@ -1867,6 +1912,8 @@ class LayerMethods(AsyncCaller):
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -2278,7 +2325,8 @@ class MapMethods(AsyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
@@ -3802,7 +3850,8 @@ class SceneMethods(AsyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
@@ -4769,14 +4818,14 @@ class SourceMethods(AsyncCaller):
 class StateMethods(AsyncCaller):
     """Reading the model as one tree, and following it.
 
-    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
-    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
-    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
-    and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent
-    and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that
-    starts from the snapshot and applies them equals the model at the revision they name. Ordered lists whose
-    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
-    each with the element's `id`.
+    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole
+    segment and in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
+    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
+    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say,
+    with null for what is absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902)
+    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
+    name. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and
+    `replace` of elements, each with the element's `id`.
 
     A long delta goes out in parts while other requests are read and run; answers that state its revision or a
     later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
@@ -4792,7 +4841,8 @@ class StateMethods(AsyncCaller):
         """The value at a path; with `*`, every place that matches.
 
         Args:
-            path: JSON Pointer, `*` for one segment; the whole tree when empty. (at most 1024 characters)
+            path: JSON Pointer, `*` for one whole segment; the whole tree when empty. (at most 1024
+                characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4802,7 +4852,8 @@ class StateMethods(AsyncCaller):
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.state.get(path="/views/*/isNavigating")
@@ -4823,7 +4874,7 @@ class StateMethods(AsyncCaller):
         below them, the client's own writes included. A path may name what does not exist yet.
 
         Args:
-            paths: JSON Pointers, `*` for one segment. (1 to 100 elements)
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Leaves out changes of this origin's name; revisions still chain. (at most 128
                 characters)
             max_rate: Deltas at most so often; then they may come after replies that state their revision.
@@ -4838,7 +4889,8 @@ class StateMethods(AsyncCaller):
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4886,7 +4938,8 @@ class StateMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -5816,7 +5869,8 @@ class ViewModelMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5869,7 +5923,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.view_model.insert_items(
@@ -5920,7 +5975,8 @@ class ViewModelMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5970,7 +6026,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             await server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])

@@ -129,7 +129,8 @@ class BindingMethods(SyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -220,7 +221,8 @@ class BindingMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -311,7 +313,8 @@ class BindingMethods(SyncCaller):
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownFieldError: The features have no such attribute.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1006,8 +1009,8 @@ class FeatureMethods(SyncCaller):
     """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
     its definition expression and its time filter let through.
 
-    The order of features is that of drawing and stays the same from page to page as long as the revision
-    does. A result that was cut says so in `exceededLimit`.
+    The order of features is that of drawing, or that asked for, and stays the same from page to page as long
+    as the revision does. A result that was cut says so in `exceededLimit`.
     """
 
     def query(
@@ -1020,6 +1023,8 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1037,6 +1042,10 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
@@ -1049,7 +1058,7 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
-            features: In drawing order.
+            features: By `orderBy`, else in drawing order.
 
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
@@ -1057,12 +1066,14 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1083,6 +1094,8 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "properties": properties,
@@ -1104,6 +1117,8 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -1118,6 +1133,10 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
+            order_by: The first counts most; equal features come by their ids. In drawing order when
+                absent. (at most 16 elements)
             offset: How many to pass over. (at least 0; default 0)
             limit: How many at most. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -1125,18 +1144,20 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
-            ids: In drawing order.
+            ids: By `orderBy`, else in drawing order.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1157,6 +1178,8 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -1175,6 +1198,7 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
         """Their number alone.
@@ -1187,6 +1211,8 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1197,12 +1223,14 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1223,6 +1251,7 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "meta": meta,
                 }
             ),
@@ -1239,6 +1268,7 @@ class FeatureMethods(SyncCaller):
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
@@ -1252,6 +1282,8 @@ class FeatureMethods(SyncCaller):
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1259,18 +1291,21 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing.
+            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
+                Mercator, not beyond 85.0511287798066 degrees.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1291,6 +1326,7 @@ class FeatureMethods(SyncCaller):
                     "ids": ids,
                     "whereClause": where_clause,
                     "isSelected": is_selected,
+                    "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -1418,6 +1454,8 @@ class LayerMethods(SyncCaller):
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1467,7 +1505,9 @@ class LayerMethods(SyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSelectResult:
-        """Changes which features of a loaded layer or table are selected. Undo leaves selections alone.
+        """Changes which features of a loaded layer or table are selected. Those that its definition
+        expression or its time filter hides cannot be selected: they are passed over. Undo leaves
+        selections alone.
 
         Args:
             layer: Its id.
@@ -1479,7 +1519,7 @@ class LayerMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            selectedCount: How many are selected now. (at least 0)
+            selectedCount: How many of those that count are selected now. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1545,6 +1585,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             server.layer.load(layer="cities")
@@ -1616,6 +1658,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -1631,10 +1675,10 @@ class LayerMethods(SyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
-        """How features are drawn, by their attributes, in sizes multiplied by the environment's
-        `symbolScale`. Without a renderer, features of GeoJSON that say so are drawn by simplestyle, the
-        others in grey. Whether they are visible does not matter; what the definition expression or the
-        time filter leaves out has no symbol.
+        """How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the
+        environment's `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that
+        say so are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what
+        the definition expression or the time filter leaves out has no symbol.
 
         Args:
             layer: Its id.
@@ -1809,7 +1853,8 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerClassBreaksResult:
         """Divides the numbers of a field or an expression into classes, and makes a renderer of them for
-        `layer/update`. Null, text and divisions by 0 are left out. The layer stays as it is.
+        `layer/update`. Null, divisions by 0, and texts where the type does not tell, are left out. The
+        layer stays as it is.
 
         Args:
             layer: Its id.
@@ -1835,6 +1880,8 @@ class LayerMethods(SyncCaller):
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute.
+            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
+                renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -2241,7 +2288,8 @@ class MapMethods(SyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
@@ -3757,7 +3805,8 @@ class SceneMethods(SyncCaller):
             initial_viewpoint: Where views that are created without a viewpoint start; views that are
                 there stay.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale; when absent they keep it at every scale. (above 0)
+                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
+                (above 0)
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
@@ -4708,14 +4757,14 @@ class SourceMethods(SyncCaller):
 class StateMethods(SyncCaller):
     """Reading the model as one tree, and following it.
 
-    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one segment.
-    The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
-    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
-    and `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent
-    and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that
-    starts from the snapshot and applies them equals the model at the revision they name. Ordered lists whose
-    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
-    each with the element's `id`.
+    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole
+    segment and in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
+    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
+    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say,
+    with null for what is absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902)
+    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
+    name. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and
+    `replace` of elements, each with the element's `id`.
 
     A long delta goes out in parts while other requests are read and run; answers that state its revision or a
     later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
@@ -4731,7 +4780,8 @@ class StateMethods(SyncCaller):
         """The value at a path; with `*`, every place that matches.
 
         Args:
-            path: JSON Pointer, `*` for one segment; the whole tree when empty. (at most 1024 characters)
+            path: JSON Pointer, `*` for one whole segment; the whole tree when empty. (at most 1024
+                characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4741,7 +4791,8 @@ class StateMethods(SyncCaller):
         Raises:
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.state.get(path="/views/*/isNavigating")
@@ -4762,7 +4813,7 @@ class StateMethods(SyncCaller):
         below them, the client's own writes included. A path may name what does not exist yet.
 
         Args:
-            paths: JSON Pointers, `*` for one segment. (1 to 100 elements)
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Leaves out changes of this origin's name; revisions still chain. (at most 128
                 characters)
             max_rate: Deltas at most so often; then they may come after replies that state their revision.
@@ -4777,7 +4828,8 @@ class StateMethods(SyncCaller):
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4825,7 +4877,8 @@ class StateMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -5732,7 +5785,8 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5785,7 +5839,8 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
@@ -5831,7 +5886,8 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5881,7 +5937,8 @@ class ViewModelMethods(SyncCaller):
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: An item of that id is there already or twice among those given, or an item
                 has no id.
-            InvalidPathError: No JSON Pointer into the model's tree.
+            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
+                more to it.
 
         Example:
             server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])

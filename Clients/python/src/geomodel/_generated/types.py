@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "fdbc0ccf399faba3"
+PROTOCOL_HASH = "63472c08683a6794"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
@@ -1050,6 +1050,26 @@ class EnvironmentListKeysResult(TypedDict):
     """In the order in which they were registered."""
 
 
+SortOrder = Literal["ascending", "descending"]
+"""A direction.
+
+`ascending`: The least first.
+`descending`: The greatest first.
+"""
+
+
+class OrderBy(TypedDict):
+    """An attribute to put features in order by. Numbers come before texts, which go by code points, and those
+    before truth values; fields of dates go by time. What has no value, or JSON, is last in both
+    directions.
+    """
+
+    field: str
+    """Which. (1 to 1024 characters)"""
+    order: NotRequired[SortOrder]
+    """In which direction. (default "ascending")"""
+
+
 FeatureCollectionType = Literal["FeatureCollection"]
 """GeoJSON's tag.
 
@@ -1077,7 +1097,7 @@ class FeatureQueryResult(TypedDict):
     exceededLimit: bool
     """Whether there are more."""
     features: FeatureList
-    """In drawing order."""
+    """By `orderBy`, else in drawing order."""
 
 
 class FeatureQueryIdsResult(TypedDict):
@@ -1088,7 +1108,7 @@ class FeatureQueryIdsResult(TypedDict):
     exceededLimit: bool
     """Whether there are more."""
     ids: list[FeatureId]
-    """In drawing order."""
+    """By `orderBy`, else in drawing order."""
 
 
 class FeatureQueryCountResult(TypedDict):
@@ -1110,7 +1130,9 @@ class FeatureQueryExtentResult(TypedDict):
     count: int
     """How many. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around them; absent when there is nothing."""
+    """Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
+    85.0511287798066 degrees.
+    """
 
 
 class LoadStatusNotLoaded(TypedDict):
@@ -1172,7 +1194,9 @@ class TimeExtent(TypedDict):
 
 class LayerTime(TypedDict):
     """Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with
-    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted.
+    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted. A field that holds
+    none is refused: by its type, and a field of texts by its values, as soon as they are loaded; a load
+    fails then.
     """
 
     startField: str
@@ -1229,7 +1253,9 @@ class Layer(TypedDict):
     fields: NotRequired[list[Field]]
     """Its fields; absent for a group."""
     selectedCount: NotRequired[int]
-    """How many features are selected; absent for a group. (at least 0)"""
+    """How many of the features that count are selected; absent for a group. What a filter hides stays
+    selected and is counted again when it is let through. (at least 0)
+    """
     definitionExpression: NotRequired[Expression]
     """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
@@ -1265,7 +1291,7 @@ class LayerSelectResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     selectedCount: int
-    """How many are selected now. (at least 0)"""
+    """How many of those that count are selected now. (at least 0)"""
 
 
 class LayerLoadResult(TypedDict):
@@ -1540,8 +1566,8 @@ class Map(TypedDict):
     initialViewpoint: NotRequired[Viewpoint]
     """Where views that are created without a viewpoint start; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
-    when absent they keep it at every scale. (above 0)
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
     """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
@@ -1965,8 +1991,8 @@ class Scene(TypedDict):
     initialViewpoint: NotRequired[Viewpoint]
     """Where views that are created without a viewpoint start; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale;
-    when absent they keep it at every scale. (above 0)
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
     """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
@@ -2441,7 +2467,19 @@ A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
 """
 
 Expression = str
-"""An expression in CQL2 text over the fields of a layer or the attributes of an overlay's graphics.
+"""An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's
+graphics.
+
+Texts stand in single quotes, names that are no plain word in double ones; the quote twice is one. A backslash
+takes a single quote or a backslash behind it as it is, in a pattern of LIKE also a wildcard: `%` is any text
+there, `_` one code point. Before anything else it is a character. `CASEI(x)` and `ACCENTI(x)` stand on both
+sides of a comparison, or around the pattern too, and leave case or accents out of account; accents are those
+that Unicode's canonical decomposition parts from a letter.
+
+Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often
+as there is room. What can never be is refused where types are declared, as a layer's fields are: a condition
+that is no truth value, a text that is compared with a number. The attributes of graphics may be of any type;
+what does not go together is unknown there.
 
 A string of 1 to 65536 characters.
 """
@@ -2950,12 +2988,15 @@ class Popup(TypedDict):
     """In order."""
 
 
-ClassificationMethod = Literal["equalInterval", "quantile"]
+ClassificationMethod = Literal["equalInterval", "quantile", "naturalBreaks"]
 """How numbers are divided into classes. Equal numbers are never parted; there may be fewer classes than asked
 for.
 
 `equalInterval`: Classes of the same width.
 `quantile`: Classes with as nearly the same number of features as equal numbers allow.
+`naturalBreaks`: Classes whose numbers differ least among themselves: with the least sum of squared distances
+to the means of the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are
+taken together in as many groups.
 """
 
 
@@ -3003,7 +3044,9 @@ class ViewpointCenterAndScale(TypedDict):
 
 
 class ViewpointBoundingGeometry(TypedDict):
-    """What has to be in sight."""
+    """What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up
+    to 85.0511287798066 degrees: there that world is a square.
+    """
 
     type: Literal["boundingGeometry"]
     geometry: Geometry

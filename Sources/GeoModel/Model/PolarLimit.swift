@@ -1,0 +1,66 @@
+// Maps whose poles lie at infinity, as in Web Mercator: how far north and south they are shown.
+
+import Geometry
+
+/// The parallels at which such a map ends, so that boxes up to a pole have a size.
+public struct PolarLimit: Hashable, Sendable {
+  /// Degrees: where Web Mercator's y is its x at 180 degrees, so that the world is a square: atan(sinh(pi)).
+  public static let latitude = 85.0511287798066
+  /// The same in map units, of the south and the north.
+  let y: ClosedRange<Double>
+
+  /// Nil for a reference whose poles have a place, or in which parallels are no straight lines.
+  init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
+    guard info.kind != .geographic else { return nil }
+    func place(_ longitude: Double, _ latitude: Double) -> Point? {
+      try? transformer.transform(Point(x: longitude, y: latitude), from: .wgs84, to: info.reference)
+    }
+    // Cylindrical projections alone keep a distance along the equator at all latitudes.
+    guard let west = place(10, 0), let east = place(75, 0), let north = place(10, Self.latitude),
+      let other = place(75, Self.latitude), let south = place(10, -Self.latitude),
+      abs((other.x - north.x) - (east.x - west.x)) < abs(east.x - west.x) * 1e-9, south.y < west.y, west.y < north.y
+    else { return nil }
+    // Five degrees more are a sixteenth of the way, or else without end: at 89.9 degrees Mercator is more than twice as far.
+    let nearPole = place(10, 89.9).map { $0.y - west.y } ?? .infinity
+    guard nearPole > (north.y - west.y) * 1.5 else { return nil }
+    y = south.y...north.y
+  }
+
+  /// A geometry in degrees without what lies beyond.
+  func held(degrees geometry: Geometry) -> Geometry { held(geometry, -Self.latitude...Self.latitude) }
+
+  /// A geometry in map units without what lies beyond.
+  func held(_ geometry: Geometry) -> Geometry { held(geometry, y) }
+
+  private func held(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
+    guard let box = geometry.envelope, box.yMin < range.lowerBound || box.yMax > range.upperBound else {
+      return geometry
+    }
+    return geometry.mapPositions { (run) -> Positions in
+      Positions(run.points.map { Point(x: $0.x, y: min(max($0.y, range.lowerBound), range.upperBound)) })
+    }
+  }
+}
+
+extension World {
+  /// The box around a box in another reference; where the poles of that one lie at infinity, no further than its limits.
+  public func bounds(
+    of box: Envelope, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> Envelope {
+    guard source != target, let limit = PolarLimit(try transformer.describe(target), transformer) else {
+      return try transformer.bounds(of: box, from: source, to: target)
+    }
+    var box = box
+    if try transformer.describe(source).kind == .geographic { box.hold(-PolarLimit.latitude...PolarLimit.latitude) }
+    var result = try transformer.bounds(of: box, from: source, to: target)
+    result.hold(limit.y)
+    return result
+  }
+}
+
+extension Envelope {
+  fileprivate mutating func hold(_ range: ClosedRange<Double>) {
+    yMin = min(max(yMin, range.lowerBound), range.upperBound)
+    yMax = min(max(yMax, range.lowerBound), range.upperBound)
+  }
+}

@@ -1,0 +1,191 @@
+// Which features a question is about: found through the index, by ids, a condition, the selection and time, in their order.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+
+/// What all questions about features have in common.
+protocol Question {
+  var layer: String? { get }
+  var overlay: String? { get }
+  var envelope: SessionProtocol.Envelope? { get }
+  var spatialReference: String? { get }
+  var ids: [Int]? { get }
+  var whereClause: String? { get }
+  var isSelected: Bool? { get }
+  var timeExtent: LayerProtocol.TimeExtent? { get }
+}
+
+extension FeatureProtocol.Query.Params: Question {}
+extension FeatureProtocol.QueryIds.Params: Question {}
+extension FeatureProtocol.QueryCount.Params: Question {}
+extension FeatureProtocol.QueryExtent.Params: Question {}
+
+/// The features that a question is about.
+struct FeaturesAsked {
+  let store: FeatureStore
+  let reference: SpatialReference
+  /// Nil for an overlay.
+  let layer: LayerFeatures?
+  private let area: Area?
+  private let ids: [Int]?
+  private let condition: CompiledExpression?
+  private let isSelected: Bool?
+  private let time: (extent: TimeExtent, by: LayerTime)?
+  private let transformer: any CoordinateTransformer
+
+  init(_ question: some Question, in world: World) throws {
+    let id: String
+    switch (question.layer, question.overlay) {
+    case (let name?, nil):
+      id = name
+      let layer = try world.layers.require(ID(name))
+      let features = try layer.requireFeatures()
+      guard let store = features.store else { throw ModelError.notLoaded(name) }
+      (self.store, reference, self.layer) = (store, layer.reference, features)
+    case (nil, let name?):
+      id = name
+      let overlay = try world.overlays.require(ID(name))
+      (store, reference, layer) = (overlay.store, overlay.reference, nil)
+    default: throw ModelError.oneOf(["layer", "overlay"])
+    }
+    let schema = store.schema
+    condition = try question.whereClause.map { text in
+      try Expression.condition(text, over: schema, at: "/params/whereClause").1
+    }
+    let layerTime = layer?.time
+    time = try question.timeExtent.map { extent in
+      guard let layerTime else { throw ModelError.noTime(id) }
+      return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
+    }
+    area = try Area(question.envelope, question.spatialReference, for: reference, in: world)
+    (ids, isSelected, transformer) = (question.ids, question.isSelected, world.transformer)
+  }
+
+  // MARK: Answers
+
+  /// Whether they are all that the store has.
+  var isAll: Bool { ids == nil && area == nil && wantsAll }
+
+  /// How many they are; in boxes alone without visiting each.
+  var count: Int {
+    if isAll { return store.count }
+    if ids == nil, wantsAll, let area, let own = area.own, area.reference == reference { return store.count(in: own) }
+    return rows().count
+  }
+
+  /// All of them, in drawing order.
+  func rows() -> [UInt32] {
+    var rows: [UInt32]
+    if let ids {
+      rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
+    } else if let own = area?.own {
+      rows = store.rows(in: own)
+    } else if area != nil {
+      rows = store.rowsInDrawingOrder().sorted()
+    } else {
+      return wanted(store.rowsInDrawingOrder())
+    }
+    // The index has answered exactly where the box is in the features' own reference.
+    if let area, ids != nil || area.reference != reference {
+      rows = rows.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
+    }
+    return store.sortedForDrawing(wanted(rows))
+  }
+
+  /// Some of them, and whether there are more.
+  func page(
+    _ orderBy: [FeatureProtocol.OrderBy], offset: Int, limit: Int
+  ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
+    let terms = try orderBy.enumerated().map { place, each in
+      guard let column = store.schema.column(named: each.field) else {
+        throw ModelError.unknownField(
+          each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(place)/field")
+      }
+      return SortTerm(column: column, isDescending: each.order == .descending)
+    }
+    let all = rows()
+    let (end, isBeyond) = offset.addingReportingOverflow(limit)
+    let rows = terms.isEmpty ? all : store.ordered(all, by: terms, first: isBeyond ? .max : end)
+    return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
+  }
+
+  // MARK: What is asked of each
+
+  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
+
+  /// Those that count, by what the layer shows and what is asked for.
+  private func wanted(_ rows: [UInt32]) -> [UInt32] {
+    var rows = layer?.shown(rows) ?? rows
+    if let condition { rows = condition.filter(rows, of: store) }
+    if let isSelected { rows = rows.filter { store[$0]?.isSelected == isSelected } }
+    if let time, let layer { rows = layer.rows(rows, meeting: time.extent, by: time.by) }
+    return rows
+  }
+}
+
+/// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
+private struct Area {
+  let reference: SpatialReference
+  /// Two when it crosses the antimeridian.
+  let given: [Envelope]
+  /// Together they hold at least all that the given ones do; nil for everything.
+  let own: [Envelope]?
+
+  init?(
+    _ envelope: SessionProtocol.Envelope?, _ reference: String?, for features: SpatialReference, in world: World
+  ) throws {
+    guard let envelope = envelope.map(Wire.envelope) else { return nil }
+    guard envelope.yMin <= envelope.yMax else {
+      throw RPCError(
+        .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
+    }
+    self.reference = try world.canonical(reference) ?? features
+    if envelope.xMin > envelope.xMax, try world.transformer.describe(self.reference).kind != .geographic {
+      throw RPCError(
+        .invalidParams, "Only a box in degrees can cross the antimeridian.", path: "/params/envelope/xMax",
+        expected: "number not below xMin")
+    }
+    given = envelope.split(at: 180)
+    guard self.reference != features else {
+      own = given
+      return
+    }
+    var boxes: [Envelope]? = []
+    for part in given {
+      guard let found = Self.holding(part, of: self.reference, in: features, world.transformer) else {
+        boxes = nil
+        break
+      }
+      boxes?.append(contentsOf: found)
+    }
+    own = boxes
+  }
+
+  /// Boxes that hold all of `box`; nil when no box is known to.
+  private static func holding(
+    _ box: Envelope, of source: SpatialReference, in target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) -> [Envelope]? {
+    // What cannot be had is no error: the exact test that follows looks at every feature then.
+    guard let bounds = try? transformer.bounds(of: box, from: source, to: target),
+      let center = try? transformer.transform(box.center, from: source, to: target)
+    else { return nil }
+    let parts = bounds.split(at: 180)
+    // A box that goes around the world more than once has bounds that leave its own middle out.
+    return parts.contains { $0.contains(x: center.x, y: center.y) } ? parts : nil
+  }
+
+  /// Whether a feature's own envelope, in the reference of the area, meets it.
+  func isMet(by row: FeatureRow, in own: SpatialReference, _ transformer: any CoordinateTransformer) -> Bool {
+    if reference == own {
+      guard let box = row.envelope else { return false }
+      return given.contains { $0.intersects(box) }
+    }
+    guard let geometry = row.geometry, !geometry.isEmpty,
+      let box = (try? transformer.transform(geometry, from: own, to: reference))?.envelope
+    else { return false }
+    return given.contains { $0.intersects(box) }
+  }
+}

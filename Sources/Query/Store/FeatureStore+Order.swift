@@ -1,0 +1,105 @@
+// Features in the order of their attributes, as questions ask for pages of them.
+
+import Geometry
+
+/// One attribute to put features in order by.
+public struct SortTerm: Hashable, Sendable {
+  public let column: Int
+  public let isDescending: Bool
+
+  public init(column: Int, isDescending: Bool) {
+    self.column = column
+    self.isDescending = isDescending
+  }
+}
+
+extension FeatureStore {
+  /// The first of the rows by the terms, the first of which counts most.
+  ///
+  /// Numbers come before texts, which go by code points, and those before truth values. Fields declared as dates go by time. What has
+  /// no value, or JSON, is last in both directions. Equal features are in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - rows: of features that are there; others are left out.
+  ///   - count: how many are wanted.
+  /// - Complexity: O(n log count), and a value read for each row.
+  public func ordered(_ rows: [UInt32], by terms: [SortTerm], first count: Int) -> [UInt32] {
+    guard let first = terms.first, count > 0 else { return [] }
+    func precedes(_ left: Entry, _ right: Entry) -> Bool {
+      if let isFirst = left.key.precedes(right.key, first.isDescending) { return isFirst }
+      for term in terms.dropFirst() {
+        let (own, other) = (key(of: left.row, term), key(of: right.row, term))
+        if let isFirst = own.precedes(other, term.isDescending) { return isFirst }
+      }
+      return left.id < right.id
+    }
+    var entries: [Entry] = []
+    // Twice as many as wanted are gathered before those too many are dropped; most of the rest then fails one comparison.
+    let limit = count < rows.count / 4 ? count * 2 : rows.count
+    entries.reserveCapacity(limit)
+    var last: Entry?
+    for row in rows {
+      guard let id = self[row]?.id else { continue }
+      let entry = Entry(key: key(of: row, first), row: row, id: id)
+      if let last, !precedes(entry, last) { continue }
+      entries.append(entry)
+      guard entries.count == limit, limit < rows.count else { continue }
+      entries.sort(by: precedes)
+      entries.removeLast(entries.count - count)
+      last = entries.last
+    }
+    entries.sort(by: precedes)
+    return entries.prefix(count).map(\.row)
+  }
+
+  private struct Entry {
+    let key: SortKey
+    let row: UInt32
+    let id: Int
+  }
+
+  private func key(of row: UInt32, _ term: SortTerm) -> SortKey {
+    guard let feature = self[row] else { return SortKey(.null) }
+    let value = feature.value(term.column)
+    switch schema.declaredType(of: term.column) {
+    case .date, .dateTime:
+      if case .string(let text) = value, let time = CivilTime(text) {
+        return SortKey(.instant(InstantLiteral(time: time, text: text)))
+      }
+    default: break
+    }
+    return SortKey(Scalar(value))
+  }
+}
+
+/// A value and the place of its type among all.
+private struct SortKey {
+  let value: Scalar
+  let rank: UInt8
+  private static let last: UInt8 = 4
+
+  init(_ value: Scalar) {
+    self.value = value
+    rank =
+      switch value {
+      case .integer, .double: 0
+      case .instant: 1
+      case .bytes, .text: 2
+      case .bool: 3
+      case .null, .json: Self.last
+      }
+  }
+
+  /// Nil when neither comes first.
+  func precedes(_ other: SortKey, _ isDescending: Bool) -> Bool? {
+    if rank != other.rank {
+      if rank == Self.last || other.rank == Self.last { return rank < other.rank }
+      return (rank < other.rank) != isDescending
+    }
+    switch value.order(to: other.value) {
+    case .less?: return !isDescending
+    case .greater?: return isDescending
+    case .same?, nil: return nil
+    }
+  }
+}
