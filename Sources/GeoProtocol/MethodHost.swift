@@ -37,7 +37,7 @@ public protocol MethodHost: AnyObject {
 }
 
 /// What a task is going to do, made on the loop where its params were checked.
-public struct TaskPlan<Host: MethodHost, R>: Sendable {
+public struct TaskPlan<Host: MethodHost, R: Sendable>: Sendable {
   /// Applies the edit and gives the result; runs on the loop.
   public typealias Finish = @Sendable (inout Host.World) throws -> R
 
@@ -45,6 +45,9 @@ public struct TaskPlan<Host: MethodHost, R>: Sendable {
   public let work: @Sendable (Host.TaskContext) throws -> Finish
   /// Runs on the loop in place of the finish when the task was cancelled or failed.
   public let abandon: (@Sendable (inout Host.World) -> Void)?
+
+  /// What there was so little to do for that it is done: there is no work.
+  public let answer: R?
 
   /// Runs on the loop before the work: begins what has to end first, or finds it under way.
   public let awaits: (@Sendable (Host) -> [Host.Prerequisite])?
@@ -56,6 +59,15 @@ public struct TaskPlan<Host: MethodHost, R>: Sendable {
     self.work = work
     self.abandon = abandon
     awaits = nil
+    answer = nil
+  }
+
+  /// A task that was answered where it was planned.
+  public init(answer: R) {
+    work = { _ in { _ in answer } }
+    abandon = nil
+    awaits = nil
+    self.answer = answer
   }
 
   /// A task that has no work of its own: it waits for others.
@@ -65,5 +77,6 @@ public struct TaskPlan<Host: MethodHost, R>: Sendable {
     work = { _ in finish }
     abandon = nil
     awaits = awaiting
+    answer = nil
   }
 }

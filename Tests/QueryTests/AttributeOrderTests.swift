@@ -57,7 +57,7 @@ import Testing
       }
       return left.id < right.id
     }.map(\.row)
-    #expect(store.ordered(rows, by: terms, first: count) == Array(expected.prefix(count)))
+    #expect(try store.ordered(rows, by: terms, first: count) == Array(expected.prefix(count)))
   }
 
   @Test func `fields of dates go by time, not by their text`() throws {
@@ -70,8 +70,8 @@ import Testing
     }
     try store.append(batch)
     let rows = store.rowsInDrawingOrder()
-    #expect(store.ordered(rows, by: [SortTerm(column: 0, isDescending: false)], first: 9) == [2, 0, 1, 3])
-    #expect(store.ordered(rows, by: [SortTerm(column: 0, isDescending: true)], first: 2) == [3, 1])
+    #expect(try store.ordered(rows, by: [SortTerm(column: 0, isDescending: false)], first: 9) == [2, 0, 1, 3])
+    #expect(try store.ordered(rows, by: [SortTerm(column: 0, isDescending: true)], first: 2) == [3, 1])
   }
 
   @Test func `large integers are told apart`() throws {
@@ -82,7 +82,7 @@ import Testing
       batch.set(column: batch.column(named: "n"), .integer(value))
     }
     try store.append(batch)
-    let order = store.ordered(store.rowsInDrawingOrder(), by: [SortTerm(column: 0, isDescending: false)], first: 4)
+    let order = try store.ordered(store.rowsInDrawingOrder(), by: [SortTerm(column: 0, isDescending: false)], first: 4)
     #expect(order == [2, 3, 1, 0])
   }
 }

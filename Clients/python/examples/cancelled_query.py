@@ -1,25 +1,18 @@
 """A query started by a button, `Button("Search") { Task { ... } }`, and cancelled when the view closes.
 
-SwiftUI leaves it to the button's author to end such a task; here it is enough to name the view as the task's scope. The query
-is for heights: `feature/query` is no task but answered in its turn, so that there is nothing to cancel.
+SwiftUI leaves it to the button's author to end such a task; here it is enough to name the view as the task's scope.
 """
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import geomodel
 from geomodel.errors import CancelledError, UnknownIdError
 
-DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
-# A grid over the hills, 300 by 300: long enough a question to be closed upon.
-GRID = [
-    {"type": "Point", "coordinates": (-84.4 + column * 0.001, 36.46 + row * 0.0009)}
-    for row in range(300)
-    for column in range(300)
-]
+# So many that looking through their names takes a while: short questions are answered before anyone could close a view.
+COUNT = 200_000
 
 
 def check(holds: bool, claim: str) -> None:
@@ -28,30 +21,43 @@ def check(holds: bool, claim: str) -> None:
     print(f"  {claim}")
 
 
-async def search(server: geomodel.Server) -> str:
-    """What the button does: looks for the highest place, and shows it."""
+async def search(server: geomodel.Server, text: str) -> str:
+    """What the button does: looks for addresses, and shows the first ones."""
     try:
-        found = await server.options(scope="view").scene.elevation(scene="scene", points=GRID)
+        found = await server.options(scope="view").feature.query(
+            overlay="addresses",
+            where_clause=f"street LIKE '%{text}%'",
+            order_by=[{"field": "number", "order": "descending"}],
+            out_spatial_reference="EPSG:3857",
+            limit=3,
+        )
     except CancelledError:
         return "cancelled"
-    highest = max(each["elevation"] for each in found["elevations"] if each["type"] == "value")
-    await server.view_model.set(view_model="search", values={"highest": highest})
-    return f"{highest:.0f} m"
+    numbers = [feature["properties"]["number"] for feature in found["features"]]
+    await server.view_model.set(view_model="search", values={"found": numbers})
+    return f"{numbers}, and {'more' if found['exceededLimit'] else 'no more'}"
 
 
 async def main() -> None:
     async with geomodel.launch() as server:
-        await server.scene.create(id="scene", elevation_sources=[DATA / "jacksboro_dem.tif"])
-        await server.view.create(id="view", scene="scene")
-        properties: list[Any] = [{"name": "highest", "type": "number", "isNullable": True}]
+        await server.map.create(id="map")
+        await server.view.create(id="view", map="map")
+        await server.overlay.create(id="addresses", view="view")
+        await server.overlay.add_columns(
+            overlay="addresses",
+            x=[8.5 + number * 1e-6 for number in range(COUNT)],
+            y=[47.3] * COUNT,
+            attributes={"street": ["Old Gate Lane"] * COUNT, "number": list(range(COUNT))},
+        )
+        properties: list[Any] = [{"name": "found", "type": "list"}]
         await server.view_model.create(id="search", owner="view", properties=properties)
 
-        answer = await search(server)
-        print(f"    the highest of {len(GRID)} places: {answer}")
-        shown = (await server.view_model.get(view_model="search"))["values"]["highest"]
-        check(answer == f"{shown:.0f} m", "while the view is open, the search is answered and shown")
+        answer = await search(server, "Gate")
+        print(f"    the highest of {COUNT} addresses in a street with a gate: {answer}")
+        shown = (await server.view_model.get(view_model="search"))["values"]["found"]
+        check(shown == [COUNT - 1, COUNT - 2, COUNT - 3], "while the view is open, the search is answered and shown")
 
-        answer, _ = await asyncio.gather(search(server), server.view.close(view="view"))
+        answer, _ = await asyncio.gather(search(server, "Gate"), server.view.close(view="view"))
         check(answer == "cancelled", "closed before the answer, the view takes its search with it")
         check((await server.task.list())["tasks"] == [], "nothing runs on")
         try:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 from support import ROOT, TESTS, child_environment, real_server
 
@@ -20,13 +21,23 @@ EXAMPLES = sorted(path for path in (TESTS.parent / "examples").glob("*.py") if n
 LIFECYCLE = {"initialize", "initialized", "shutdown", "exit"}
 
 
+def sends(step: dict[str, Any]) -> bool:
+    return "send" in step or "sendText" in step
+
+
+def long_message(parts: list[Any]) -> Any:
+    """A message that a case gives as text with parts that repeat."""
+    texts = [part if isinstance(part, str) else part["$repeat"] * part["count"] for part in parts]
+    return json.loads("".join(texts))
+
+
 def methods_sent(transcript: Path) -> list[str]:
     """The methods of a case or a trace, in order, without what begins and ends each session.
 
     A case sends in one batch what an example sends at once: then no machine is so fast that the first is answered before the second.
     """
     steps = [json.loads(line) for line in transcript.read_text(encoding="utf-8").splitlines()]
-    sent = [step["send"] for step in steps if "send" in step]
+    sent = [step["send"] if "send" in step else long_message(step["sendText"]) for step in steps if sends(step)]
     calls = [call for message in sent for call in (message if isinstance(message, list) else [message])]
     return [call["method"] for call in calls if call["method"] not in LIFECYCLE]
 

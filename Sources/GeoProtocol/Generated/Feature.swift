@@ -8,6 +8,10 @@ import JSON
 ///
 /// The order of features is that of drawing, or that asked for, and stays the same from page to page as long as the
 /// revision does. A result that was cut says so in `exceededLimit`.
+///
+/// What takes a few milliseconds at most is answered in its turn, before anything behind it. Longer questions are
+/// about the model as it was when they were asked, hold up nothing, report progress, and are cancelled, superseded or
+/// ended with their scope like all tasks; `revision` is that of the model they looked at.
 public enum FeatureProtocol {
   /// A direction.
   public enum SortOrder: String, WireEnum {

@@ -9,31 +9,31 @@ public protocol FeatureHandlers {
 
   /// Features, as a GeoJSON FeatureCollection.
   static func query(
-    _ params: FeatureProtocol.Query.Params, in world: Host.World
-  ) throws -> FeatureProtocol.Query.Result
+    _ params: FeatureProtocol.Query.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, FeatureProtocol.Query.Result>
 
   /// Ids alone.
   static func queryIds(
-    _ params: FeatureProtocol.QueryIds.Params, in world: Host.World
-  ) throws -> FeatureProtocol.QueryIds.Result
+    _ params: FeatureProtocol.QueryIds.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryIds.Result>
 
   /// Their number alone.
   static func queryCount(
-    _ params: FeatureProtocol.QueryCount.Params, in world: Host.World
-  ) throws -> FeatureProtocol.QueryCount.Result
+    _ params: FeatureProtocol.QueryCount.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryCount.Result>
 
   /// The box around them alone.
   static func queryExtent(
-    _ params: FeatureProtocol.QueryExtent.Params, in world: Host.World
-  ) throws -> FeatureProtocol.QueryExtent.Result
+    _ params: FeatureProtocol.QueryExtent.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result>
 }
 
 extension FeatureHandlers {
   /// Hands every method of `feature` to `host`.
   public static func register(on host: Host) {
-    host.query("feature/query", query)
-    host.query("feature/queryIds", queryIds)
-    host.query("feature/queryCount", queryCount)
-    host.query("feature/queryExtent", queryExtent)
+    host.task("feature/query", query)
+    host.task("feature/queryIds", queryIds)
+    host.task("feature/queryCount", queryCount)
+    host.task("feature/queryExtent", queryExtent)
   }
 }

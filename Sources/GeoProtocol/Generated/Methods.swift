@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "63472c08683a6794"
+  public static let hash = "260d4fb0f2d85252"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -187,22 +187,22 @@ public enum WireProtocol {
       errors: []
     ),
     MethodInfo(
-      name: "feature/query", domain: "feature", shape: .query, since: "0.1.0",
+      name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime]
     ),
     MethodInfo(
-      name: "feature/queryIds", domain: "feature", shape: .query, since: "0.1.0",
+      name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
-      name: "feature/queryCount", domain: "feature", shape: .query, since: "0.1.0",
+      name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
-      name: "feature/queryExtent", domain: "feature", shape: .query, since: "0.1.0",
+      name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),

@@ -29,6 +29,7 @@ extension Host {
         let handle = options?.id ?? tasks.handle(for: call.id)
         if let older { supersede(older, by: handle) }
         publish()
+        if let answer = plan.answer { return .result(answer) }
         run(plan, call, as: handle, timeout: options?.timeout, place)
         return .later
       }

@@ -10,89 +10,139 @@ import Query
 enum FeatureService: FeatureHandlers {
   typealias Host = GeoServices.Host
 
-  static func query(_ params: FeatureProtocol.Query.Params, in world: World) throws -> FeatureProtocol.Query.Result {
+  static func query(
+    _ params: FeatureProtocol.Query.Params, in world: inout World
+  ) throws -> TaskPlan<Host, FeatureProtocol.Query.Result> {
     let features = try FeaturesAsked(params, in: world)
-    let rows = try features.page(params.orderBy ?? [], offset: params.offset, limit: params.limit)
-    let store = features.store
-    let schema = store.schema
+    let terms = try features.terms(params.orderBy ?? [])
+    let schema = features.store.schema
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.nulls = features.layer != nil
     if let names = params.properties {
       selection.columns = try names.map { name in
         guard let column = schema.column(named: name) else {
-          throw ModelError.unknownField(name, available: store.fields.map(\.name))
+          throw ModelError.unknownField(name, available: features.store.fields.map(\.name))
         }
         return column
       }
     }
-    let reference = try world.canonical(params.outSpatialReference) ?? features.reference
-    let page = rows.page
-    let moved =
-      reference == features.reference || !params.returnGeometry
-      ? nil : try transformed(page, of: store, from: features.reference, to: reference, world.transformer)
-    // One member that writes them all; a wire type for each would cost more than the rest.
     let chosen = selection
-    let written = JSONOpaque.written { writer in
-      writer.beginArray()
-      for (place, row) in page.enumerated() {
-        guard let feature = store[row] else { continue }
-        FeatureWriter.writeFeature(feature, schema, chosen, moved: moved?[place], to: &writer)
-      }
-      writer.endArray()
+    let reference = try world.canonical(params.outSpatialReference) ?? features.reference
+    let (revision, transformer) = (world.revision, world.transformer)
+    let isMoved = reference != features.reference && params.returnGeometry
+    let found = features.effort
+    let each = isMoved ? FeaturesAsked.transforming : FeaturesAsked.writing
+    return try plan(effort: found + min(params.limit, found) * each) { worker in
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
+      let moved =
+        isMoved ? try transformed(rows.page, features, to: reference, transformer, by: worker) : nil
+      return .init(
+        type: .featureCollection, revision: revision, spatialReference: reference.definition,
+        exceededLimit: rows.exceeded, features: try written(rows.page, moved, features, chosen, by: worker))
     }
-    return .init(
-      type: .featureCollection, revision: world.revision, spatialReference: reference.definition,
-      exceededLimit: rows.exceeded, features: written)
   }
 
-  static func queryIds(_ params: FeatureProtocol.QueryIds.Params, in world: World) throws
-    -> FeatureProtocol.QueryIds.Result
-  {
+  static func queryIds(
+    _ params: FeatureProtocol.QueryIds.Params, in world: inout World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryIds.Result> {
     let features = try FeaturesAsked(params, in: world)
-    let rows = try features.page(params.orderBy ?? [], offset: params.offset, limit: params.limit)
-    return .init(
-      revision: world.revision, exceededLimit: rows.exceeded, ids: rows.page.compactMap { features.store[$0]?.id })
+    let terms = try features.terms(params.orderBy ?? [])
+    let revision = world.revision
+    return try plan(effort: features.effort) { worker in
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
+      return .init(
+        revision: revision, exceededLimit: rows.exceeded, ids: rows.page.compactMap { features.store[$0]?.id })
+    }
   }
 
   static func queryCount(
-    _ params: FeatureProtocol.QueryCount.Params, in world: World
-  ) throws -> FeatureProtocol.QueryCount.Result {
+    _ params: FeatureProtocol.QueryCount.Params, in world: inout World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryCount.Result> {
     let features = try FeaturesAsked(params, in: world)
-    return .init(revision: world.revision, count: features.count)
+    let revision = world.revision
+    if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
+    return try plan(effort: features.effort) { .init(revision: revision, count: try features.count(by: $0)) }
   }
 
   static func queryExtent(
-    _ params: FeatureProtocol.QueryExtent.Params, in world: World
-  ) throws -> FeatureProtocol.QueryExtent.Result {
+    _ params: FeatureProtocol.QueryExtent.Params, in world: inout World
+  ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result> {
     let features = try FeaturesAsked(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
-    var extent = Envelope.none
-    var count = 0
-    if features.isAll {
-      if let all = features.store.extent { extent = all }
-      count = features.store.count
-    } else {
-      for row in features.rows() {
-        count += 1
-        if let box = features.store[row]?.envelope { extent.include(box) }
+    let snapshot = world
+    return try plan(effort: features.isAll ? 0 : features.effort) { worker in
+      var extent = Envelope.none
+      var count = 0
+      if features.isAll {
+        if let all = features.store.extent { extent = all }
+        count = features.store.count
+      } else {
+        for row in try features.rows(by: worker) {
+          if count.isMultiple(of: 1 << 14) { try worker?.checkCancelled() }
+          count += 1
+          if let box = features.store[row]?.envelope { extent.include(box) }
+        }
       }
+      let moved = extent.isNone ? nil : try snapshot.bounds(of: extent, from: features.reference, to: reference)
+      return .init(
+        revision: snapshot.revision, spatialReference: reference.definition, count: count,
+        extent: moved.map(Wire.envelope))
     }
-    let moved = extent.isNone ? nil : try world.bounds(of: extent, from: features.reference, to: reference)
-    return .init(
-      revision: world.revision, spatialReference: reference.definition, count: count, extent: moved.map(Wire.envelope))
   }
 
   // MARK: -
 
+  /// Answers at once what takes next to no time, as what comes in between would take longer; leaves the rest to a worker.
+  private static func plan<R: Sendable>(
+    effort: Int, _ answer: @escaping @Sendable (Worker?) throws -> R
+  ) throws -> TaskPlan<Host, R> {
+    if effort <= FeaturesAsked.smallEffort { return TaskPlan(answer: try answer(nil)) }
+    return TaskPlan { worker in
+      let result = try answer(worker)
+      return { _ in result }
+    }
+  }
+
+  /// The features as one member that writes them all; a wire type for each would cost more than the rest. A worker writes them itself.
+  private static func written(
+    _ page: ArraySlice<UInt32>, _ moved: [Geometry?]?, _ features: FeaturesAsked, _ selection: FeatureWriter.Selection,
+    by worker: Worker?
+  ) throws -> JSONOpaque {
+    let (store, schema) = (features.store, features.store.schema)
+    @Sendable func write(_ row: UInt32, _ place: Int, to writer: inout JSONWriter) {
+      guard let feature = store[row] else { return }
+      FeatureWriter.writeFeature(feature, schema, selection, moved: moved?[place], to: &writer)
+    }
+    guard let worker else {
+      return .written { writer in
+        writer.beginArray()
+        for (place, row) in page.enumerated() { write(row, place, to: &writer) }
+        writer.endArray()
+      }
+    }
+    var writer = JSONWriter(capacity: 1 << 16)
+    writer.beginArray()
+    for (place, row) in page.enumerated() {
+      if place.isMultiple(of: 256) { try worker.checkCancelled() }
+      write(row, place, to: &writer)
+    }
+    writer.endArray()
+    let bytes = [UInt8](writer.bytes)
+    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
+  }
+
   /// The geometries of a page in another reference, made before anything is written, so that a failure is an error.
   private static func transformed(
-    _ rows: ArraySlice<UInt32>, of store: FeatureStore, from source: SpatialReference, to target: SpatialReference,
-    _ transformer: any CoordinateTransformer
+    _ rows: ArraySlice<UInt32>, _ features: FeaturesAsked, to target: SpatialReference,
+    _ transformer: any CoordinateTransformer, by worker: Worker?
   ) throws -> [Geometry?] {
-    try rows.map { (row) throws -> Geometry? in
-      guard let feature = store[row], let geometry = feature.geometry else { return nil }
-      do throws(TransformError) { return try transformer.transform(geometry, from: source, to: target) } catch {
+    try rows.enumerated().map { (place, row) throws -> Geometry? in
+      if place.isMultiple(of: 64) { try worker?.checkCancelled() }
+      guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
+      do throws(TransformError) {
+        return try transformer.transform(geometry, from: features.reference, to: target)
+      } catch {
         throw RPCError(error).with("feature", feature.id)
       }
     }

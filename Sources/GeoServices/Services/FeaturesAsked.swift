@@ -23,8 +23,8 @@ extension FeatureProtocol.QueryIds.Params: Question {}
 extension FeatureProtocol.QueryCount.Params: Question {}
 extension FeatureProtocol.QueryExtent.Params: Question {}
 
-/// The features that a question is about.
-struct FeaturesAsked {
+/// The features that a question is about; a snapshot, which a worker may look through.
+struct FeaturesAsked: Sendable {
   let store: FeatureStore
   let reference: SpatialReference
   /// Nil for an overlay.
@@ -64,20 +64,49 @@ struct FeaturesAsked {
     (ids, isSelected, transformer) = (question.ids, question.isSelected, world.transformer)
   }
 
+  // MARK: Effort
+
+  /// So much is answered at once, within a millisecond or a few; what takes longer is a worker's.
+  static let smallEffort = 50_000
+
+  /// What a feature costs that has to be transformed, and what one costs that is written, in looks at a feature.
+  static let transforming = 200
+  static let writing = 10
+
+  /// What has to be done to find them: about how many features are looked at.
+  var effort: Int {
+    let candidates: Int
+    if let ids {
+      candidates = ids.count
+    } else if let own = area?.own, store.count > Self.smallEffort / Self.transforming {
+      candidates = own.reduce(0) { $0 + store.count(in: [$1]) }
+    } else {
+      candidates = store.count
+    }
+    return area.map { $0.reference == reference } ?? true ? candidates : candidates * Self.transforming
+  }
+
   // MARK: Answers
 
   /// Whether they are all that the store has.
   var isAll: Bool { ids == nil && area == nil && wantsAll }
 
   /// How many they are; in boxes alone without visiting each.
-  var count: Int {
+  ///
+  /// - Parameter worker: who counts, asked again and again whether the answer is still wanted; nil on the loop.
+  func count(by worker: Worker?) throws -> Int { try quickCount ?? rows(by: worker).count }
+
+  /// The same where no feature has to be looked at.
+  var quickCount: Int? {
     if isAll { return store.count }
-    if ids == nil, wantsAll, let area, let own = area.own, area.reference == reference { return store.count(in: own) }
-    return rows().count
+    guard ids == nil, wantsAll, let area, let own = area.own, area.reference == reference else { return nil }
+    return store.count(in: own)
   }
 
   /// All of them, in drawing order.
-  func rows() -> [UInt32] {
+  ///
+  /// - Parameter worker: as with ``count(by:)``.
+  func rows(by worker: Worker?) throws -> [UInt32] {
     var rows: [UInt32]
     if let ids {
       rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
@@ -86,29 +115,53 @@ struct FeaturesAsked {
     } else if area != nil {
       rows = store.rowsInDrawingOrder().sorted()
     } else {
-      return wanted(store.rowsInDrawingOrder())
+      return try wanted(store.rowsInDrawingOrder(), worker)
     }
+    try worker?.checkCancelled()
     // The index has answered exactly where the box is in the features' own reference.
     if let area, ids != nil || area.reference != reference {
-      rows = rows.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
+      rows = try inBlocks(of: 256, rows, worker) { block in
+        block.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
+      }
     }
-    return store.sortedForDrawing(wanted(rows))
+    return store.sortedForDrawing(try wanted(rows, worker))
   }
 
-  /// Some of them, and whether there are more.
-  func page(
-    _ orderBy: [FeatureProtocol.OrderBy], offset: Int, limit: Int
-  ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
-    let terms = try orderBy.enumerated().map { place, each in
+  /// What `body` keeps of rows, handed to it a block at a time where a worker does it.
+  private func inBlocks(
+    of size: Int, _ rows: [UInt32], _ worker: Worker?, _ body: ([UInt32]) -> [UInt32]
+  ) throws -> [UInt32] {
+    guard let worker, rows.count > size else { return body(rows) }
+    var kept: [UInt32] = []
+    for start in stride(from: 0, to: rows.count, by: size) {
+      try worker.checkCancelled()
+      worker.report(Double(start) / Double(rows.count))
+      kept += body(Array(rows[start..<min(start + size, rows.count)]))
+    }
+    return kept
+  }
+
+  /// What an order is by.
+  func terms(_ orderBy: [FeatureProtocol.OrderBy]) throws -> [SortTerm] {
+    try orderBy.enumerated().map { place, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
           each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(place)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }
-    let all = rows()
+  }
+
+  /// Some of them, and whether there are more.
+  func page(
+    _ terms: [SortTerm], offset: Int, limit: Int, by worker: Worker?
+  ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
+    let all = try rows(by: worker)
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    let rows = terms.isEmpty ? all : store.ordered(all, by: terms, first: isBeyond ? .max : end)
+    let rows =
+      terms.isEmpty
+      ? all
+      : try store.ordered(all, by: terms, first: isBeyond ? .max : end) { try worker?.checkCancelled() }
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
   }
 
@@ -117,6 +170,11 @@ struct FeaturesAsked {
   private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
 
   /// Those that count, by what the layer shows and what is asked for.
+  private func wanted(_ rows: [UInt32], _ worker: Worker?) throws -> [UInt32] {
+    if wantsAll { return rows }
+    return try inBlocks(of: 1 << 14, rows, worker, wanted)
+  }
+
   private func wanted(_ rows: [UInt32]) -> [UInt32] {
     var rows = layer?.shown(rows) ?? rows
     if let condition { rows = condition.filter(rows, of: store) }
@@ -127,7 +185,7 @@ struct FeaturesAsked {
 }
 
 /// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
-private struct Area {
+private struct Area: Sendable {
   let reference: SpatialReference
   /// Two when it crosses the antimeridian.
   let given: [Envelope]

@@ -22,10 +22,19 @@ extension FeatureStore {
   /// - Parameters:
   ///   - rows: of features that are there; others are left out.
   ///   - count: how many are wanted.
+  ///   - check: called now and then; what it throws ends it.
   /// - Complexity: O(n log count), and a value read for each row.
-  public func ordered(_ rows: [UInt32], by terms: [SortTerm], first count: Int) -> [UInt32] {
+  public func ordered(
+    _ rows: [UInt32], by terms: [SortTerm], first count: Int, checking check: () throws -> Void = {}
+  ) throws -> [UInt32] {
     guard let first = terms.first, count > 0 else { return [] }
-    func precedes(_ left: Entry, _ right: Entry) -> Bool {
+    var steps = 0
+    func step() throws {
+      steps &+= 1
+      if steps & 0x3fff == 0 { try check() }
+    }
+    func precedes(_ left: Entry, _ right: Entry) throws -> Bool {
+      try step()
       if let isFirst = left.key.precedes(right.key, first.isDescending) { return isFirst }
       for term in terms.dropFirst() {
         let (own, other) = (key(of: left.row, term), key(of: right.row, term))
@@ -39,16 +48,17 @@ extension FeatureStore {
     entries.reserveCapacity(limit)
     var last: Entry?
     for row in rows {
+      try step()
       guard let id = self[row]?.id else { continue }
       let entry = Entry(key: key(of: row, first), row: row, id: id)
-      if let last, !precedes(entry, last) { continue }
+      if let last, try !precedes(entry, last) { continue }
       entries.append(entry)
       guard entries.count == limit, limit < rows.count else { continue }
-      entries.sort(by: precedes)
+      try entries.sort(by: precedes)
       entries.removeLast(entries.count - count)
       last = entries.last
     }
-    entries.sort(by: precedes)
+    try entries.sort(by: precedes)
     return entries.prefix(count).map(\.row)
   }
 
