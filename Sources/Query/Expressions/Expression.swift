@@ -39,11 +39,17 @@ public struct Expression: Hashable, Sendable {
   /// Whether its value can be true: what a filter must be.
   public var isCondition: Bool { tree.types { _ in .any }.last?.contains(.boolean) ?? false }
 
+  /// Whether its value may be another by other conventions: it has a function in it whose name begins with `format`.
+  public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
+
   /// The expression with its names replaced by a schema's columns.
   ///
+  /// - Parameter conventions: by which it makes text; a filter has the neutral ones.
   /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand. Types
   ///   that were only seen in values are no reason, since the next value may be of another.
-  public func compiled(for schema: FeatureSchema) throws(ExpressionError) -> CompiledExpression {
+  public func compiled(
+    for schema: FeatureSchema, by conventions: TextConventions = .neutral
+  ) throws(ExpressionError) -> CompiledExpression {
     var columns: [Int] = []
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
       guard let column = schema.column(named: name) else {
@@ -52,14 +58,15 @@ public struct Expression: Hashable, Sendable {
       columns.append(column)
     }
     try tree.checkTypes(in: text) { ScalarTypes(schema.declaredType(of: columns[$0])) }
-    return CompiledExpression(tree: tree, columns: columns)
+    return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
   }
 
   /// The value for the properties that `property` gives, each asked for once.
   ///
+  /// - Parameter conventions: by which it makes text.
   /// - Throws: `unknownProperty` for a name for which it gives nil, whether or not the value depends on it.
   public func evaluated(
-    _ property: (String) -> AttributeValue?
+    by conventions: TextConventions = .neutral, _ property: (String) -> AttributeValue?
   ) throws(ExpressionError) -> AttributeValue {
     var values: [AttributeValue] = []
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
@@ -68,7 +75,7 @@ public struct Expression: Hashable, Sendable {
       }
       values.append(value)
     }
-    return tree.withEvaluator(GivenValues(values: values)) { $0.value(tree.root).attribute }
+    return tree.withEvaluator(GivenValues(values: values), by: conventions) { $0.value(tree.root).attribute }
   }
 
   public static func == (left: Expression, right: Expression) -> Bool {

@@ -4,7 +4,8 @@ import Glibc
 
 extension ExpressionFunction {
   /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.
-  func value(of arguments: [Scalar]) -> Scalar {
+  func value(of arguments: [Scalar], by conventions: TextConventions) -> Scalar {
+    if let measure { return Self.measured(arguments, measure, conventions) }
     switch self {
     case .concat:
       var text = ""
@@ -36,8 +37,15 @@ extension ExpressionFunction {
       default: return .null
       }
     case .sqrt: return arguments[0].number.map { Scalar(finite: $0.squareRoot()) } ?? .null
-    case .coalesce, .iif, .min, .max: return .null
+    case .coalesce, .iif, .min, .max, .formatLength, .formatArea, .formatSpeed: return .null
     }
+  }
+
+  private static func measured(_ arguments: [Scalar], _ measure: Measure, _ conventions: TextConventions) -> Scalar {
+    guard let value = arguments[0].number, value.isFinite else { return .null }
+    guard arguments.count > 1 else { return .text(measure.text(of: value, by: conventions)) }
+    guard let decimals = arguments[1].number?.rounded(.towardZero), (0...20).contains(decimals) else { return .null }
+    return .text(measure.text(of: value, decimals: Int(decimals), by: conventions))
   }
 
   private func map(_ value: Scalar, _ body: (String) -> String) -> Scalar {

@@ -1,4 +1,5 @@
-// The functions of expressions: their names, how many arguments they take and of which types. `format` is a node of its own.
+// The functions of expressions: their names, how many arguments they take and of which types. `format` and `formatDate`
+// are nodes of their own.
 
 /// A function by its name in lower case; names are read in any case.
 enum ExpressionFunction: String, BitwiseCopyable, Sendable {
@@ -23,6 +24,10 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
   case coalesce
   /// The second argument if the first is true, else (unknown included) the third.
   case iif
+  /// Metres, square metres and metres per second in the units that people read; with so many decimals, or as few as will do.
+  case formatLength = "formatlength"
+  case formatArea = "formatarea"
+  case formatSpeed = "formatspeed"
 
   struct Signature {
     let counts: ClosedRange<Int>
@@ -36,6 +41,16 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     func argument(_ place: Int) -> ScalarTypes { arguments[Swift.min(place, arguments.count - 1)] }
   }
 
+  /// What is written with its unit, if anything is.
+  var measure: Measure? {
+    switch self {
+    case .formatLength: .length
+    case .formatArea: .area
+    case .formatSpeed: .speed
+    default: nil
+    }
+  }
+
   var signature: Signature {
     switch self {
     case .concat: Signature(counts: 1 ... .max, arguments: [.any], result: .text)
@@ -47,6 +62,7 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     case .toText: Signature(counts: 1...1, arguments: [.any], result: .text)
     case .round: Signature(counts: 1...2, arguments: [.number], result: .number)
     case .floor, .ceil, .abs, .sqrt: Signature(counts: 1...1, arguments: [.number], result: .number)
+    case .formatLength, .formatArea, .formatSpeed: Signature(counts: 1...2, arguments: [.number], result: .text)
     case .min, .max: Signature(counts: 1 ... .max, arguments: [[.number, .text, .instant]], result: nil)
     case .coalesce: Signature(counts: 1 ... .max, arguments: [.any], result: nil)
     case .iif: Signature(counts: 3...3, arguments: [.boolean, .any], result: nil, passesFrom: 1)
