@@ -23,6 +23,7 @@ extension World {
     _ key: EnvironmentKeyID, at node: ObjectReference?, to value: Value
   ) throws(ModelError) {
     let kept = try environmentKeys.require(key).accepted(value)
+    if key == EnvironmentKey.timeZone { try checkTimeZone(kept) }
     try changeScope(of: node) { $0.values[key.rawValue] = kept }
   }
 
@@ -96,6 +97,11 @@ extension World {
       + views.ids.map { ObjectReference(.views, $0.rawValue) }
       + overlays.ids.map { ObjectReference(.overlays, $0.rawValue) }
       + layers.ids.map { ObjectReference(.layers, $0.rawValue) }
+  }
+
+  /// The node whose environment an object sees: itself, or the nearest one that it belongs to; nil for the session.
+  func environmentNode(of object: ObjectReference?) -> ObjectReference? {
+    ancestors(of: object).first { (try? checkNode($0)) != nil }
   }
 
   // MARK: Shared objects
