@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "fdbc0ccf399faba3"
+  public static let hash = "5a83ba9033e2b2a6"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
