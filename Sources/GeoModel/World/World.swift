@@ -46,7 +46,7 @@ public struct World: Sendable {
   var watchers: Watchers?
   /// How much of what was recorded since the command began has been followed.
   var followed = 0
-  /// Whether scopes of the environment have changed and those who see them have not been told.
+  /// Whether scopes of the environment have changed, or who lies under which, and those who see them have not been told.
   var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
   private var journal: [any Reversal] = []
