@@ -46,6 +46,8 @@ struct TimeZoneRule: Sendable {
   /// What holds at an instant, in seconds since 1970-01-01T00:00:00Z.
   func offset(at seconds: Int64) -> TimeZone.Offset {
     guard let season else { return standard }
+    // 34,000 years either way are enough, and leave room to count in.
+    let seconds = min(max(seconds, -1 << 40), 1 << 40)
     let year = CalendarDay(number: (seconds + standard.seconds).flooredQuotient(86_400)).year
     var best = standard
     var since = Int64.min

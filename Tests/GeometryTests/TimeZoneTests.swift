@@ -74,6 +74,11 @@ import Testing
   ])
   func `what is no rule is refused`(text: String) { #expect(TimeZoneRule(text.utf8) == nil) }
 
+  @Test(arguments: [Int64.min, .max]) func `the ends of time have an offset`(seconds: Int64) throws {
+    let rule = try #require(TimeZoneRule("CET-1CEST,M3.5.0,M10.5.0/3".utf8))
+    #expect([3600, 7200].contains(rule.offset(at: seconds).seconds))
+  }
+
   @Test func `a file's transitions count, its first kind before them and its rule behind them`() throws {
     let file = ZoneFile(
       times: [-1000, 0, 1000], kinds: [1, 2, 1], types: [(2345, 0), (3600, 4), (7200, 8)],

@@ -5,7 +5,6 @@ import Glibc
 extension ExpressionFunction {
   /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.
   func value(of arguments: [Scalar], by conventions: TextConventions) -> Scalar {
-    if let measure { return Self.measured(arguments, measure, conventions) }
     switch self {
     case .concat:
       var text = ""
@@ -37,7 +36,10 @@ extension ExpressionFunction {
       default: return .null
       }
     case .sqrt: return arguments[0].number.map { Scalar(finite: $0.squareRoot()) } ?? .null
-    case .coalesce, .iif, .min, .max, .formatLength, .formatArea, .formatSpeed: return .null
+    case .formatLength: return Self.measured(arguments, .length, conventions)
+    case .formatArea: return Self.measured(arguments, .area, conventions)
+    case .formatSpeed: return Self.measured(arguments, .speed, conventions)
+    case .coalesce, .iif, .min, .max: return .null
     }
   }
 

@@ -41,13 +41,11 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     func argument(_ place: Int) -> ScalarTypes { arguments[Swift.min(place, arguments.count - 1)] }
   }
 
-  /// What is written with its unit, if anything is.
-  var measure: Measure? {
+  /// Whether it makes text by conventions.
+  var isWrittenByConventions: Bool {
     switch self {
-    case .formatLength: .length
-    case .formatArea: .area
-    case .formatSpeed: .speed
-    default: nil
+    case .formatLength, .formatArea, .formatSpeed: true
+    default: false
     }
   }
 

@@ -104,7 +104,7 @@ final class ExpressionTree: Sendable {
     nodes.contains { node in
       switch node {
       case .format, .formatDate: true
-      case .call(let function, _): function.measure != nil
+      case .call(let function, _): function.isWrittenByConventions
       default: false
       }
     }

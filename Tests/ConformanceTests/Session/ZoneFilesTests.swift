@@ -2,6 +2,7 @@
 
 import Foundation
 import GeoServices
+import Geometry
 import Testing
 
 @Suite struct ZoneFilesTests {
@@ -28,6 +29,20 @@ import Testing
     #expect(try #require(files.zone(named: "Moon/Tycho")).offset(at: 1_782_864_000).abbreviation == "CEST")
     try FileManager.default.removeItem(at: folder.url.appending(path: "zones/Moon/Tycho"))
     #expect(files.zone(named: "Moon/Tycho") != nil && self.files.zone(named: "Moon/Tycho") == nil)
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/Europe/Berlin")),
+    arguments: [
+      // Mean solar time before there were zones, a table's year, and one beyond all tables.
+      ("Europe/Berlin", "1890-01-01T00:00:00Z", 3208), ("Europe/Berlin", "1980-07-01T00:00:00Z", 7200),
+      ("Europe/Berlin", "2050-07-01T00:00:00Z", 7200), ("America/New_York", "2026-11-01T05:59:59Z", -14_400),
+      ("America/New_York", "2026-11-01T06:00:00Z", -18_000), ("Australia/Sydney", "2060-01-01T00:00:00Z", 39_600),
+      ("Asia/Kolkata", "2026-01-01T00:00:00Z", 19_800), ("America/St_Johns", "2026-07-01T00:00:00Z", -9000),
+    ])
+  func `the system's zones say what holds there`(name: String, time: String, seconds: Int64) throws {
+    let zone = try #require(ZoneFiles(folder: "/usr/share/zoneinfo").zone(named: name))
+    #expect(zone.offset(at: try #require(CivilTime(time)).seconds).seconds == seconds)
   }
 
   @Test func `what was not there is looked for again`() throws {
