@@ -35,9 +35,9 @@ public struct CivilTime: Hashable, Comparable, Sendable {
     var rest = text[...]
     guard let year = Self.digits(4, &rest), Self.skip("-", &rest), let month = Self.digits(2, &rest),
       Self.skip("-", &rest), let day = Self.digits(2, &rest), (1...12).contains(month),
-      (1...Self.days(in: month, of: year)).contains(day)
+      (1...CalendarDay.days(in: month, of: year)).contains(day)
     else { return nil }
-    let midnight = Self.days(fromCivil: year, month, day) * 86_400
+    let midnight = CalendarDay(year: year, month: month, day: day).number * 86_400
     isDate = rest.isEmpty
     if rest.isEmpty {
       seconds = midnight
@@ -94,25 +94,5 @@ public struct CivilTime: Hashable, Comparable, Sendable {
       let minutes = digits(2, &rest), hours < 24, minutes < 60
     else { return nil }
     return (hours * 60 + minutes) * (isWest ? -60 : 60)
-  }
-
-  // MARK: The calendar
-
-  private static func days(in month: Int64, of year: Int64) -> Int64 {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  // Days by counting in 400-year eras of 146,097 days that begin on the first of March, so that the leap day is the last of its
-  // year. Year 0 is in the era before when the month is January or February.
-  private static func days(fromCivil year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let marchYear = month > 2 ? year : year - 1
-    let era = marchYear >= 0 ? marchYear / 400 : -1
-    let yearOfEra = marchYear - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }

@@ -143,8 +143,8 @@ struct SymbologyClassificationTests {
           sources: [.field("a"), .field("b")],
           entries: [.init(values: ["x", 1], entry: entry(1)), .init(values: ["y", 2.5], entry: entry(2, "Second"))],
           defaultEntry: entry(3))))
-    #expect(unique.legend.map(\.label) == ["x, 1", "Second", "Other"])
-    #expect(unique.legend.map(\.symbol.size) == [1, 2, 3])
+    #expect(unique.legend(by: .neutral).map(\.label) == ["x, 1", "Second", "Other"])
+    #expect(unique.legend(by: .neutral).map(\.symbol.size) == [1, 2, 3])
     let breaks = Renderer(
       .classBreaks(
         try ClassBreaksRenderer(
@@ -153,7 +153,7 @@ struct SymbologyClassificationTests {
             .init(maxValue: 10, entry: entry(1)), .init(maxValue: 20.5, entry: entry(2)),
             .init(minValue: 30, maxValue: 40, entry: entry(3)),
           ])))
-    #expect(breaks.legend.map(\.label) == ["≤ 10", "10 – 20.5", "30 – 40"])
-    #expect(Renderer(.simple(entry(1, "All"))).legend.map(\.label) == ["All"])
+    #expect(breaks.legend(by: .neutral).map(\.label) == ["≤ 10", "10 – 20.5", "30 – 40"])
+    #expect(Renderer(.simple(entry(1, "All"))).legend(by: .neutral).map(\.label) == ["All"])
   }
 }

@@ -15,7 +15,8 @@ struct SymbologyLabelTests {
 
   private func texts(_ definitions: [LabelDefinition], _ id: Int, scale: Double? = nil) throws -> [String] {
     let store = try store()
-    return BoundLabels(definitions, scale: scale, schema: store.schema).labels(of: try store.row(id)).map(\.symbol.text)
+    return BoundLabels(definitions, scale: scale, schema: store.schema, by: .neutral).labels(of: try store.row(id)).map(
+      \.symbol.text)
   }
 
   @Test func `a label is what its expression gives, and null or an empty text gives none`() throws {
@@ -47,7 +48,7 @@ struct SymbologyLabelTests {
         LabelDefinition(expression: try Expression("name"), condition: try Expression("population < 0")),
         LabelDefinition(
           expression: try Expression("population"), symbol: TextSymbol(text: "unused", size: 20), priority: 3),
-      ], scale: nil, schema: store.schema
+      ], scale: nil, schema: store.schema, by: .neutral
     ).labels(of: try store.row(1))
     #expect(labels.map(\.definition) == [1] && labels.map(\.priority) == [3])
     #expect(labels.first?.symbol == TextSymbol(text: "5696", size: 20))
@@ -58,7 +59,7 @@ struct SymbologyLabelTests {
   private func title(_ template: String, _ id: Int = 0) throws -> String {
     let store = try store()
     return PopupDefinition(title: try Template(template), elements: []).popup(
-      of: try store.row(id), schema: store.schema
+      of: try store.row(id), schema: store.schema, by: .neutral
     ).title
   }
 
@@ -90,23 +91,23 @@ struct SymbologyLabelTests {
       try .init(source: .expression(try Expression("population / area")), format: "%.1f a km²"),
       try .init(source: .field("name")),
     ])
-    let paris = popup.popup(of: try store.row(0), schema: store.schema)
+    let paris = popup.popup(of: try store.row(0), schema: store.schema, by: .neutral)
     #expect(paris.lines.map(\.label) == ["Inhabitants", "population / area", "name"])
     #expect(paris.lines.map(\.text) == ["2,138,551", "20289.9 a km²", "Paris"])
     #expect(paris.lines.map(\.field) == ["population", nil, "name"])
     #expect(paris.lines[0].value == 2_138_551)
-    let nowhere = popup.popup(of: try store.row(2), schema: store.schema)
+    let nowhere = popup.popup(of: try store.row(2), schema: store.schema, by: .neutral)
     #expect(nowhere.lines.map(\.text) == ["1", nil, nil])
   }
 
   @Test func `without lines all fields are told, and without a title the attribute or the name`() throws {
     var portrayal = Portrayal()
     let store = try FeatureStore.of([["title": "Here", "n": 1], ["n": 2]])
-    let here = try #require(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer"))
+    let here = try #require(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral))
     #expect(here.title == "Here" && here.lines.map(\.label).sorted() == ["n", "title"])
-    #expect(portrayal.popup(of: try store.row(1), schema: store.schema, name: "Layer")?.title == "Layer")
+    #expect(portrayal.popup(of: try store.row(1), schema: store.schema, name: "Layer", by: .neutral)?.title == "Layer")
     portrayal.isPopupEnabled = false
-    #expect(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer") == nil)
+    #expect(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral) == nil)
   }
 
   @Test(arguments: ["%d %d", "%q", "%"])
@@ -119,6 +120,6 @@ struct SymbologyLabelTests {
   @Test func `a name or format with quotes in it stays what it is`() throws {
     let store = try FeatureStore.of([["a\"b": 7]])
     let popup = PopupDefinition(elements: [try .init(source: .field("a\"b"), format: "it's %d")])
-    #expect(popup.popup(of: try store.row(0), schema: store.schema).lines.map(\.text) == ["it's 7"])
+    #expect(popup.popup(of: try store.row(0), schema: store.schema, by: .neutral).lines.map(\.text) == ["it's 7"])
   }
 }

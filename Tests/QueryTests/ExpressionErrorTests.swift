@@ -65,6 +65,21 @@ import Testing
         "no pattern in single quotes"
       ),
       ("format('%q', a)", .badLiteral, 1, 8, "%[-+ 0,][width][.precision] and one of d f e g E G s, or %%", "%q"),
+      ("formatDate(a)", .argumentCount, 1, 1, "formatDate(date, 'pattern')", "1"),
+      ("formatDate('%F', a)", .type, 1, 1, "formatDate(date, 'pattern')", "no pattern in single quotes"),
+      (
+        "formatDate(a, '%F %Q')", .badLiteral, 1, 15,
+        "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%", "%Q"
+      ),
+      (
+        "formatDate(a, '%-Y')", .badLiteral, 1, 15,
+        "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%", "%-Y"
+      ),
+      (
+        "formatDate(a, '100%')", .badLiteral, 1, 15,
+        "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%", "%"
+      ),
+      ("formatLength()", .argumentCount, 1, 1, "formatlength with 1 to 2 arguments", "0"),
       ("DATE('2023-02-29')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-29'"),
       ("DATE('2023-02-28T00:00:00Z')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-28T00:00:00Z'"),
       ("TIMESTAMP('2023-02-28')", .badLiteral, 1, 11, "'YYYY-MM-DDThh:mm:ssZ'", "'2023-02-28'"),
@@ -96,6 +111,8 @@ import Testing
       ("upper(1)", 7, "a text", "a number"), ("2 ^ TRUE", 5, "a number", "a truth value"),
       ("upper(a) = 1", 12, "a text", "a number"),
       ("DATE('2024-01-01') = 1", 22, "an instant", "a number"), ("format('%d', 'a')", 14, "a number", "a text"),
+      ("formatDate(5, '%F')", 12, "a text or an instant", "a number"), ("formatArea('a')", 12, "a number", "a text"),
+      ("formatSpeed(1) = 2", 18, "a text", "a number"),
       ("iif(1, 2, 3)", 5, "a truth value", "a number"), ("iif(a, 1, 2) = 'x'", 16, "a number", "a text"),
     ]
     for (text, column, expected, found) in table {

@@ -44,11 +44,20 @@ public struct EnvironmentKey: Entity {
     return value
   }
 
+  static let timeZone = EnvironmentKeyID("timeZone")
+
   static let builtIn: [EnvironmentKey] = [
-    key("units", .string("metric"), "Units that people read.", .oneOf(["metric", "imperial"])),
-    key("locale", .string("en"), "How numbers and dates are written: a BCP 47 tag.", .languageTag),
-    key("language", .string("en"), "What people read: a BCP 47 tag.", .languageTag),
-    key("timeZone", .string("UTC"), "In which times are written: an IANA name.", .timeZone),
+    key(
+      "units", .string("metric"), "Units that people read: of formatLength, formatArea and formatSpeed.",
+      .oneOf(["metric", "imperial"])),
+    key("locale", .string("en"), "How numbers are written for people: a BCP 47 tag.", .languageTag),
+    key(
+      "language", .string("en"),
+      "In which months and days are named, where it is set; else the language of the locale: a BCP 47 tag.",
+      .languageTag),
+    key(
+      "timeZone", .string("UTC"), "In which formatDate shows times: an IANA name of which this machine has data.",
+      .timeZone),
     key("selectionColor", .string("#00FFFF"), "Of what is selected, where an overlay has none of its own.", .color),
     key("symbolScale", .number(1), "By which the sizes of symbols are multiplied.", .positive),
   ]

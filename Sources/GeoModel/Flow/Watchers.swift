@@ -22,11 +22,16 @@ struct Watchers: Sendable {
 
   var isEmpty: Bool { byObject.isEmpty }
 
-  mutating func add(_ model: ViewModel) {
+  /// - Parameter environment: the one that the view model sees.
+  mutating func add(_ model: ViewModel, seeing environment: ModelPath) {
     for (name, sources) in model.derived {
       // A constant expression is computed once, when its view model comes.
       add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), isOwn: true)
       for (_, path) in sources { add(path, .derived(model.id, name)) }
+      // What it is written by is a source as well.
+      if (try? model.property(name))?.derivation?.expression.isWrittenByConventions == true {
+        add(environment, .derived(model.id, name))
+      }
     }
   }
 
@@ -99,7 +104,7 @@ extension World {
   private mutating func currentWatchers() -> Watchers {
     if let watchers { return watchers }
     var made = Watchers()
-    for model in viewModels.values { made.add(model) }
+    for model in viewModels.values { made.add(model, seeing: environmentPath(of: model)) }
     for link in links.values { made.add(link) }
     watchers = made
     return made
@@ -145,8 +150,18 @@ extension World {
   /// An object has come; what follows others is followed from now on.
   mutating func flowHas<E: Entity>(_ element: E) {
     if E.collection == .environments { hasEnvironmentChanged = true }
-    if let model = element as? ViewModel { watchers?.add(model) }
+    if let model = element as? ViewModel, watchers != nil {
+      let environment = environmentPath(of: model)
+      watchers?.add(model, seeing: environment)
+    }
     if let link = element as? Link { watchers?.add(link) }
+  }
+
+  /// Where it is told that a view model sees another environment. Its owner stays what it is.
+  fileprivate func environmentPath(of model: ViewModel) -> ModelPath {
+    let node = environmentNode(of: model.owner)
+    return ModelPath(
+      node ?? ObjectReference(.environments, EnvironmentScope.session.rawValue), Property.environment.rawValue)
   }
 
   mutating func flowHasNot<E: Entity>(_ element: E) {

@@ -23,6 +23,7 @@ extension World {
     _ key: EnvironmentKeyID, at node: ObjectReference?, to value: Value
   ) throws(ModelError) {
     let kept = try environmentKeys.require(key).accepted(value)
+    if key == EnvironmentKey.timeZone { try checkTimeZone(kept) }
     try changeScope(of: node) { $0.values[key.rawValue] = kept }
   }
 
@@ -72,14 +73,26 @@ extension World {
   }
 
   /// The node and those above it, nearest first, without the session.
-  private func ancestors(of node: ObjectReference?) -> [ObjectReference] {
+  ///
+  /// - Parameter groups: of layers that are to count as lying in another group than they do; nil is none.
+  func ancestors(of node: ObjectReference?, groups: [LayerID: LayerID?] = [:]) -> [ObjectReference] {
     var result: [ObjectReference] = []
     var next = node
     while let here = next, result.count < 64 {
       result.append(here)
-      next = here.collection == .views ? views[ViewID(here.id)]?.content.reference : parent(of: here)
+      switch here.collection {
+      case .views: next = views[ViewID(here.id)]?.content.reference
+      case .layers:
+        let group = groups[LayerID(here.id)]
+        next = group.map { $0.map { ObjectReference(.layers, $0.rawValue) } ?? container(of: here) } ?? parent(of: here)
+      default: next = parent(of: here)
+      }
     }
     return result
+  }
+
+  private func container(of layer: ObjectReference) -> ObjectReference? {
+    layers[LayerID(layer.id)]?.container.reference
   }
 
   private func parent(of object: ObjectReference) -> ObjectReference? { parent(of: object.id, object.collection.kind) }
@@ -89,13 +102,18 @@ extension World {
   }
 
   /// Everything that sees an environment, the session's scope first.
-  private var environmentNodes: [ObjectReference] {
+  var environmentNodes: [ObjectReference] {
     [ObjectReference(.environments, EnvironmentScope.session.rawValue)]
       + maps.ids.map { ObjectReference(.maps, $0.rawValue) }
       + scenes.ids.map { ObjectReference(.scenes, $0.rawValue) }
       + views.ids.map { ObjectReference(.views, $0.rawValue) }
       + overlays.ids.map { ObjectReference(.overlays, $0.rawValue) }
       + layers.ids.map { ObjectReference(.layers, $0.rawValue) }
+  }
+
+  /// The node whose environment an object sees: itself, or the nearest one that it belongs to; nil for the session.
+  func environmentNode(of object: ObjectReference?) -> ObjectReference? {
+    ancestors(of: object).first { (try? checkNode($0)) != nil }
   }
 
   // MARK: Shared objects
@@ -158,44 +176,5 @@ extension World {
     changeKnown(id, body)
     // What holds nothing is not there: a document that is opened has none of it.
     if node != nil, let scope = environments[id], scope.values.isEmpty, scope.objects.isEmpty { remove(id) }
-  }
-
-  // MARK: Telling
-
-  /// Records for everything that sees another value than when the command began that it does.
-  mutating func tellEnvironment() {
-    guard hasEnvironmentChanged else { return }
-    hasEnvironmentChanged = false
-    var before: [EnvironmentID: [String: Value]] = [:]
-    for reversal in notes where reversal.object.collection == .environments {
-      let id = EnvironmentID(reversal.object.id)
-      guard before[id] == nil else { continue }
-      switch reversal {
-      case let changed as Changed<EnvironmentScope>: before[id] = changed.memento.values
-      case let removed as Removed<EnvironmentScope>: before[id] = removed.element.values
-      case is Inserted<EnvironmentScope>: before[id] = [:]
-      default: break
-      }
-    }
-    var changed: Set<String> = []
-    for (id, old) in before {
-      let new = environments[id]?.values ?? [:]
-      changed.formUnion(Set(old.keys).union(new.keys).filter { old[$0] != new[$0] })
-    }
-    guard !changed.isEmpty else { return }
-    for node in environmentNodes {
-      let chain =
-        ancestors(of: node.collection == .environments ? nil : node).map { EnvironmentID($0.id) } + [
-          EnvironmentScope.session
-        ]
-      guard chain.contains(where: { before[$0] != nil }) else { continue }
-      let differs = changed.contains { key in
-        let now = chain.map { environments[$0]?.values[key] }
-        let then = zip(chain, now).map { id, now in before[id].map { $0[key] } ?? now }
-        let fallback = environmentKeys[EnvironmentKeyID(key)]?.definition.defaultValue
-        return (now.lazy.compactMap { $0 }.first ?? fallback) != (then.lazy.compactMap { $0 }.first ?? fallback)
-      }
-      if differs { record(.changed(node, .environment)) }
-    }
   }
 }

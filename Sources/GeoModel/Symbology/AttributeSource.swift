@@ -43,18 +43,19 @@ struct BoundSource: Sendable {
     case column(Int)
     case compiled(CompiledExpression)
     /// An expression over fields of which some are not there yet: those are null.
-    case named(Expression, FeatureSchema)
+    case named(Expression, FeatureSchema, TextConventions)
   }
   private let way: Way
 
-  init(_ source: AttributeSource, schema: FeatureSchema) {
+  /// - Parameter conventions: by which an expression makes text.
+  init(_ source: AttributeSource, schema: FeatureSchema, by conventions: TextConventions = .neutral) {
     switch source {
     case .field(let name): way = schema.column(named: name).map(Way.column) ?? .nothing
     case .expression(let expression):
-      if let compiled = try? expression.compiled(for: schema) {
+      if let compiled = try? expression.compiled(for: schema, by: conventions) {
         way = .compiled(compiled)
       } else {
-        way = .named(expression, schema)
+        way = .named(expression, schema, conventions)
       }
     }
   }
@@ -65,8 +66,11 @@ struct BoundSource: Sendable {
     case .nothing: return .null
     case .column(let column): return row.value(column)
     case .compiled(let compiled): return compiled.value(of: row)
-    case .named(let expression, let schema):
-      return (try? expression.evaluated { name in schema.column(named: name).map { row.value($0) } ?? .null }) ?? .null
+    case .named(let expression, let schema, let conventions):
+      let value = try? expression.evaluated(by: conventions) { name in
+        schema.column(named: name).map { row.value($0) } ?? .null
+      }
+      return value ?? .null
     }
   }
 
@@ -105,13 +109,13 @@ extension AttributeValue {
     return Int64(exactly: number).map(AttributeValue.integer) ?? self
   }
 
-  /// What people read; nil for null.
-  public var shownText: String? {
+  /// What people read; nil for null. Numbers are not grouped: they may be years, or names.
+  public func shownText(by conventions: TextConventions) -> String? {
     switch self {
     case .null: nil
     case .bool(let flag): flag ? "true" : "false"
     case .integer(let number): String(number)
-    case .double(let number): shown(number)
+    case .double(let number): conventions.pointed(shown(number))
     case .string(let text), .json(let text): text
     }
   }

@@ -65,13 +65,19 @@ public struct Label: Hashable, Sendable {
 /// Label definitions tied to the columns of a store, to be asked for many rows.
 public struct BoundLabels: Sendable {
   private let definitions: [(definition: LabelDefinition, place: Int, text: BoundSource, condition: BoundSource?)]
+  private let conventions: TextConventions
 
-  /// - Parameter scale: those not drawn at its denominator are left out; nil for all.
-  public init(_ definitions: [LabelDefinition], scale: Double?, schema: FeatureSchema) {
+  /// - Parameters:
+  ///   - scale: those not drawn at its denominator are left out; nil for all.
+  ///   - conventions: by which texts are made; conditions see the neutral ones.
+  public init(
+    _ definitions: [LabelDefinition], scale: Double?, schema: FeatureSchema, by conventions: TextConventions
+  ) {
+    self.conventions = conventions
     self.definitions = definitions.enumerated().compactMap { place, definition in
       if let scale, !definition.isShown(at: scale) { return nil }
       return (
-        definition, place, BoundSource(.expression(definition.expression), schema: schema),
+        definition, place, BoundSource(.expression(definition.expression), schema: schema, by: conventions),
         definition.condition.map { BoundSource(.expression($0), schema: schema) }
       )
     }
@@ -81,7 +87,7 @@ public struct BoundLabels: Sendable {
   public func labels(of row: FeatureRow) -> [Label] {
     definitions.compactMap { definition, place, text, condition in
       if let condition, !condition.isTrue(for: row) { return nil }
-      guard let text = text.value(of: row).shownText, !text.isEmpty else { return nil }
+      guard let text = text.value(of: row).shownText(by: conventions), !text.isEmpty else { return nil }
       var symbol = definition.symbol
       symbol.text = text
       return Label(

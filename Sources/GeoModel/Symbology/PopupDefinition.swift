@@ -85,22 +85,27 @@ public struct Popup: Hashable, Sendable {
 
 extension PopupDefinition {
   /// The popup of a row.
-  public func popup(of row: FeatureRow, schema: FeatureSchema) -> Popup {
-    Popup(title: title?.text(of: row, schema: schema) ?? "", lines: lines(of: row, schema: schema))
+  ///
+  /// - Parameter conventions: by which texts are made.
+  public func popup(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> Popup {
+    Popup(
+      title: title?.text(of: row, schema: schema, by: conventions) ?? "",
+      lines: lines(of: row, schema: schema, by: conventions))
   }
 
-  private func lines(of row: FeatureRow, schema: FeatureSchema) -> [Popup.Line] {
+  private func lines(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> [Popup.Line] {
     guard let elements else {
       return (0..<schema.count).map { column in
         let value = row.value(column)
         let name = schema.name(of: column)
-        return Popup.Line(field: name, label: name, value: value, text: value.shownText)
+        return Popup.Line(field: name, label: name, value: value, text: value.shownText(by: conventions))
       }
     }
     return elements.map { element in
-      let value = BoundSource(element.source, schema: schema).value(of: row)
+      let value = BoundSource(element.source, schema: schema, by: conventions).value(of: row)
       let shown =
-        element.format == nil || value == .null ? value : BoundSource(element.shown, schema: schema).value(of: row)
+        element.format == nil || value == .null
+        ? value : BoundSource(element.shown, schema: schema, by: conventions).value(of: row)
       var field: String?
       var name = ""
       switch element.source {
@@ -109,7 +114,8 @@ extension PopupDefinition {
         name = own
       case .expression(let expression): name = expression.text
       }
-      return Popup.Line(field: field, label: element.label ?? name, value: value, text: shown.shownText)
+      return Popup.Line(
+        field: field, label: element.label ?? name, value: value, text: shown.shownText(by: conventions))
     }
   }
 }

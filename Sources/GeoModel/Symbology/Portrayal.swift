@@ -39,20 +39,26 @@ public struct Portrayal: Hashable, Sendable {
 
   /// The labels of a row: none while they are not enabled.
   ///
-  /// - Parameter scale: only those drawn at its denominator; nil for all.
-  public func boundLabels(scale: Double?, schema: FeatureSchema) -> BoundLabels {
-    BoundLabels(labelsEnabled ? labels : [], scale: scale, schema: schema)
+  /// - Parameters:
+  ///   - scale: only those drawn at its denominator; nil for all.
+  ///   - conventions: by which texts are made.
+  public func boundLabels(scale: Double?, schema: FeatureSchema, by conventions: TextConventions) -> BoundLabels {
+    BoundLabels(labelsEnabled ? labels : [], scale: scale, schema: schema, by: conventions)
   }
 
   /// What is told about a row; nil while nothing is.
   ///
-  /// - Parameter name: the title where neither a definition nor an attribute `title` gives one.
-  public func popup(of row: FeatureRow, schema: FeatureSchema, name: String) -> Popup? {
+  /// - Parameters:
+  ///   - name: the title where neither a definition nor an attribute `title` gives one.
+  ///   - conventions: by which texts are made.
+  public func popup(
+    of row: FeatureRow, schema: FeatureSchema, name: String, by conventions: TextConventions
+  ) -> Popup? {
     guard isPopupEnabled else { return nil }
-    let made = (popup ?? PopupDefinition()).popup(of: row, schema: schema)
+    let made = (popup ?? PopupDefinition()).popup(of: row, schema: schema, by: conventions)
     guard popup?.title == nil else { return made }
     // The attribute is simplestyle's, too.
-    let own = schema.column(named: "title").flatMap { row.value($0).shownText }
+    let own = schema.column(named: "title").flatMap { row.value($0).shownText(by: conventions) }
     return Popup(title: own ?? name, lines: made.lines)
   }
 }

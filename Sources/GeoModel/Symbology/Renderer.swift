@@ -50,7 +50,8 @@ public struct UniqueValueRenderer: Hashable, Sendable {
       let key = entry.values.map(\.comparable)
       guard !key.contains(.null) else { throw fail("values that are not null", "null") }
       guard seen.insert(key).inserted else {
-        throw fail("values that no earlier entry has", key.compactMap(\.shownText).joined(separator: ", "))
+        throw fail(
+          "values that no earlier entry has", key.compactMap { $0.shownText(by: .neutral) }.joined(separator: ", "))
       }
     }
     self.sources = sources

@@ -75,12 +75,13 @@ public struct Template: Hashable, Sendable {
   }
 
   /// The text for a row; null is nothing.
-  func text(of row: FeatureRow, schema: FeatureSchema) -> String {
+  func text(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> String {
     parts.map { part in
       switch part {
       case .text(let text): text
       case .expression(let expression):
-        BoundSource(.expression(expression), schema: schema).value(of: row).shownText ?? ""
+        BoundSource(.expression(expression), schema: schema, by: conventions).value(of: row)
+          .shownText(by: conventions) ?? ""
       }
     }.joined()
   }

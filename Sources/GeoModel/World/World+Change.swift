@@ -21,6 +21,8 @@ extension World {
     var hasChanged = false
     for member in E.observed where member.differs(old, new) {
       record(.changed(new.reference, member.property), by: origin)
+      // What lies in another group sees another environment.
+      if member.property == .group { hasEnvironmentChanged = true }
       hasChanged = true
     }
     if hasChanged { touch(id) }

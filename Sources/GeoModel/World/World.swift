@@ -30,6 +30,7 @@ public struct World: Sendable {
 
   public let transformer: any CoordinateTransformer
   public let geodesy: any Geodesy
+  public let timeZones: any TimeZoneSource
 
   private var changes: [Change] = []
   /// How many of them have been looked at for what follows from them.
@@ -45,7 +46,7 @@ public struct World: Sendable {
   var watchers: Watchers?
   /// How much of what was recorded since the command began has been followed.
   var followed = 0
-  /// Whether scopes of the environment have changed and those who see them have not been told.
+  /// Whether scopes of the environment have changed, or who lies under which, and those who see them have not been told.
   var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
   private var journal: [any Reversal] = []
@@ -72,9 +73,13 @@ public struct World: Sendable {
   }
 
   /// - Parameter now: where real time stands.
-  public init(transformer: any CoordinateTransformer, geodesy: any Geodesy, now: Instant) {
+  public init(
+    transformer: any CoordinateTransformer, geodesy: any Geodesy, timeZones: any TimeZoneSource = FixedTimeZones(),
+    now: Instant
+  ) {
     self.transformer = transformer
     self.geodesy = geodesy
+    self.timeZones = timeZones
     clock = Clock(now: now)
     realTime = now
     for key in EnvironmentKey.builtIn { environmentKeys.insert(key) }

@@ -864,7 +864,7 @@ public enum LayerProtocol {
     }
   }
 
-  /// The labels of features: none while `labelsEnabled` is false.
+  /// The labels of features, written as the layer's environment says: none while `labelsEnabled` is false.
   public enum LabelFor {
     public static let name: StaticString = "layer/labelFor"
 
@@ -913,8 +913,8 @@ public enum LayerProtocol {
     }
   }
 
-  /// What is told about features: nothing while `isPopupEnabled` is false. Without a popup definition it is all
-  /// attributes, under the attribute `title` or else the layer's name.
+  /// What is told about features, written as the layer's environment says: nothing while `isPopupEnabled` is false.
+  /// Without a popup definition it is all attributes, under the attribute `title` or else the layer's name.
   public enum PopupFor {
     public static let name: StaticString = "layer/popupFor"
 

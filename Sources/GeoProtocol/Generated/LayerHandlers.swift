@@ -44,12 +44,12 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.SymbolFor.Params, in world: Host.World
   ) throws -> LayerProtocol.SymbolFor.Result
 
-  /// The labels of features: none while `labelsEnabled` is false.
+  /// The labels of features, written as the layer's environment says: none while `labelsEnabled` is false.
   static func labelFor(
     _ params: LayerProtocol.LabelFor.Params, in world: Host.World
   ) throws -> LayerProtocol.LabelFor.Result
 
-  /// What is told about features: nothing while `isPopupEnabled` is false.
+  /// What is told about features, written as the layer's environment says: nothing while `isPopupEnabled` is false.
   static func popupFor(
     _ params: LayerProtocol.PopupFor.Params, in world: Host.World
   ) throws -> LayerProtocol.PopupFor.Result

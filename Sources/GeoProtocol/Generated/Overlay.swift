@@ -1001,7 +1001,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// The labels of graphics: none while `labelsEnabled` is false.
+  /// The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is false.
   public enum LabelFor {
     public static let name: StaticString = "overlay/labelFor"
 
@@ -1050,8 +1050,8 @@ public enum OverlayProtocol {
     }
   }
 
-  /// What is told about graphics: nothing while `isPopupEnabled` is false. Without a popup definition it is all
-  /// attributes, under the attribute `title` or else the overlay's name.
+  /// What is told about graphics, written as the overlay's environment says: nothing while `isPopupEnabled` is false.
+  /// Without a popup definition it is all attributes, under the attribute `title` or else the overlay's name.
   public enum PopupFor {
     public static let name: StaticString = "overlay/popupFor"
 

@@ -75,12 +75,12 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.SymbolFor.Params, in world: Host.World
   ) throws -> OverlayProtocol.SymbolFor.Result
 
-  /// The labels of graphics: none while `labelsEnabled` is false.
+  /// The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is false.
   static func labelFor(
     _ params: OverlayProtocol.LabelFor.Params, in world: Host.World
   ) throws -> OverlayProtocol.LabelFor.Result
 
-  /// What is told about graphics: nothing while `isPopupEnabled` is false.
+  /// What is told about graphics, written as the overlay's environment says: nothing while `isPopupEnabled` is false.
   static func popupFor(
     _ params: OverlayProtocol.PopupFor.Params, in world: Host.World
   ) throws -> OverlayProtocol.PopupFor.Result

@@ -26,6 +26,29 @@ public enum SymbologyProtocol {
   /// there is room. What can never be is refused where types are declared, as a layer's fields are: a condition that
   /// is no truth value, a text that is compared with a number. The attributes of graphics may be of any type; what
   /// does not go together is unknown there.
+  ///
+  /// Functions that make text for people follow the environment of the layer or overlay whose label, popup or legend
+  /// it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers, links)
+  /// they write as in English, metric, in UTC, whatever is set.
+  ///
+  /// - `format(value, pattern)` or `format(pattern, value, ...)`: as printf does: `%[-+ 0,][width][.precision]` and
+  /// one of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`.
+  /// Digits are always 0 to 9.
+  /// - `formatDate(date, pattern)`: a date or time of RFC 3339 as strftime writes it. Of patterns there are `%Y %y %m
+  /// %d %e %j` (year, in two digits, month, day, filled with a space, day of the year), `%H %I %M %S %p` (hours of 24
+  /// and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F` (`%Y-%m-%d`),
+  /// `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d` and so `m e j H I M S` without filling. A
+  /// time is shown in `timeZone`; a date without a time stays that day. Names are in `language`, or in the language
+  /// of `locale` where that is not set: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh, otherwise
+  /// in English.
+  /// - `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
+  /// decimals)`: with the unit, by `units`. Metric are m, from 1 km on km; m², from 1 ha on ha, from 1 km² on km²;
+  /// km/h. Imperial are ft, from half a mile on mi; ft², from 1 acre on ac, from 1 mi² on mi²; mph. Without
+  /// `decimals` (0 to 20) a number below 10 has one, if it is not 0, and others none. A foot is 0.3048 m, a mile
+  /// 1609.344 m, an acre 4046.8564224 m², all exact (the international foot and its multiples).
+  ///
+  /// What is shown without one of these is as it is, a number that is no integer with the decimal separator of
+  /// `locale`. The separators and names are those of the Unicode CLDR.
   static func readExpression(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
   }

@@ -43,7 +43,9 @@ public enum ViewModelProtocol {
 
   /// How a property is computed. What cannot be computed, or comes out of another type than declared, is null.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
-    /// In CQL2 text. Names in it are `inputs`, or else properties of the view model.
+    /// In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
+    /// properties of the view model. Functions that make text for people follow the environment of the view model's
+    /// owner.
     public var expression: String
     /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own properties
     /// (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are their JSON text.

@@ -64,7 +64,9 @@ enum Settling {
   private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
     guard let model = world.viewModels[id], let derivation = try? model.property(name).derivation else { return }
     let sources = Dictionary(model.sources(of: name).map { ($0.name, $0.path) }) { first, _ in first }
-    let value = try? derivation.expression.evaluated { name in
+    let isWritten = derivation.expression.isWrittenByConventions
+    let conventions = isWritten ? world.conventions(at: model.owner) : .neutral
+    let value = try? derivation.expression.evaluated(by: conventions) { name in
       sources[name].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)

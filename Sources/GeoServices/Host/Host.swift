@@ -11,6 +11,7 @@ import Logging
 public struct Configuration: Sendable {
   public var transformer: any CoordinateTransformer
   public var geodesy: any Geodesy
+  public var timeZones: any TimeZoneSource = ZoneFiles()
   public var limits = SessionLimits()
   /// Directories that files may be opened in; anywhere when empty.
   public var allowedDirectories: [String] = []
@@ -96,7 +97,9 @@ public final class Host: MethodHost {
     self.configuration = configuration
     self.loop = loop
     files = Files(root: configuration.workingDirectory, allowedDirectories: configuration.allowedDirectories)
-    world = World(transformer: configuration.transformer, geodesy: configuration.geodesy, now: configuration.now())
+    world = World(
+      transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
+      now: configuration.now())
   }
 
   private func registerAll() {

@@ -39,7 +39,8 @@ enum DocumentService: DocumentHandlers {
   private static func reading(
     _ world: World, _ path: @escaping @Sendable (Files) throws -> String
   ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
-    let empty = World(transformer: world.transformer, geodesy: world.geodesy, now: world.realTime)
+    let empty = World(
+      transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
     return TaskPlan { worker in
       let path = try path(worker.files)
       let (read, foreign) = try DocumentFile.read(path, into: empty, worker)

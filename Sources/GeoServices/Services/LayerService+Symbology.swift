@@ -42,7 +42,8 @@ extension LayerService {
   ) throws -> LayerProtocol.LabelFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
-    let bound = layer.portrayal.boundLabels(scale: params.scale, schema: store.schema)
+    let bound = layer.portrayal.boundLabels(
+      scale: params.scale, schema: store.schema, by: world.conventions(at: layer.reference))
     return .init(
       revision: world.revision,
       labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: layer, at: params.scale)))
@@ -54,7 +55,9 @@ extension LayerService {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     return .init(
-      revision: world.revision, popups: Portraying.popups(rows, layer.portrayal, store.schema, name: layer.name))
+      revision: world.revision,
+      popups: Portraying.popups(
+        rows, layer.portrayal, store.schema, name: layer.name, by: world.conventions(at: layer.reference)))
   }
 
   static func legend(
@@ -67,10 +70,12 @@ extension LayerService {
     let needsFeatures = params.includeCounts || layer.portrayal.renderer == nil && kind == nil && !isTable
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
+    let conventions = world.conventions(at: layer.reference)
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
-          try Portraying.legend(renderer, params.includeCounts ? features.store : nil, features, worker)
+          try Portraying.legend(
+            renderer, params.includeCounts ? features.store : nil, features, by: conventions, worker)
         } else {
           try Portraying.plainLegend(
             name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, worker)

@@ -23,7 +23,8 @@ extension OverlayService {
   ) throws -> OverlayProtocol.LabelFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
-    let bound = overlay.portrayal.boundLabels(scale: params.scale, schema: overlay.store.schema)
+    let bound = overlay.portrayal.boundLabels(
+      scale: params.scale, schema: overlay.store.schema, by: world.conventions(at: overlay.reference))
     return .init(
       revision: world.revision, labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: overlay)))
   }
@@ -33,7 +34,9 @@ extension OverlayService {
   ) throws -> OverlayProtocol.PopupFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
-    let popups = Portraying.popups(rows, overlay.portrayal, overlay.store.schema, name: overlay.name ?? "")
+    let popups = Portraying.popups(
+      rows, overlay.portrayal, overlay.store.schema, name: overlay.name ?? "",
+      by: world.conventions(at: overlay.reference))
     return .init(revision: world.revision, popups: popups)
   }
 
@@ -42,9 +45,10 @@ extension OverlayService {
   ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result> {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
+    let conventions = world.conventions(at: overlay.reference)
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
-        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, nil, worker)
+        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, nil, by: conventions, worker)
       }
       return { _ in .init(revision: revision, entries: entries ?? []) }
     }

@@ -52,14 +52,18 @@ enum Portraying {
   }
 
   static func popups(
-    _ rows: [FeatureRow], _ portrayal: Portrayal, _ schema: FeatureSchema, name: String
+    _ rows: [FeatureRow], _ portrayal: Portrayal, _ schema: FeatureSchema, name: String,
+    by conventions: TextConventions
   ) -> [SymbologyProtocol.Popup] {
-    rows.compactMap { row in portrayal.popup(of: row, schema: schema, name: name).map { Wire.popup($0, of: row.id) } }
+    rows.compactMap { row in
+      portrayal.popup(of: row, schema: schema, name: name, by: conventions).map { Wire.popup($0, of: row.id) }
+    }
   }
 
   /// The lines of a renderer, with how many rows are drawn so where they are given.
   static func legend(
-    _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, _ worker: Worker
+    _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, by conventions: TextConventions,
+    _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
@@ -69,7 +73,8 @@ enum Portraying {
       }
       return counts
     }
-    return renderer.legend.enumerated().map { place, entry in Wire.legend(entry, count: counts?[place]) }
+    return renderer.legend(by: conventions).enumerated().map { place, entry in Wire.legend(entry, count: counts?[place])
+    }
   }
 
   /// The lines of a layer without a renderer: one for each kind of shape in it.

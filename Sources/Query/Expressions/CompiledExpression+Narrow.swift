@@ -17,7 +17,7 @@ extension CompiledExpression {
     case .test(let property, let test): mask.narrow(to: test, columns[property], chunk)
     case .node(let node, let isWanted):
       withChunkValues(chunk) { values in
-        tree.withEvaluator(values) { evaluator in
+        tree.withEvaluator(values, by: conventions) { evaluator in
           mask.forEachMarked { row in
             evaluator.source.place = row
             if evaluator.truth(node) != isWanted { mask[row] = 0 }

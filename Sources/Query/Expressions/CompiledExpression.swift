@@ -11,10 +11,12 @@ public struct CompiledExpression: Sendable {
   /// The store's column of each property.
   let columns: [Int]
   let plan: FilterPlan
+  let conventions: TextConventions
 
-  init(tree: ExpressionTree, columns: [Int]) {
+  init(tree: ExpressionTree, columns: [Int], conventions: TextConventions) {
     self.tree = tree
     self.columns = columns
+    self.conventions = conventions
     plan = FilterPlan(tree, tree.root, isWanted: true)
   }
 
@@ -22,7 +24,7 @@ public struct CompiledExpression: Sendable {
   public func value(of row: FeatureRow) -> AttributeValue {
     // Texts are read where they lie in the chunk, which must be held until the value stands by itself.
     defer { withExtendedLifetime(row.chunk) {} }
-    return tree.withEvaluator(RowValues(chunk: row.chunk, place: row.place, columns: columns)) {
+    return tree.withEvaluator(RowValues(chunk: row.chunk, place: row.place, columns: columns), by: conventions) {
       $0.value(tree.root).attribute
     }
   }
@@ -42,7 +44,9 @@ public struct CompiledExpression: Sendable {
       return test.holds(chunk.scalar(columns[property], at: place))
     case .node(let node, let isWanted):
       defer { withExtendedLifetime(chunk) {} }
-      return tree.withEvaluator(RowValues(chunk: chunk, place: place, columns: columns)) { $0.truth(node) == isWanted }
+      return tree.withEvaluator(RowValues(chunk: chunk, place: place, columns: columns), by: conventions) {
+        $0.truth(node) == isWanted
+      }
     }
   }
 

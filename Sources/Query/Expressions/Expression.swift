@@ -61,13 +61,17 @@ public struct Expression: Hashable, Sendable {
     try tree.checkResult(use.types, in: text) { _ in .any }
   }
 
+  /// Whether its value may be another by other conventions: it has a function in it whose name begins with `format`.
+  public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
+
   /// The expression with its names replaced by a schema's columns.
   ///
+  /// - Parameter conventions: by which it makes text; a filter has the neutral ones.
   /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand or
   ///   the value can never be what it is for. Types that were only seen in values are no reason, since the next value may be of
   ///   another.
   public func compiled(
-    for schema: FeatureSchema, as use: Use = .value
+    for schema: FeatureSchema, as use: Use = .value, by conventions: TextConventions = .neutral
   ) throws(ExpressionError) -> CompiledExpression {
     var columns: [Int] = []
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
@@ -81,14 +85,15 @@ public struct Expression: Hashable, Sendable {
     let type = { (property: Int) in ScalarTypes(schema.declaredType(of: columns[property])) }
     try tree.checkTypes(in: text, type)
     try tree.checkResult(use.types, in: text, type)
-    return CompiledExpression(tree: tree, columns: columns)
+    return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
   }
 
   /// The value for the properties that `property` gives, each asked for once.
   ///
+  /// - Parameter conventions: by which it makes text.
   /// - Throws: `unknownProperty` for a name for which it gives nil, whether or not the value depends on it.
   public func evaluated(
-    _ property: (String) -> AttributeValue?
+    by conventions: TextConventions = .neutral, _ property: (String) -> AttributeValue?
   ) throws(ExpressionError) -> AttributeValue {
     var values: [AttributeValue] = []
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
@@ -97,7 +102,7 @@ public struct Expression: Hashable, Sendable {
       }
       values.append(value)
     }
-    return tree.withEvaluator(GivenValues(values: values)) { $0.value(tree.root).attribute }
+    return tree.withEvaluator(GivenValues(values: values), by: conventions) { $0.value(tree.root).attribute }
   }
 
   public static func == (left: Expression, right: Expression) -> Bool {

@@ -17,13 +17,13 @@ extension ExpressionTree {
   /// the time.
   @inline(__always)
   func withEvaluator<Source: PropertySource, Result>(
-    _ source: Source, _ body: (inout ExpressionEvaluator<Source>) -> Result
+    _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
   ) -> Result {
     nodes.withUnsafeBufferPointer { nodes in
       children.withUnsafeBufferPointer { children in
         links.withUnsafeBufferPointer { links in
           var evaluator = ExpressionEvaluator(
-            tree: self, nodes: nodes, children: children, links: links, source: source)
+            tree: self, nodes: nodes, children: children, links: links, conventions: conventions, source: source)
           return body(&evaluator)
         }
       }
@@ -36,6 +36,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
   let nodes: UnsafeBufferPointer<ExpressionNode>
   let children: UnsafeBufferPointer<Int>
   let links: UnsafeBufferPointer<ExpressionTree.Link>
+  let conventions: TextConventions
   var source: Source
 
   /// The value of a node. As deep as the nesting of the text, which has a limit.
@@ -72,7 +73,9 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .negate(let operand): return Scalar.integer(0).applying(.subtract, value(operand), isNegation: true)
     case .call(let function, let range): return call(function, range)
     case .format(let number, let range):
-      return tree.parts.formats[number].text(of: children[range].map { value($0) }).map { .text($0) } ?? .null
+      return Scalar(tree.parts.formats[number].text(of: children[range].map { value($0) }, by: conventions))
+    case .formatDate(let number, let operand):
+      return Scalar(tree.parts.dateFormats[number].text(of: value(operand), by: conventions))
     }
   }
 
@@ -145,7 +148,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
         if order == wanted { best = value }
       }
       return best
-    default: return function.value(of: arguments.map { value($0) })
+    default: return function.value(of: arguments.map { value($0) }, by: conventions)
     }
   }
 }

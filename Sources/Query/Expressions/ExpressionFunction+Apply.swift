@@ -4,7 +4,7 @@ import Glibc
 
 extension ExpressionFunction {
   /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.
-  func value(of arguments: [Scalar]) -> Scalar {
+  func value(of arguments: [Scalar], by conventions: TextConventions) -> Scalar {
     switch self {
     case .concat:
       var text = ""
@@ -37,6 +37,9 @@ extension ExpressionFunction {
       default: return .null
       }
     case .sqrt: return arguments[0].number.map { Scalar(finite: $0.squareRoot()) } ?? .null
+    case .formatLength: return Self.measured(arguments, .length, conventions)
+    case .formatArea: return Self.measured(arguments, .area, conventions)
+    case .formatSpeed: return Self.measured(arguments, .speed, conventions)
     case .coalesce, .iif, .min, .max: return .null
     }
   }
@@ -48,6 +51,13 @@ extension ExpressionFunction {
     case .accenti: AccentFolding.folded
     default: nil
     }
+  }
+
+  private static func measured(_ arguments: [Scalar], _ measure: Measure, _ conventions: TextConventions) -> Scalar {
+    guard let value = arguments[0].number, value.isFinite else { return .null }
+    guard arguments.count > 1 else { return .text(measure.text(of: value, by: conventions)) }
+    guard let decimals = arguments[1].number?.rounded(.towardZero), (0...20).contains(decimals) else { return .null }
+    return .text(measure.text(of: value, decimals: Int(decimals), by: conventions))
   }
 
   private func map(_ value: Scalar, _ body: (String) -> String) -> Scalar {

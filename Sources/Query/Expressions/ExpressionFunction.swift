@@ -1,4 +1,5 @@
-// The functions of expressions: their names, how many arguments they take and of which types. `format` is a node of its own.
+// The functions of expressions: their names, how many arguments they take and of which types. `format` and `formatDate`
+// are nodes of their own.
 
 /// A function by its name in lower case; names are read in any case.
 enum ExpressionFunction: String, BitwiseCopyable, Sendable {
@@ -25,6 +26,10 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
   case coalesce
   /// The second argument if the first is true, else (unknown included) the third.
   case iif
+  /// Metres, square metres and metres per second in the units that people read; with so many decimals, or as few as will do.
+  case formatLength = "formatlength"
+  case formatArea = "formatarea"
+  case formatSpeed = "formatspeed"
 
   struct Signature {
     let counts: ClosedRange<Int>
@@ -38,6 +43,14 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     func argument(_ place: Int) -> ScalarTypes { arguments[Swift.min(place, arguments.count - 1)] }
   }
 
+  /// Whether it makes text by conventions.
+  var isWrittenByConventions: Bool {
+    switch self {
+    case .formatLength, .formatArea, .formatSpeed: true
+    default: false
+    }
+  }
+
   var signature: Signature {
     switch self {
     case .concat: Signature(counts: 1 ... .max, arguments: [.any], result: .text)
@@ -49,6 +62,7 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     case .toText: Signature(counts: 1...1, arguments: [.any], result: .text)
     case .round: Signature(counts: 1...2, arguments: [.number], result: .number)
     case .floor, .ceil, .abs, .sqrt: Signature(counts: 1...1, arguments: [.number], result: .number)
+    case .formatLength, .formatArea, .formatSpeed: Signature(counts: 1...2, arguments: [.number], result: .text)
     case .min, .max: Signature(counts: 1 ... .max, arguments: [[.number, .text, .instant]], result: nil)
     case .coalesce: Signature(counts: 1 ... .max, arguments: [.any], result: nil)
     case .iif: Signature(counts: 3...3, arguments: [.boolean, .any], result: nil, passesFrom: 1)

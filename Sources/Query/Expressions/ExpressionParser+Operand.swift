@@ -38,14 +38,16 @@ extension ExpressionParser {
     let key = name.utf8.count <= 16 ? name.lowercased() : ""
     if key == "date" || key == "timestamp" { return try instant(isDate: key == "date", at: start) }
     let function = ExpressionFunction(rawValue: key)
-    guard function != nil || key == "format" else {
+    guard function != nil || key == "format" || key == "formatdate" else {
       throw error(.unknownFunction, at: start, expected: "a function", found: name)
     }
     let arguments = try nested { parser throws(ExpressionError) in
       try parser.advance()
       return try parser.arguments(min: 0) { parser throws(ExpressionError) in try parser.anything() }
     }
-    guard let function else { return try format(arguments, at: start) }
+    guard let function else {
+      return try key == "format" ? format(arguments, at: start) : formatDate(arguments, at: start)
+    }
     let counts = function.signature.counts
     guard counts.contains(arguments.count) else {
       throw error(
@@ -102,6 +104,22 @@ extension ExpressionParser {
     }
     parts.formats.append(format)
     return add(.format(parts.formats.count - 1, addChildren(values)), at: start)
+  }
+
+  /// `formatDate(date, 'pattern')`.
+  private mutating func formatDate(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
+    guard arguments.count == 2, let pattern = pattern(of: arguments[1]) else {
+      let isCount = arguments.count != 2
+      throw error(
+        isCount ? .argumentCount : .type, at: start, expected: "formatDate(date, 'pattern')",
+        found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
+    }
+    do {
+      parts.dateFormats.append(try DateFormat(pattern))
+    } catch let problem {
+      throw error(.badLiteral, at: parts.offsets[arguments[1]], expected: problem.expected, found: problem.found)
+    }
+    return add(.formatDate(parts.dateFormats.count - 1, arguments[0]), at: start)
   }
 
   private func pattern(of node: Int) -> String? {

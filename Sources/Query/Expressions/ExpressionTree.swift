@@ -57,6 +57,8 @@ enum ExpressionNode: Sendable {
   case call(ExpressionFunction, Range<Int>)
   /// Of ``ExpressionTree/formats``.
   case format(Int, Range<Int>)
+  /// Of ``ExpressionTree/dateFormats``.
+  case formatDate(Int, Int)
 }
 
 /// A parsed expression. Children stand before their parents; the last node is the whole.
@@ -80,6 +82,7 @@ final class ExpressionTree: Sendable {
     var sets: [ConstantSet] = []
     var patterns: [LikePattern] = []
     var formats: [NumberFormat] = []
+    var dateFormats: [DateFormat] = []
   }
 
   let nodes: [ExpressionNode]
@@ -95,6 +98,17 @@ final class ExpressionTree: Sendable {
   }
 
   var root: Int { nodes.count - 1 }
+
+  /// Whether a value may be another by other conventions.
+  var isWrittenByConventions: Bool {
+    nodes.contains { node in
+      switch node {
+      case .format, .formatDate: true
+      case .call(let function, _): function.isWrittenByConventions
+      default: false
+      }
+    }
+  }
 }
 
 /// An instant as it was written. A class, so that a value that holds one stays small.

@@ -1,11 +1,12 @@
-// Numbers as text by a pattern, as printf does, without its holes: patterns are checked once, and no locale has a say.
+// Numbers as text by a pattern, as printf does, without its holes: patterns are checked once, and the process's locale has no say.
 
 import Glibc
 
 /// A pattern: text with `%[flags][width][.precision]` and one of `d f e g E G s`; `%%` is a percent sign.
 ///
 /// Flags are those of printf (`-` left, `+` and space before what is not negative, `0` fill) and `,`, which parts the thousands.
-/// `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's own decimal digits, rounded once.
+/// `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's own decimal digits, rounded once. The
+/// separators are those of the conventions that it is written by.
 struct NumberFormat: Sendable {
   struct Problem: Error {
     let expected: String
@@ -92,14 +93,15 @@ struct NumberFormat: Sendable {
   }
 
   /// The text for as many values as there are ``types``; nil when one is null or of another type.
-  func text(of values: [Scalar]) -> String? {
+  func text(of values: [Scalar], by conventions: TextConventions) -> String? {
     var result = ""
     var next = 0
     for piece in pieces {
       switch piece {
       case .text(let text): result += text
       case .value(let field):
-        guard next < values.count, let text = Self.text(of: values[next], field) else { return nil }
+        guard next < values.count, let text = Self.text(of: values[next], field, conventions.numbers)
+        else { return nil }
         result += text
         next += 1
       }
@@ -107,16 +109,17 @@ struct NumberFormat: Sendable {
     return result
   }
 
-  private static func text(of value: Scalar, _ field: Field) -> String? {
+  private static func text(of value: Scalar, _ field: Field, _ style: NumberStyle) -> String? {
     var sign = ""
     var body: String
     if field.conversion == UInt8(ascii: "s") {
-      guard let text = value.asText else { return nil }
+      guard var text = value.asText else { return nil }
+      if case .double = value { text = style.pointed(text) }
       body = field.precision.map { String(text.unicodeScalars.prefix($0)) } ?? text
     } else {
       guard let digits = digits(of: value, field) else { return nil }
-      body = digits.text
-      if field.isGrouped { body = grouped(body) }
+      body = style.pointed(digits.text)
+      if field.isGrouped { body = style.grouped(body) }
       sign = digits.isNegative ? "-" : field.plus
     }
     let missing = field.width - sign.unicodeScalars.count - body.unicodeScalars.count
@@ -147,7 +150,8 @@ struct NumberFormat: Sendable {
     }
   }
 
-  private static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
+  /// - Parameter value: not below 0.
+  static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
     let pattern =
       switch conversion {
       case UInt8(ascii: "e"): "%.*e"
@@ -165,17 +169,6 @@ struct NumberFormat: Sendable {
       let bytes = UnsafeRawBufferPointer(start: start, count: max(0, min(Int(count), buffer.count - 1)))
       return String(decoding: bytes, as: UTF8.self)
     }
-  }
-
-  /// With a comma before every third digit from the point.
-  private static func grouped(_ text: String) -> String {
-    let whole = text.utf8.prefix { $0 >= 0x30 && $0 <= 0x39 }
-    var result: [UInt8] = []
-    for (place, digit) in whole.enumerated() {
-      if place > 0, (whole.count - place) % 3 == 0 { result.append(UInt8(ascii: ",")) }
-      result.append(digit)
-    }
-    return String(decoding: result, as: UTF8.self) + text.dropFirst(whole.count)
   }
 }
 

@@ -48,6 +48,8 @@ enum Scalar {
 
   init(_ truth: Bool?) { self = truth.map { .bool($0) } ?? .null }
 
+  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+
   /// The value by itself.
   var attribute: AttributeValue {
     switch self {

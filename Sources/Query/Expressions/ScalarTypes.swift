@@ -74,7 +74,7 @@ extension ExpressionTree {
       case .property(let number): types.append(property(number))
       case .not, .and, .or, .compare, .isNull, .isIn, .between, .like: types.append(.boolean)
       case .chain, .power, .negate: types.append(.number)
-      case .format: types.append(.text)
+      case .format, .formatDate: types.append(.text)
       case .call(let function, let range):
         let signature = function.signature
         let passed = children[range].dropFirst(signature.passesFrom).map { types[$0] }
@@ -113,6 +113,7 @@ extension ExpressionTree {
       case .negate(let operand): try demand(.number, operand)
       case .format(let number, let range):
         for (expected, value) in zip(parts.formats[number].types, children[range]) { try demand(expected, value) }
+      case .formatDate(_, let value): try demand([.text, .instant], value)
       case .call(let function, let range):
         for (place, argument) in children[range].enumerated() {
           try demand(function.signature.argument(place), argument)

@@ -12,6 +12,10 @@ extension RandomEdits {
       "name": "scale", "type": "number",
       "derived": ["expression": "s + a", "inputs": ["s": "/views/v1/viewpoint/targetScale"]],
     ],
+    [
+      "name": "written", "type": "string",
+      "derived": ["expression": "concat(formatLength(a * 900.5), formatDate('2026-05-31T23:30:00Z', ' %d. %B %H:%M'))"],
+    ],
   ]
 
   /// One request, which may be refused.
@@ -24,7 +28,7 @@ extension RandomEdits {
       id.map { params.merging([member: .string($0)]) { $1 } } ?? params
     }
     let type = name("T")
-    let key = pick(["k1", "k2", "units"]) ?? "units"
+    let key = pick(["k1", "k2", "units", "locale", "timeZone"]) ?? "units"
     let node = chance(0.7) ? pick(nodes) : nil
     switch Int.random(in: 0..<9, using: &random) {
     case 0:
@@ -47,7 +51,11 @@ extension RandomEdits {
       try attempt("environment/register", ["key": "k1", "type": "integer", "defaultValue": 5])
       try attempt("environment/register", ["key": "k2", "type": "json", "isNullable": true, "doc": "d"])
     case 6:
-      let value: Value = key == "units" ? "imperial" : key == "k1" ? 7 : ["a": .null]
+      let values: [String: Value] = [
+        "units": "imperial", "k1": 7, "k2": ["a": .null], "locale": .string(pick(["de", "fr-CH"]) ?? "de"),
+        "timeZone": "Etc/GMT-2",
+      ]
+      let value = values[key] ?? .null
       try attempt("environment/set", with("node", node, ["key": .string(key), "value": value]))
     case 7:
       if chance(0.4) {

@@ -831,11 +831,24 @@ class EnvironmentMethods(AsyncCaller):
     """Values that are set at a node and seen by all below it.
 
     The nodes are the session, under it maps and scenes, under those their views and layers, under views their
-    overlays. Of what is set the nearest ancestor's counts, else the key's default. There are the keys `units`
-    (metric or imperial), `locale`, `language` (BCP 47), `timeZone` (IANA), `selectionColor`, `symbolScale`,
-    and those that clients register. Of those `symbolScale` and `selectionColor` act in the server
-    (`layer/symbolFor`, `overlay/symbolFor`); the others are for whoever shows the model. What a node sees
-    stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
+    overlays. Of what is set the nearest ancestor's counts, else the key's default. There are keys that act in
+    the server, and those that clients register:
+
+    - `units` (`metric` or `imperial`): in which `formatLength`, `formatArea` and `formatSpeed` write.
+    - `locale` (BCP 47): the separators of `format` and of all numbers that are shown. Of one that is not
+    known, those of English.
+    - `language` (BCP 47): in which `formatDate` names months and days. Where it is not set that is the
+    language of `locale`, so that one key is enough for both.
+    - `timeZone` (IANA): in which `formatDate` shows times. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always
+    there, the others where the server's machine has the time zone data (in `TZDIR`, or
+    `/usr/share/zoneinfo`); a zone that it does not have is refused, in a document too.
+    - `symbolScale`: by which the sizes of symbols and labels are multiplied.
+    - `selectionColor`: of what is selected.
+
+    What labels, popups, legends and symbols say and are follows the environment of their layer or overlay;
+    derived properties of a view model follow that of its owner, and are computed again when it changes.
+    Filters, conditions, renderers and links see nothing of it: what they find does not depend on who looks.
+    What a node sees stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
     `/environments/$session` for the session); whoever observes that hears when it changes for this node. What
     is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
     """
@@ -1758,7 +1771,8 @@ class LayerMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerLabelForResult:
-        """The labels of features: none while `labelsEnabled` is false.
+        """The labels of features, written as the layer's environment says: none while `labelsEnabled` is
+        false.
 
         Args:
             layer: Its id.
@@ -1800,8 +1814,9 @@ class LayerMethods(AsyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.LayerPopupForResult:
-        """What is told about features: nothing while `isPopupEnabled` is false. Without a popup definition it
-        is all attributes, under the attribute `title` or else the layer's name.
+        """What is told about features, written as the layer's environment says: nothing while
+        `isPopupEnabled` is false. Without a popup definition it is all attributes, under the attribute
+        `title` or else the layer's name.
 
         Args:
             layer: Its id.
@@ -3624,7 +3639,8 @@ class OverlayMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayLabelForResult:
-        """The labels of graphics: none while `labelsEnabled` is false.
+        """The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is
+        false.
 
         Args:
             overlay: Its id.
@@ -3663,8 +3679,9 @@ class OverlayMethods(AsyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.OverlayPopupForResult:
-        """What is told about graphics: nothing while `isPopupEnabled` is false. Without a popup definition it
-        is all attributes, under the attribute `title` or else the overlay's name.
+        """What is told about graphics, written as the overlay's environment says: nothing while
+        `isPopupEnabled` is false. Without a popup definition it is all attributes, under the attribute
+        `title` or else the overlay's name.
 
         Args:
             overlay: Its id.
