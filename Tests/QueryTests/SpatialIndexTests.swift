@@ -27,6 +27,7 @@ extension SpatialIndex {
       && boxes.allSatisfy {
         let expected = oracle.rows(in: $0)
         return rows(in: $0).sorted() == expected && count(in: $0) == expected.count
+          && countAtMost(in: $0) >= expected.count
       }
   }
 }
@@ -173,6 +174,20 @@ extension SpatialIndex {
       #expect(index.faults.isEmpty)
       #expect(index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 99, yMax: 1)).sorted() == left + [UInt32](200..<215))
     }
+  }
+
+  @Test func `what a look at a box would be like is told without fetching leaves, and not far off`() {
+    var random = SplitMix(seed: 3)
+    var index = SpatialIndex()
+    let rows = [UInt32](0..<100_000)
+    index.insert(points: rows, x: rows.map { _ in random.unit() * 360 }, y: rows.map { _ in random.unit() * 180 })
+    for _ in 0..<100 {
+      let (x, y) = (random.unit() * 340, random.unit() * 170)
+      let box = Envelope(xMin: x, yMin: y, xMax: x + 11, yMax: y + 6)
+      #expect(index.countAtMost(in: box) < 20 * index.count(in: box))
+    }
+    #expect(index.countAtMost(in: Envelope(xMin: 400, yMin: 0, xMax: 401, yMax: 1)) == 0)
+    #expect(index.countAtMost(in: Envelope(xMin: -1, yMin: -1, xMax: 361, yMax: 181)) == 100_000)
   }
 
   @Test func `a hundred thousand equal points can be found and taken away`() {

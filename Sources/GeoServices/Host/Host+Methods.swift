@@ -19,7 +19,7 @@ extension Host {
   ) {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
-      try checkRevision(RequestMeta(params), name, params, world)
+      if let revision = try RequestMeta(params).ifRevision { try checkRevision(revision, name, params, world) }
       let result = try body(given, &world)
       try Settling.settle(&world)
       result.encode(to: &writer)
@@ -93,7 +93,7 @@ extension Host {
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
     let meta = try RequestMeta(call.params)
-    try checkRevision(meta, name, call.params, world)
+    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
     world.begin(origin: .client(meta.origin))
     world.realTime = configuration.now()
     if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
@@ -133,8 +133,7 @@ extension Host {
 }
 
 /// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
-private func checkRevision(_ meta: RequestMeta, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
-  guard let revision = meta.ifRevision else { return }
+private func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
   let object = objectNamed(by: name, in: params)
   // An object that is not there is the command's own affair.
   let current = object.map { world.revision(of: $0) ?? 0 } ?? world.revision

@@ -18,7 +18,7 @@ extension Host {
     // An answer that states the revision is about to follow.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !world.isEditing
-    subscribers.note(changes, world)
+    if !changes.isEmpty { subscribers.note(changes, world) }
     if hasEditEnded { subscribers.endEdit() }
     if !changes.isEmpty || hasEditEnded {
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
@@ -38,7 +38,8 @@ extension Host {
     // What its beginning told is told; from here on those wait that asked for it.
     if world.isEditing { subscribers.beginEdit(world) }
     for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
-    scheduleTick()
+    // Nothing begins to move without being told.
+    if !changes.isEmpty { scheduleTick() }
   }
 
   /// Tells what was held back, before an answer that states the revision.
@@ -145,6 +146,7 @@ extension Host {
       settleOrUnlink()
       publish(canWait: true)
     }
+    scheduleTick()
   }
 
   /// Nothing more will be asked: what lives by the clock ends, and those who wait for it are answered.

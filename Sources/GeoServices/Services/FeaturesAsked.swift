@@ -79,7 +79,7 @@ struct FeaturesAsked: Sendable {
     if let ids {
       candidates = ids.count
     } else if let own = area?.own, store.count > Self.smallEffort / Self.transforming {
-      candidates = own.reduce(0) { $0 + store.count(in: [$1]) }
+      candidates = store.countAtMost(in: own)
     } else {
       candidates = store.count
     }

@@ -97,6 +97,29 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     return root.node.withBlock { Self.count($0, box) }
   }
 
+  /// No fewer than touch `box`, and not many more: leaves count whole, so that none has to be fetched.
+  func countAtMost(in box: IndexedBox) -> Int {
+    guard let root, root.box.touches(box) else { return 0 }
+    if box.contains(root.box) { return root.total }
+    return root.node.withBlock { Self.countAtMost($0, box) } ?? root.total
+  }
+
+  /// Nil for a leaf.
+  private static func countAtMost(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int? {
+    let level = block.assumingMemoryBound(to: NodeHead.self).pointee.level
+    guard level > 0 else { return nil }
+    let inner = InnerBlock(block)
+    var sum = 0
+    var touched = inner.touched(by: box)
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched &- 1
+      let isWhole = level == 1 || box.contains(inner.boxes[index])
+      sum += isWhole ? Int(inner.totals[index]) : countAtMost(inner.blocks[index], box) ?? 0
+    }
+    return sum
+  }
+
   private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int {
     var sum = 0
     guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {

@@ -92,6 +92,9 @@ extension FeatureStore {
     boxes.count == 1 ? index.count(in: boxes[0]) : rows(in: boxes).count
   }
 
+  /// No fewer than ``count(in:)`` gives, and not many more: what a look at them would be like.
+  public func countAtMost(in boxes: [Envelope]) -> Int { boxes.reduce(0) { $0 + index.countAtMost(in: $1) } }
+
   /// How many features are selected. O(chunks).
   public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }
 
