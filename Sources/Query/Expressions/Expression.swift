@@ -6,7 +6,8 @@ import Geometry
 /// functions. Spatial, temporal and array predicates are not part of it yet.
 ///
 /// Precedence, the tightest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's grammar
-/// `-2^2` is 4, and `^` does not chain. Keywords and functions are read in any case, property names as they are.
+/// `-2^2` is 4, and `^` does not chain. In a text a backslash takes a quote or a backslash behind it as it is, in a pattern of `LIKE` a
+/// wildcard too; elsewhere it is a character. (CQL2 leaves open what stands behind it.) Keywords and functions are read in any case, property names as they are.
 ///
 /// Null is "not known": a comparison with it is neither true nor false (SQL's three-valued logic), and any arithmetic or function of
 /// it is null, save `coalesce` and `iif`. So are a comparison of unlike types, a division by zero, and NaN. Integers and doubles
