@@ -229,6 +229,20 @@ extension JSONValue {
     }
   }
 
+  /// Lends the strings of an array in UTF-8, in order, to `body`, which must not keep them; nil, and no call, where one is none.
+  ///
+  /// - Complexity: linear.
+  public func withTexts<R, E: Error>(_ body: ([UnsafeRawBufferPointer]) throws(E) -> R) throws(E) -> R? {
+    let count = json_array_size(node)
+    var texts: [UnsafeRawBufferPointer] = []
+    texts.reserveCapacity(count)
+    for index in 0..<count {
+      guard let element = json_array_get(node, index), let start = json_string_value(element) else { return nil }
+      texts.append(UnsafeRawBufferPointer(start: start, count: json_string_length(element)))
+    }
+    return try body(texts)
+  }
+
   /// A number, or nil where it is something else: the quick way past well-formed data.
   @inline(__always)
   public var number: Double? {

@@ -90,14 +90,18 @@ enum ColumnReader {
       throw value["data"].typeError(expected: "base64 of whole 8-byte numbers")
     }
     return type == "float64"
-      ? .doubles(words(bytes).map { Double(bitPattern: UInt64(littleEndian: $0)) })
-      : .integers(words(bytes).map { Int64(bitPattern: UInt64(littleEndian: $0)) })
+      ? .doubles(words(bytes) { Double(bitPattern: $0) }) : .integers(words(bytes) { Int64(bitPattern: $0) })
   }
 
-  private static func words(_ bytes: [UInt8]) -> [UInt64] {
-    [UInt64](unsafeUninitializedCapacity: bytes.count / 8) { words, count in
-      bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(words).copyMemory(from: $0) }
-      count = bytes.count / 8
+  private static func words<Word>(_ bytes: [UInt8], _ word: (UInt64) -> Word) -> [Word] {
+    bytes.withUnsafeBytes { bytes in
+      [Word](unsafeUninitializedCapacity: bytes.count / 8) { words, count in
+        for index in 0..<bytes.count / 8 {
+          let bits = bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+          words.initializeElement(at: index, to: word(UInt64(littleEndian: bits)))
+        }
+        count = bytes.count / 8
+      }
     }
   }
 
@@ -108,6 +112,9 @@ enum ColumnReader {
       try batch.setColumn(name, doubles: values, nulls: values.contains(where: \.isNaN) ? values.map(\.isNaN) : [])
     case .integers(let values): try batch.setColumn(name, integers: values)
     case .array(let values):
+      // Texts alone are what most columns are that are no numbers.
+      let isDone: Void? = try values.withTexts { (texts) throws(StoreError) in try batch.setColumn(name, texts: texts) }
+      if isDone != nil { return }
       let rows = values.count
       let column = try batch.beginColumn(name, rows: rows)
       for row in 0..<rows {

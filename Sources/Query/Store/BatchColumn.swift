@@ -37,6 +37,17 @@ struct BatchColumn: Sendable {
     }
   }
 
+  init(name: String, texts: [UnsafeRawBufferPointer]) {
+    self.init(name: name)
+    guard let offsets = self.texts.append(all: texts) else {
+      isOverfull = true
+      return
+    }
+    cells = offsets
+    tags = [CellTag](repeating: .string, count: texts.count)
+    seen = texts.isEmpty ? 0 : CellTag.string.bit
+  }
+
   @inline(__always)
   func hasName(_ key: UnsafeRawBufferPointer) -> Bool {
     nameBytes.withUnsafeBytes { $0.isEqual(to: key) }

@@ -182,6 +182,12 @@ public struct FeatureBatch: Sendable {
     return column
   }
 
+  /// A column of texts: well-formed UTF-8, one a row.
+  public mutating func setColumn(_ name: String, texts: [UnsafeRawBufferPointer]) throws(StoreError) {
+    try adopt(texts.count)
+    columns[column(named: name)] = BatchColumn(name: name, texts: texts)
+  }
+
   @inline(__always)
   public mutating func set(column: Int, row: Int, utf8 text: UnsafeRawBufferPointer) {
     columns[column].set(text, tag: .string, at: row)

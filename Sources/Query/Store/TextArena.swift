@@ -27,6 +27,35 @@ struct TextArena: Sendable {
     return UInt32(truncatingIfNeeded: offset)
   }
 
+  /// The offsets of new texts, one behind the other; nil as above.
+  mutating func append(all texts: [UnsafeRawBufferPointer]) -> [UInt64]? {
+    // Five bytes for a length are enough for 4 GiB.
+    let size = texts.reduce(0) { $0 + $1.count + ($1.count < 128 ? 1 : 5) }
+    guard bytes.count + size < Int(UInt32.max) - 10 else { return nil }
+    var offsets: [UInt64] = []
+    offsets.reserveCapacity(texts.count)
+    let before = bytes
+    bytes = [UInt8](unsafeUninitializedCapacity: before.count + size) { target, end in
+      _ = target.initialize(fromContentsOf: before)
+      end = before.count
+      for text in texts {
+        offsets.append(UInt64(truncatingIfNeeded: end))
+        var length = text.count
+        while length > 127 {
+          target[end] = UInt8(truncatingIfNeeded: length | 128)
+          end &+= 1
+          length >>= 7
+        }
+        target[end] = UInt8(truncatingIfNeeded: length)
+        end &+= 1
+        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[end..<end &+ text.count])
+          .copyMemory(from: text)
+        end &+= text.count
+      }
+    }
+    return offsets
+  }
+
   /// Takes over `range` of another arena's bytes; its offsets are then to be shifted by the result. Nil as above.
   mutating func append(_ other: TextArena, _ range: Range<Int>) -> Int? {
     guard bytes.count + range.count < Int(UInt32.max) - 10 else { return nil }
