@@ -30,11 +30,11 @@ public struct Binding: Entity {
   public var path: ModelPath? { if case .path(let path) = target { path } else { nil } }
 }
 
-/// Two places that follow one another. Not undone.
+/// Two places that follow one another. It comes and goes with the step in which it was made; making one alone is no change of the
+/// model, so that it is no step but for what it carries over at first.
 public struct Link: Entity {
   public static let collection = Collection.links
   public static var registry: WritableKeyPath<World, Registry<Link>> & Sendable { \.links }
-  public static let isUndoable = false
   public static let observed: [Observed<Link>] = []
 
   public let id: LinkID
@@ -51,6 +51,10 @@ public struct Link: Entity {
   public let owner: ObjectReference?
 
   public var parent: ObjectReference? { owner }
+
+  public func canReturn(to world: World) -> Bool {
+    [first.object, second.object, owner].allSatisfy { $0.map { world.revision(of: $0) != nil } ?? true }
+  }
 }
 
 extension World {

@@ -95,6 +95,18 @@ public struct Change: Sendable {
       case .member, .graphics, .clock, .history, .document: false
       }
     }
+
+    /// Whether a document keeps what has changed, and undo does not bring back what it was.
+    var isSavedForGood: Bool {
+      guard isSaved else { return false }
+      return switch self {
+      // Scopes of the environment come with what is set in them.
+      case .created(let object), .closed(let object):
+        !object.collection.kind.isUndoable && object.collection != .environments
+      case .changed(let object, let property): object.collection == .views && property != .overlays
+      case .member, .graphics, .clock, .history, .document: false
+      }
+    }
   }
   public let revision: Int
   public let origin: Origin

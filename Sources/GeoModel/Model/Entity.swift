@@ -27,6 +27,8 @@ public protocol Entity: Sendable {
   func undone(from current: Self) -> Self
   /// This object as it comes back after it was removed.
   var revived: Self { get }
+  /// Whether all is there without which it cannot be, now that undo is about to bring it back.
+  func canReturn(to world: World) -> Bool
   /// Takes an edit of the contents back, wholly.
   mutating func rollBackContents(_ reversal: StoreReversal)
 }
@@ -45,6 +47,7 @@ extension Entity {
     return result
   }
   public var revived: Self { self }
+  public func canReturn(to world: World) -> Bool { true }
   public mutating func rollBackContents(_ reversal: StoreReversal) {}
 }
 

@@ -41,6 +41,8 @@ struct HistoryState: Sendable {
 /// An edit under way: all that is done becomes one step.
 struct OpenEdit: Sendable {
   let name: String?
+  /// What the document held when it began, but for what undo leaves alone.
+  var content: ContentTag
   var reversals: [any Reversal] = []
   var byteCount = 0
   /// Whether it holds more than history may, so that it can no longer be taken back.
@@ -48,13 +50,16 @@ struct OpenEdit: Sendable {
   /// Objects whose members before the edit are noted: what they are in the midst of a drag nobody needs.
   private var noted: Set<ObjectReference> = []
 
-  init(name: String?) { self.name = name }
+  init(name: String?, content: ContentTag) {
+    self.name = name
+    self.content = content
+  }
 
   mutating func add(_ reversal: any Reversal) {
     guard !isTooLarge else { return }
     if reversal.kind == .members {
       guard noted.insert(reversal.object).inserted else { return }
-    } else if reversal.kind == .structure {
+    } else if reversal.kind.isStructure {
       noted.remove(reversal.object)
     } else if let earlier = reversals.last, earlier.covers(reversal) {
       return
@@ -89,6 +94,7 @@ public struct History: Sendable {
   private var content = ContentTag()
   private var savedContent = ContentTag()
   private var lastPlace = 0
+  private var lastOther = 0
   /// The place before the first step that is kept.
   private var firstPlace = 0
 
@@ -113,18 +119,26 @@ public struct History: Sendable {
   /// Whether the document differs from what was last saved.
   public var isModified: Bool { content != savedContent }
 
-  /// Takes in what a command did: a step of its own, or a part of the edit under way.
+  /// Whether there is something to undo: that links came or went is no change of the model.
+  static func isStep(_ reversals: [any Reversal]) -> Bool {
+    reversals.contains { $0.object.collection != .links }
+  }
+
+  /// Takes in what a command or an edit did.
   mutating func add(_ name: String, _ reversals: [any Reversal]) {
-    if edit != nil { return extendEdit(reversals) }
     lastPlace += 1
     undone = []
     push(Step(name: name, reversals: reversals, place: lastPlace))
   }
 
-  private mutating func extendEdit(_ reversals: [any Reversal]) {
-    content.other += 1
+  /// Takes in what a command did within the edit under way.
+  mutating func extendEdit(_ reversals: [any Reversal]) {
+    if Self.isStep(reversals) { changeOther() }
     for reversal in reversals { edit?.add(reversal) }
   }
+
+  /// An edit has ended and has come to nothing, or been taken back.
+  mutating func noteNothing(since edit: OpenEdit) { content = edit.content }
 
   private mutating func push(_ step: Step) {
     done.append(step)
@@ -134,7 +148,16 @@ public struct History: Sendable {
   }
 
   /// Something saved has changed that undo leaves alone.
-  mutating func noteOtherChange() { content.other += 1 }
+  mutating func noteOtherChange() {
+    changeOther()
+    edit?.content.other = lastOther
+  }
+
+  /// No tag is given twice: what was saved in between is told from what comes.
+  private mutating func changeOther() {
+    lastOther += 1
+    content.other = lastOther
+  }
 
   /// What the document holds now, to be remembered while it is written.
   public var contentTag: ContentTag { content }

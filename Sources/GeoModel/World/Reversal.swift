@@ -29,14 +29,19 @@ extension Reversal {
   var lostWith: ObjectReference? { nil }
 }
 
-enum ReversalKind { case structure, members, revision, contents }
+enum ReversalKind {
+  case coming, going, members, revision, contents
+
+  /// Whether the object is another before and after.
+  var isStructure: Bool { self == .coming || self == .going }
+}
 
 /// An object came.
 struct Inserted<Element: Entity>: Reversal {
   let id: ID<Element>
   var byteCount: Int { 64 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
-  var kind: ReversalKind { .structure }
+  var kind: ReversalKind { .coming }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
   func rollBack(_ world: inout World) { _ = world[keyPath: Element.registry].remove(id) }
@@ -52,7 +57,7 @@ struct Removed<Element: Entity>: Reversal {
   let index: Int
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
-  var kind: ReversalKind { .structure }
+  var kind: ReversalKind { .going }
   var lostWith: ObjectReference? { element.parent }
 
   func isUndoable(in world: World) -> Bool {
@@ -62,7 +67,8 @@ struct Removed<Element: Entity>: Reversal {
   }
   func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
   func undo(_ world: inout World) {
-    if isUndoable(in: world) { world.insert(element.revived, at: index) }
+    guard isUndoable(in: world), element.canReturn(to: world) else { return }
+    world.insert(element.revived, at: index)
   }
 }
 

@@ -15,19 +15,28 @@ extension World {
       let lost = forgetLost(journal)
       journal.removeAll { lost.contains($0.object) }
     }
-    if isStep {
-      let reversals = undoable(journal)
-      if !reversals.isEmpty {
-        history.add(name, reversals)
-      } else if recorded.contains(where: \.event.isSaved) {
-        history.noteOtherChange()
-      }
-    } else if hasTakenBack, !undoable(journal).isEmpty {
-      // What follows from an undo is not undone with it.
-      history.noteOtherChange()
-    }
+    if isStep || hasTakenBack { noteStep(name, journal) }
     recordHistory(since: before)
     forgetNotes()
+  }
+
+  private mutating func noteStep(_ name: String, _ journal: [any Reversal]) {
+    let reversals = undoable(journal)
+    var hasOther = recorded.contains(where: \.event.isSavedForGood)
+    if hasTakenBack {
+      // What follows from an undo is not undone with it.
+      hasOther = hasOther || !reversals.isEmpty
+    } else if reversals.isEmpty {
+      hasOther = hasOther || recorded.contains(where: \.event.isSaved)
+    } else if history.isEditing {
+      // What all of it comes to is settled at the end.
+      history.extendEdit(reversals)
+    } else {
+      // What a command notes once is not what it was.
+      let net = reversals.count > 1 ? net(reversals) : reversals
+      if History.isStep(net) { history.add(name, net) }
+    }
+    if hasOther { history.noteOtherChange() }
   }
 
   /// Takes the newest step back.
@@ -78,7 +87,7 @@ extension World {
     guard !history.isEditing else { throw .editInProgress }
     keepHistory()
     let before = history.state
-    history.edit = OpenEdit(name: name)
+    history.edit = OpenEdit(name: name, content: history.contentTag)
     recordHistory(since: before)
   }
 
@@ -89,10 +98,13 @@ extension World {
     let before = history.state
     isStep = false
     history.edit = nil
+    let reversals = net(undoable(edit.reversals))
     if edit.isTooLarge {
       history.forgetAll()
-    } else if !edit.reversals.isEmpty {
-      history.add(edit.name ?? "edit", edit.reversals)
+    } else if History.isStep(reversals) {
+      history.add(edit.name ?? "edit", reversals)
+    } else {
+      history.noteNothing(since: edit)
     }
     recordHistory(since: before)
   }
@@ -105,6 +117,7 @@ extension World {
     let before = history.state
     history.edit = nil
     _ = takeBack(edit.reversals)
+    history.noteNothing(since: edit)
     recordHistory(since: before)
   }
 
@@ -125,7 +138,7 @@ extension World {
     return journal.filter { reversal in
       switch reversal.kind {
       case .members: if !noted.insert(reversal.object).inserted { return false }
-      case .structure: noted.remove(reversal.object)
+      case .coming, .going: noted.remove(reversal.object)
       case .contents, .revision: break
       }
       return reversal.isUndoable(in: self)

@@ -127,7 +127,7 @@ public struct World: Sendable {
     if reversal.kind == .members {
       for earlier in journal.suffix(min(4, journal.count - taken)).reversed() where earlier.object == reversal.object {
         if earlier.kind == .members { return }
-        if earlier.kind == .structure { break }
+        if earlier.kind.isStructure { break }
       }
     }
     // Many small edits in one transaction cost what one large edit does.

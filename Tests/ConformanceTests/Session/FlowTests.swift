@@ -7,7 +7,7 @@ import Testing
 private struct FlowEdits {
   let server: MemoryServer
   var random: SeededGenerator
-  /// Plain two-way links by id: their ends have to be equal.
+  /// Plain two-way links by id, whether they are there or not: the ends of those that are have to be equal.
   var links: [String: (first: String, second: String)] = [:]
   let models = (0..<6).map { "x\($0)" }
   private var names = 0
@@ -46,9 +46,11 @@ private struct FlowEdits {
   }
 
   /// One request; the answer's error when it was refused.
-  mutating func step() throws -> Value? {
+  ///
+  /// - Parameter onlyModel: nothing that moves time or history.
+  mutating func step(onlyModel: Bool = false) throws -> Value? {
     let model = Value.string(models.randomElement(using: &random) ?? "x0")
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<(onlyModel ? 8 : 14), using: &random) {
     case 0, 1:
       names += 1
       let id = "l\(names)"
@@ -64,7 +66,6 @@ private struct FlowEdits {
       return error
     case 2:
       guard let id = links.keys.sorted().randomElement(using: &random), chance(0.5) else { return nil }
-      links[id] = nil
       return try ask("binding/unlink", ["link": .string(id)])
     case 3, 4, 5: return try ask("viewModel/set", ["viewModel": model, "values": ["a": small(), "b": small()]])
     case 6: return try ask("state/set", ["path": .string(place()), "value": small()])
@@ -104,7 +105,9 @@ private struct FlowEdits {
   func check(_ where: String) throws {
     let stands = try server.state("/viewModels/*/*")
     func number(_ path: String) -> Int? { stands[path]?.integer }
-    for (id, ends) in links where number(ends.first) != number(ends.second) {
+    let standing = try server.call("binding/list")["links"]?.array?.compactMap { $0["link"]?.string } ?? []
+    for id in standing {
+      guard let ends = links[id], number(ends.first) != number(ends.second) else { continue }
       Issue.record("\(`where`): \(id) \(ends) has \(number(ends.first) ?? -1) and \(number(ends.second) ?? -1)")
     }
     for id in models {
@@ -153,6 +156,38 @@ struct FlowTests {
       refused.isSubset(of: [
         "cycle", "nothingToUndo", "nothingToRedo", "linkFailed", "transactionFailed", "unknownId",
       ]))
+  }
+
+  @Test(arguments: UInt64(200)..<230)
+  func `what was done with links among it is undone wholly, and done again`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var edits = try FlowEdits(server, seed: seed)
+    func told() throws -> [String: Value] {
+      try server.state("/viewModels").merging(try server.state("/environments/*/values")) { $1 }
+        .merging(try server.state("/links")) { $1 }
+    }
+    for _ in 0..<10 {
+      let start = try told()
+      let done = try server.call("edit/history")["undo"]?.array?.count ?? 0
+      // One step, whatever is in it: links that are made alone are none, and what follows them belongs to it.
+      try server.call("edit/begin")
+      for _ in 0..<6 { _ = try edits.step(onlyModel: true) }
+      guard edits.chance(0.7) else {
+        try server.call("edit/cancel")
+        #expect(try told() == start, "seed \(seed)")
+        continue
+      }
+      try server.call("edit/end")
+      let end = try told()
+      guard try server.call("edit/history")["undo"]?.array?.count ?? 0 > done else {
+        #expect(end.filter { $0.key != "/links" } == start.filter { $0.key != "/links" }, "seed \(seed)")
+        continue
+      }
+      try server.call("edit/undo")
+      #expect(try told() == start, "seed \(seed)")
+      try server.call("edit/redo")
+      #expect(try told() == end, "seed \(seed)")
+    }
   }
 
   @Test(arguments: UInt64(100)..<120)

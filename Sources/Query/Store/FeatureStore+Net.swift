@@ -1,0 +1,66 @@
+// Whether edits have come to nothing: what was moved stands where it stood, what came has gone.
+
+import Geometry
+
+extension FeatureStore {
+  /// Takes edits back where all of them together made no difference to any feature.
+  ///
+  /// - Parameter reversals: of edits that followed one another up to now, in their order.
+  /// - Returns: What takes the taking back back, in its order, when they made none: the store is then what it was before them,
+  ///   selection and ids to be minted aside, and their reversals are void. Otherwise nil, and the store stays as it is.
+  /// - Complexity: O(changes of the edits), and O(1) where the first of them made a difference.
+  public mutating func forget(_ reversals: [StoreReversal]) -> [StoreReversal]? {
+    guard comesToNothing(reversals) else { return nil }
+    // Rows that came and went have left gaps, and fields, which reversals of earlier edits know nothing of.
+    return reversals.reversed().map { revert($0).0 }
+  }
+
+  private func comesToNothing(_ reversals: [StoreReversal]) -> Bool {
+    var balance = 0
+    for reversal in reversals {
+      switch reversal.step {
+      case .changed: break
+      case .replaced: return false
+      case .removed(let removed): balance -= removed.count
+      case .added(let rows):
+        guard rows.allSatisfy({ $0.allSatisfy { self[$0] == nil } }) else { return false }
+        balance += reversal.count
+      }
+    }
+    // All that came has gone. Where no more has gone, that was all.
+    guard balance == 0 else { return false }
+    var seen = Seen()
+    return reversals.allSatisfy { reversal in
+      if case .changed(let values) = reversal.step { isAsBefore(values, &seen) } else { true }
+    }
+  }
+
+  /// What has been compared: of several changes of one thing the first says what it was.
+  private struct Seen {
+    var attributes: Set<UInt64> = []
+    var symbols: Set<UInt32> = []
+    var geometries: Set<UInt32> = []
+    var zIndexes: Set<UInt32> = []
+    var hidden: Set<UInt32> = []
+  }
+
+  private func isAsBefore(_ values: OldValues, _ seen: inout Seen) -> Bool {
+    for (index, row) in values.geometryRows.enumerated() where seen.geometries.insert(row).inserted {
+      if let now = self[row], now.geometry != values.geometries[index] { return false }
+    }
+    for cell in values.attributes {
+      guard seen.attributes.insert(UInt64(cell.row) << 16 | UInt64(cell.column)).inserted else { continue }
+      if let now = self[cell.row], now.value(Int(cell.column)) != cell.value { return false }
+    }
+    for cell in values.symbols where seen.symbols.insert(cell.row).inserted {
+      if let now = self[cell.row], now.chunk.symbols[now.place] != cell.value { return false }
+    }
+    for (row, value) in values.zIndexes where seen.zIndexes.insert(row).inserted {
+      if let now = self[row], now.zIndex != value { return false }
+    }
+    for (row, value) in values.hidden where seen.hidden.insert(row).inserted {
+      if let now = self[row], now.isVisible == value { return false }
+    }
+    return true
+  }
+}
