@@ -10,7 +10,7 @@ public enum Watcher: Hashable, Sendable {
 
 /// The watchers by the objects that they look at.
 struct Watchers: Sendable {
-  private struct Head: Hashable {
+  fileprivate struct Head: Hashable {
     let collection: String
     let id: String
     init(_ path: ModelPath) {
@@ -53,6 +53,19 @@ struct Watchers: Sendable {
   }
 }
 
+/// What undo has changed, looked at only where something follows it.
+private struct RestoredPlaces {
+  private let changes: ArraySlice<Change>
+  private lazy var paths = Dictionary(
+    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Watchers.Head.init)
+
+  init(_ changes: ArraySlice<Change>) { self.changes = changes }
+
+  mutating func has(_ path: ModelPath) -> Bool {
+    paths[Watchers.Head(path)]?.contains { $0.overlaps(path) } ?? false
+  }
+}
+
 extension World {
   /// What is due because of what was recorded since the last call: each once, in the order in which it came up. Of a link whose
   /// both ends changed the later one counts.
@@ -68,6 +81,7 @@ extension World {
     recordDerived()
     let changes = recorded
     guard followed < changes.count else { return [] }
+    var restored = RestoredPlaces(changes)
     var due: [Watcher] = []
     var seen: Set<Watcher> = []
     for (index, change) in changes.enumerated().dropFirst(followed) {
@@ -75,14 +89,18 @@ extension World {
       func add(_ watcher: Watcher) {
         if case .link(let id, let fromFirst) = watcher {
           if id == maker { return }
+          if change.origin == .undo, let link = links[id], isBack(link, &restored) { return }
           if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
             due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
           }
         }
         if seen.insert(watcher).inserted { due.append(watcher) }
       }
-      if case .created(let object) = change.event, object.collection == .links {
-        add(.link(LinkID(object.id), fromFirst: true))
+      if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
+        change.origin != .undo || link.isTwoWay || !isUndone(link.first)
+      {
+        // One that undo brings back finds what it left, and the second end may have been set to something else than the first says.
+        add(.link(link.id, fromFirst: true))
       }
       watchers.watching(change.event.path, add)
     }
@@ -96,6 +114,24 @@ extension World {
     origin = .binding
     defer { origin = before }
     return try body(&self)
+  }
+
+  /// Whether both ends of a link are again what they were while it stood, so that neither has to follow: the second may have been set
+  /// to something else than the first says.
+  private func isBack(_ link: Link, _ restored: inout RestoredPlaces) -> Bool {
+    // One of this revision has just come back with the step in which it was made.
+    guard let takenBack, link.revision < takenBack || link.revision == revision else { return false }
+    if !link.isTwoWay, isUndone(link.second) { return true }
+    return restored.has(link.first) && restored.has(link.second)
+  }
+
+  /// Whether undo brings back what stands at a place.
+  private func isUndone(_ path: ModelPath) -> Bool {
+    guard let object = path.object else { return false }
+    guard object.collection == .viewModels, path.names.count > 2 else {
+      return object.collection.kind.isUndoable || object.collection == .environments
+    }
+    return (try? viewModels[ViewModelID(object.id)]?.property(path.names[2]).isUndone) ?? false
   }
 
   /// How much has been recorded since ``begin(origin:)``.

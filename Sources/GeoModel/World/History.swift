@@ -13,12 +13,15 @@ struct Step: Sendable {
   let reversals: [any Reversal]
   /// The place in history where doing it leads.
   let place: Int
+  /// The revision at which it was done, or begun where it took several.
+  let revision: Int
   let byteCount: Int
 
-  init(name: String, reversals: [any Reversal], place: Int) {
+  init(name: String, reversals: [any Reversal], place: Int, revision: Int) {
     self.name = name
     self.reversals = reversals
     self.place = place
+    self.revision = revision
     byteCount = reversals.reduce(64) { $0 + $1.byteCount }
   }
 }
@@ -41,6 +44,8 @@ struct HistoryState: Sendable {
 /// An edit under way: all that is done becomes one step.
 struct OpenEdit: Sendable {
   let name: String?
+  /// Of the world, from which on what happens is within it.
+  let revision: Int
   /// What the document held when it began, but for what undo leaves alone.
   var content: ContentTag
   var reversals: [any Reversal] = []
@@ -50,8 +55,9 @@ struct OpenEdit: Sendable {
   /// Objects whose members before the edit are noted: what they are in the midst of a drag nobody needs.
   private var noted: Set<ObjectReference> = []
 
-  init(name: String?, content: ContentTag) {
+  init(name: String?, revision: Int, content: ContentTag) {
     self.name = name
+    self.revision = revision
     self.content = content
   }
 
@@ -125,10 +131,10 @@ public struct History: Sendable {
   }
 
   /// Takes in what a command or an edit did.
-  mutating func add(_ name: String, _ reversals: [any Reversal]) {
+  mutating func add(_ name: String, _ reversals: [any Reversal], at revision: Int) {
     lastPlace += 1
     undone = []
-    push(Step(name: name, reversals: reversals, place: lastPlace))
+    push(Step(name: name, reversals: reversals, place: lastPlace, revision: revision))
   }
 
   /// Takes in what a command did within the edit under way.
@@ -173,14 +179,14 @@ public struct History: Sendable {
   mutating func takeUndone() -> Step? { undone.popLast() }
 
   /// A step was undone; `reversals` do it again.
-  mutating func noteUndone(_ step: Step, _ reversals: [any Reversal]) {
-    undone.append(Step(name: step.name, reversals: reversals, place: step.place))
+  mutating func noteUndone(_ step: Step, _ reversals: [any Reversal], at revision: Int) {
+    undone.append(Step(name: step.name, reversals: reversals, place: step.place, revision: revision))
     content.step = done.last?.place ?? firstPlace
   }
 
   /// A step was done again; `reversals` take it back.
-  mutating func noteRedone(_ step: Step, _ reversals: [any Reversal]) {
-    push(Step(name: step.name, reversals: reversals, place: step.place))
+  mutating func noteRedone(_ step: Step, _ reversals: [any Reversal], at revision: Int) {
+    push(Step(name: step.name, reversals: reversals, place: step.place, revision: revision))
   }
 
   /// Drops what concerns objects that can no longer come back.
@@ -189,7 +195,7 @@ public struct History: Sendable {
       steps.compactMap { step in
         guard step.reversals.contains(where: isMeant) else { return step }
         let rest = step.reversals.filter { !isMeant($0) }
-        return rest.isEmpty ? nil : Step(name: step.name, reversals: rest, place: step.place)
+        return rest.isEmpty ? nil : Step(name: step.name, reversals: rest, place: step.place, revision: step.revision)
       }
     }
     done = kept(done)

@@ -15,7 +15,7 @@ extension World {
       let lost = forgetLost(journal)
       journal.removeAll { lost.contains($0.object) }
     }
-    if isStep || hasTakenBack { noteStep(name, journal) }
+    if isStep || takenBack != nil { noteStep(name, journal) }
     recordHistory(since: before)
     forgetNotes()
   }
@@ -23,7 +23,7 @@ extension World {
   private mutating func noteStep(_ name: String, _ journal: [any Reversal]) {
     let reversals = undoable(journal)
     var hasOther = recorded.contains(where: \.event.isSavedForGood)
-    if hasTakenBack {
+    if takenBack != nil {
       // What follows from an undo is not undone with it.
       hasOther = hasOther || !reversals.isEmpty
     } else if reversals.isEmpty {
@@ -34,7 +34,7 @@ extension World {
     } else {
       // What a command notes once is not what it was.
       let net = reversals.count > 1 ? net(reversals) : reversals
-      if History.isStep(net) { history.add(name, net) }
+      if History.isStep(net) { history.add(name, net, at: revision) }
     }
     if hasOther { history.noteOtherChange() }
   }
@@ -48,7 +48,7 @@ extension World {
     keepHistory()
     let before = history.state
     guard let step = history.takeDone() else { throw .nothingToUndo }
-    history.noteUndone(step, takeBack(step.reversals))
+    history.noteUndone(step, takeBack(step.reversals, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
@@ -62,15 +62,16 @@ extension World {
     keepHistory()
     let before = history.state
     guard let step = history.takeUndone() else { throw .nothingToRedo }
-    history.noteRedone(step, takeBack(step.reversals))
+    history.noteRedone(step, takeBack(step.reversals, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
 
+  /// - Parameter done: the revision at which it was done.
   /// - Returns: what takes the taking back back.
-  private mutating func takeBack(_ reversals: [any Reversal]) -> [any Reversal] {
+  private mutating func takeBack(_ reversals: [any Reversal], doneAt done: Int) -> [any Reversal] {
     isStep = false
-    hasTakenBack = true
+    takenBack = min(takenBack ?? done, done)
     let client = origin
     origin = .undo
     defer { origin = client }
@@ -87,7 +88,7 @@ extension World {
     guard !history.isEditing else { throw .editInProgress }
     keepHistory()
     let before = history.state
-    history.edit = OpenEdit(name: name, content: history.contentTag)
+    history.edit = OpenEdit(name: name, revision: revision + 1, content: history.contentTag)
     recordHistory(since: before)
   }
 
@@ -102,7 +103,7 @@ extension World {
     if edit.isTooLarge {
       history.forgetAll()
     } else if History.isStep(reversals) {
-      history.add(edit.name ?? "edit", reversals)
+      history.add(edit.name ?? "edit", reversals, at: edit.revision)
     } else {
       history.noteNothing(since: edit)
     }
@@ -116,7 +117,7 @@ extension World {
     keepHistory()
     let before = history.state
     history.edit = nil
-    _ = takeBack(edit.reversals)
+    _ = takeBack(edit.reversals, doneAt: edit.revision)
     history.noteNothing(since: edit)
     recordHistory(since: before)
   }

@@ -39,8 +39,8 @@ public struct World: Sendable {
   var origin = Origin.client(nil)
   /// Whether what is done now becomes a step of history.
   var isStep = true
-  /// Whether steps have been taken back since the command began.
-  var hasTakenBack = false
+  /// Where the command has taken steps back: the revision at which the oldest of them was done.
+  var takenBack: Int?
   private var hasChanged = false
   /// Who follows what; nil until somebody asks.
   var watchers: Watchers?
@@ -93,7 +93,7 @@ public struct World: Sendable {
     self.origin = origin
     hasChanged = false
     isStep = true
-    hasTakenBack = false
+    takenBack = nil
     followed = 0
     forgetNotes()
     start = Start(

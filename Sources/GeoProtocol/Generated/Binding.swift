@@ -9,8 +9,8 @@ import JSON
 /// (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from; written
 /// can be what a command sets: properties of view models, members that `map/update`, `scene/update`, `layer/update`
 /// and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
-/// (`/views/v1/environment/units`). Neither bindings nor links are undone or saved; they end with the objects that
-/// they lead to.
+/// (`/views/v1/environment/units`). Neither is saved, and both end with the objects that they lead to. Bindings are
+/// not undone; a link comes and goes with the step of history in which it was made.
 public enum BindingProtocol {
   /// What may be done through a binding.
   public enum BindingAccess: String, WireEnum {
@@ -374,6 +374,12 @@ public enum BindingProtocol {
 
   /// Makes one place follow another, or both one another, from now on and within the same revision. At first the
   /// second gets what the first has.
+  ///
+  /// What is carried over at first is a step of history, or a part of the transaction or edit in which the link is
+  /// made, and the link belongs to that step: undo gives the second back what it had and closes the link, redo makes
+  /// it again. A link that changes nothing at first is no step, and neither is its end. When undo brings back an
+  /// object, the links that ended with it return. When a step is undone that is younger than the link, both ends are
+  /// again what they were; where it changed only one end, and in an older step, the other follows.
   ///
   /// What a link writes has the origin `binding`; it never carries its own writing back. Where links make a loop they
   /// settle when all agree; a command after which they never would is refused with `cycle`, and one after which an

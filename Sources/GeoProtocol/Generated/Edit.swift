@@ -5,11 +5,12 @@ import JSON
 
 /// Undo and redo, and edits that make one step of many commands.
 ///
-/// There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command or
-/// transaction did; `meta.step` names it. Undone are maps, scenes, layers, overlays with their graphics, and all
-/// their properties, values of view models and of the environment; what was closed returns under its old id. Not
-/// undone are viewpoints, selection, live location, sources, views, tasks, subscriptions and load state: a view that
-/// is closed stays closed, and so do the overlays that lay on it.
+/// There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command,
+/// transaction or edit comes to; `meta.step` names it. What comes to nothing is no step: it leaves the steps that can
+/// be done again and whether the document is modified as they were. Undone are maps, scenes, layers, overlays with
+/// their graphics, and all their properties, values of view models and of the environment; what was closed returns
+/// under its old id. Not undone are viewpoints, selection, live location, sources, views, tasks, subscriptions and
+/// load state: a view that is closed stays closed, and so do the overlays that lay on it.
 public enum EditProtocol {
   /// What can be undone and redone.
   public struct EditHistory: JSONDecodable, JSONEncodable, Sendable {

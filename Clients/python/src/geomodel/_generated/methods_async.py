@@ -96,8 +96,8 @@ class BindingMethods(AsyncCaller):
     (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from;
     written can be what a command sets: properties of view models, members that `map/update`, `scene/update`,
     `layer/update` and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment
-    values (`/views/v1/environment/units`). Neither bindings nor links are undone or saved; they end with the
-    objects that they lead to.
+    values (`/views/v1/environment/units`). Neither is saved, and both end with the objects that they lead to.
+    Bindings are not undone; a link comes and goes with the step of history in which it was made.
     """
 
     async def create(
@@ -294,6 +294,13 @@ class BindingMethods(AsyncCaller):
     ) -> t.BindingLink:
         """Makes one place follow another, or both one another, from now on and within the same revision. At
         first the second gets what the first has.
+
+        What is carried over at first is a step of history, or a part of the transaction or edit in which the
+        link is made, and the link belongs to that step: undo gives the second back what it had and closes the
+        link, redo makes it again. A link that changes nothing at first is no step, and neither is its end.
+        When undo brings back an object, the links that ended with it return. When a step is undone that is
+        younger than the link, both ends are again what they were; where it changed only one end, and in an
+        older step, the other follows.
 
         What a link writes has the origin `binding`; it never carries its own writing back. Where links make a
         loop they settle when all agree; a command after which they never would is refused with `cycle`, and
@@ -675,11 +682,13 @@ class DocumentMethods(AsyncCaller):
 class EditMethods(AsyncCaller):
     """Undo and redo, and edits that make one step of many commands.
 
-    There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command
-    or transaction did; `meta.step` names it. Undone are maps, scenes, layers, overlays with their graphics,
-    and all their properties, values of view models and of the environment; what was closed returns under its
-    old id. Not undone are viewpoints, selection, live location, sources, views, tasks, subscriptions and load
-    state: a view that is closed stays closed, and so do the overlays that lay on it.
+    There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command,
+    transaction or edit comes to; `meta.step` names it. What comes to nothing is no step: it leaves the steps
+    that can be done again and whether the document is modified as they were. Undone are maps, scenes, layers,
+    overlays with their graphics, and all their properties, values of view models and of the environment; what
+    was closed returns under its old id. Not undone are viewpoints, selection, live location, sources, views,
+    tasks, subscriptions and load state: a view that is closed stays closed, and so do the overlays that lay
+    on it.
     """
 
     async def undo(
