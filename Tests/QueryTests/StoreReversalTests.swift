@@ -185,6 +185,48 @@ import Testing
     #expect(!first.covers(try #require(reversal)))
   }
 
+  @Test(arguments: UInt64(0)..<16)
+  func `edits that come to nothing are taken back, and what was before them can still be`(seed: UInt64) throws {
+    var random = SplitMix(seed)
+    var store = try FeatureStoreTests.million(rows: 2_000)
+    let start = store.plain
+    var reversal: StoreReversal?
+    try store.remove([3, 5] + Array(1_500..<2_000), recording: &reversal)
+    let earlier = try #require(reversal)
+    let before = store.plain
+    var edits: [StoreReversal] = []
+    var way: [StoreReversal] = []
+    for step in 0..<12 {
+      var reversal: StoreReversal?
+      if random.unit() < 0.3 {
+        _ = try store.append(RandomEdits.batch(of: [PlainFeature(id: 5_000 + step)]), recording: &reversal)
+      } else {
+        var edit = FeatureEdit(id: 100 + Int(random.unit() * 4))
+        edit.attributes = [("number", .integer(Int64(step))), ("new \(step % 3)", .string("text"))]
+        edit.zIndex = Int32(step)
+        if step % 2 == 0 { edit.geometry = .set(.point(Point(x: Double(step), y: 1))) }
+        try store.update([edit], recording: &reversal)
+      }
+      edits.append(try #require(reversal))
+      way.append(try #require(reversal))
+      let forgotten = store.forget(edits)
+      #expect(forgotten == nil)
+    }
+    for reversal in way.reversed() {
+      let (back, _) = store.revert(reversal)
+      edits.append(back)
+    }
+    let forgotten = store.forget(edits)
+    #expect(forgotten?.count == edits.count && store.plain == before)
+    #expect(store.checkInvariants().isEmpty)
+    for reversal in (forgotten ?? []).reversed() { store.rollBack(reversal) }
+    #expect(store.plain == before && store.checkInvariants().isEmpty)
+    // As if the edit had ended: what was done before it is undone.
+    _ = store.forget(edits)
+    _ = store.revert(earlier)
+    #expect(store.plain == start && store.checkInvariants().isEmpty)
+  }
+
   @Test func `a reversal holds what the edit took away, not the store`() throws {
     var store = try FeatureStoreTests.million(rows: 10_000)
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })

@@ -178,7 +178,8 @@ public enum StateProtocol {
       public var paths: [String]
       /// Leaves out changes of this origin's name; revisions still chain.
       public var exceptOrigin: String?
-      /// Deltas at most so often; then they may come after replies that state their revision. Unit: 1/second.
+      /// Deltas at most so often; then they may come after replies that state their revision. What is by then again
+      /// as it was told is not told. Unit: 1/second.
       public var maxRate: Double?
       /// When to tell what an edit does.
       public var edits: StateProtocol.EditDeltas

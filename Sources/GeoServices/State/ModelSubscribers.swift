@@ -14,6 +14,8 @@ final class ViewpointSubscriber: Subscriber {
   let maxRate: Double?
   private var base: Int
   private var origin: Origin?
+  /// What was told last, where what comes before it may be told again is told net.
+  private var told: (viewpoint: Viewpoint, camera: Camera, isNavigating: Bool)?
 
   init(id: String, view: ViewID, kinds: [Viewpoint.Kind], exceptOrigin: String?, maxRate: Double?, base: Int) {
     self.id = id
@@ -45,6 +47,9 @@ final class ViewpointSubscriber: Subscriber {
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let origin, let view = world.views[view] else { return }
     self.origin = nil
+    let now = (view.viewpoint, view.camera, view.isNavigating)
+    if let told, told == now { return }
+    if maxRate != nil { told = now }
     let viewpoints = Self.viewpoints(of: view, kinds, world)
     session.notify(
       ViewProtocol.ViewpointChanged.name,

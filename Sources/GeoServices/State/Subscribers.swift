@@ -29,6 +29,8 @@ struct Subscribers {
   private var lists = ToldLists()
   /// Those that have something to tell, ascending.
   private var busy: [Int] = []
+  /// Those with a rate that have told something: what comes before they may tell again is told net.
+  private var waiting: [Int] = []
   private var made = 0
   private var added = 0
   /// How often changes have been noted.
@@ -73,6 +75,7 @@ struct Subscribers {
     guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
     for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
     busy.removeAll { $0 == number }
+    waiting.removeAll { $0 == number }
     unannounced.removeAll { $0 == id }
     if entries.isEmpty { lists.drop() }
   }
@@ -130,7 +133,8 @@ struct Subscribers {
   }
 
   func endComparison() {
-    for entry in entries.values where !(isEditing && entry.subscriber.defersEdits) {
+    for entry in entries.values
+    where !(isEditing && entry.subscriber.defersEdits) && !waiting.contains(entry.number) {
       entry.subscriber.stopComparing()
     }
   }
@@ -171,7 +175,20 @@ struct Subscribers {
       entry.noted = nil
       return true
     }
+    if !waiting.isEmpty { stopWaiting(session.loop.nanoseconds) }
     return told
+  }
+
+  /// Lets go of the world as it was told where it is no longer needed: what is noted next is told at once.
+  private mutating func stopWaiting(_ now: UInt64) {
+    waiting.removeAll { number in
+      guard let entry = entries[number] else { return true }
+      guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
+        return false
+      }
+      entry.subscriber.stopComparing()
+      return true
+    }
   }
 
   /// Goes on with what is on its way; whether that has been told.
@@ -188,7 +205,7 @@ struct Subscribers {
     return progress == .done
   }
 
-  private func begin(
+  private mutating func begin(
     _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ told: inout Told
   ) {
     if isEditing, entry.subscriber.defersEdits { return }
@@ -196,6 +213,7 @@ struct Subscribers {
       told.isFull = true
       return
     }
+    let (allowed, written) = (entry.notBefore, session.written)
     if let rate = entry.subscriber.maxRate {
       let now = session.loop.nanoseconds
       if entry.notBefore > now {
@@ -208,7 +226,13 @@ struct Subscribers {
     entry.telling = entry.noted
     entry.noted = nil
     entry.subscriber.flush(world, to: session, &texts)
+    if entry.subscriber.maxRate != nil {
+      entry.subscriber.compare(with: world)
+      if !waiting.contains(entry.number) { waiting.append(entry.number) }
+    }
     _ = goOn(entry, session, &told)
+    // Where it all came to nothing, nothing has been told.
+    if session.written == written, !entry.isOnItsWay { entry.notBefore = allowed }
   }
 
   /// When the earliest of that was noted which has to be told before an answer that states it; nil when nothing is owed.

@@ -110,6 +110,59 @@ struct ReplicaTests {
     }
   }
 
+  @Test func `what is again as it was told when a rate lets it be told is not told`() throws {
+    let server = try MemoryServer()
+    try server.call("map/create", ["id": "m", "title": "A"])
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("overlay/create", ["id": "o", "view": "v"])
+    func graphic(_ name: String) -> Value {
+      ["id": 1, "geometry": ["type": "Point", "coordinates": [1, 2]], "attributes": ["name": .string(name)]]
+    }
+    try server.call("overlay/addGraphics", ["overlay": "o", "graphics": [graphic("a")]])
+    try server.call("viewModel/create", ["id": "x", "properties": [["name": "list", "type": "list"]]])
+    try server.call("state/observe", ["paths": ["/maps", "/views", "/overlays", "/viewModels"], "maxRate": 1])
+    try server.call("view/observeViewpoint", ["view": "v", "maxRate": 1])
+    func set(_ name: String, _ list: Value, scale: Value) throws {
+      try server.call("map/update", ["map": "m", "title": .string(name)])
+      try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [graphic(name)]])
+      try server.call("viewModel/set", ["viewModel": "x", "values": ["list": list]])
+      try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": scale]])
+    }
+    func told() throws -> [Value] {
+      server.loop.advance(by: 2_000_000_000)
+      return try server.takeMessages().filter { $0["method"]?.string?.hasSuffix("hanged") == true }
+    }
+    try set("B", ["i", "j"], scale: 1000)
+    #expect(try told().count > 2)
+    for id in ["n", "p"] as [Value] {
+      // The first change is told at once, and what follows waits.
+      try server.call(
+        "model/apply",
+        [
+          "commands": [
+            ["method": "map/update", "params": ["map": "m", "title": "C"]],
+            [
+              "method": "view/setViewpoint",
+              "params": ["view": "v", "viewpoint": ["type": "scale", "targetScale": 1001]],
+            ],
+          ]
+        ])
+      #expect(try server.takeMessages().count == 2)
+      try set("D", ["j", "i"], scale: 2000)
+      try server.call("map/create", ["id": id])
+      try server.call("map/close", ["map": id])
+      try set("B", ["i", "j"], scale: 1001)
+      try server.call("map/update", ["map": "m", "title": "C"])
+      #expect(try told() == [])
+      try set("B", ["i", "j"], scale: 1000)
+      // What comes to nothing takes no turn.
+      #expect(try server.takeMessages().count > 1)
+      _ = try told()
+      try server.call("edit/undo", ["steps": 2])
+      _ = try told()
+    }
+  }
+
   @Test func `a long snapshot comes in parts behind its answer, and long deltas in parts`() throws {
     let server = try MemoryServer()
     try server.call("map/create", ["id": "m"])

@@ -4847,7 +4847,7 @@ class StateMethods(SyncCaller):
             except_origin: Leaves out changes of this origin's name; revisions still chain. (at most 128
                 characters)
             max_rate: Deltas at most so often; then they may come after replies that state their revision.
-                (1/second; above 0 and at most 1000)
+                What is by then again as it was told is not told. (1/second; above 0 and at most 1000)
             edits: When to tell what an edit does. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
