@@ -20,6 +20,16 @@ extension Scene: Entity {
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
   public static let observed: [Observed<Scene>] =
     MapContent.observed { $0.content } + [Observed(.baseSurface) { $0.surface }]
+
+  public func undone(from current: Scene) -> Scene {
+    var result = self
+    result.revision = current.revision
+    for (place, source) in surface.elevationSources.enumerated() {
+      guard let now = current.surface.elevationSources.first(where: { $0.id == source.id }) else { continue }
+      result.surface.elevationSources[place] = now
+    }
+    return result
+  }
 }
 
 extension View: Entity {

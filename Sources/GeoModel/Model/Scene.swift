@@ -12,11 +12,30 @@ public struct Scene: Sendable {
 
 /// A raster of heights in a surface.
 public struct SurfaceSource: Hashable, Sendable {
+  public enum Raster: Sendable {
+    case loaded(any ElevationSource)
+    /// It could not be opened when its document was.
+    case failed(Failure)
+  }
+
   /// Unique in the session; it stands for one raster as long as there is either.
   public let id: String
-  public let raster: any ElevationSource
+  /// The file, absolute.
+  public let path: String
+  public internal(set) var raster: Raster
 
-  public static func == (left: SurfaceSource, right: SurfaceSource) -> Bool { left.id == right.id }
+  init(id: String, path: String, _ raster: Raster) {
+    self.id = id
+    self.path = path
+    self.raster = raster
+  }
+
+  /// Why it is not loaded; nil when it is.
+  public var failure: Failure? { if case .failed(let failure) = raster { failure } else { nil } }
+
+  public static func == (left: SurfaceSource, right: SurfaceSource) -> Bool {
+    left.id == right.id && left.failure == right.failure
+  }
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
@@ -31,8 +50,8 @@ public struct BaseSurface: Hashable, Sendable {
   /// 0 clear, 1 solid.
   public internal(set) var opacity = 1.0
 
-  /// The heights at points in `reference`: the first source that covers a point answers for it. A surface that is
-  /// not enabled covers nothing; exaggeration is for drawing and changes no height.
+  /// The heights at points in `reference`: the first loaded source that covers a point answers for it; what one that is not loaded
+  /// covers nobody knows. A surface that is not enabled covers nothing; exaggeration is for drawing and changes no height.
   ///
   /// - Complexity: one call of each source for all points that no earlier one covers.
   public func elevations(
@@ -40,9 +59,17 @@ public struct BaseSurface: Hashable, Sendable {
     transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool
   ) throws -> [Elevation] {
     var result = [Elevation](repeating: .outside, count: points.count)
-    let sources = isEnabled ? elevationSources.map(\.raster) : []
+    let sources = isEnabled ? elevationSources : []
     var open = Array(points.indices)
-    for (place, source) in sources.enumerated() where !open.isEmpty {
+    var unknown: Elevation?
+    for place in sources.indices where !open.isEmpty {
+      let source: any ElevationSource
+      switch sources[place].raster {
+      case .loaded(let raster): source = raster
+      case .failed(let failure):
+        unknown = unknown ?? .notLoaded(source: place, failure)
+        continue
+      }
       var moved = Positions(open.map { Point(x: points[$0].x, y: points[$0].y) })
       if source.reference != reference {
         try moved.withMutableValues { (buffer) throws(TransformError) in
@@ -60,6 +87,7 @@ public struct BaseSurface: Hashable, Sendable {
       }
       open = uncovered
     }
+    if let unknown { for index in open { result[index] = unknown } }
     return result
   }
 }
@@ -110,4 +138,6 @@ public enum Elevation: Hashable, Sendable {
   case value(Double, source: Int, resolution: Double)
   case noData
   case outside
+  /// No loaded source covers the point; the first that is not loaded, and why.
+  case notLoaded(source: Int, Failure)
 }

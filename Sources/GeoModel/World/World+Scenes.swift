@@ -7,7 +7,9 @@ extension World {
   ) throws(ModelError) -> Scene {
     let id = try claim(id, prefix: "scene")
     var scene = Scene(id: id, content: MapContent(title: title))
-    scene.surface.elevationSources = elevationSources.map { SurfaceSource(id: mint("elevation"), raster: $0) }
+    scene.surface.elevationSources = elevationSources.map {
+      SurfaceSource(id: mint("elevation"), path: $0.path, .loaded($0))
+    }
     insert(scene)
     return try scenes.require(id)
   }
@@ -37,15 +39,32 @@ extension World {
   /// - Parameter index: the place in the order of asking; last when nil.
   /// - Returns: the source's id.
   public mutating func addElevationSource(
-    _ raster: any ElevationSource, id wanted: String?, to id: SceneID, at index: Int?
+    _ raster: SurfaceSource.Raster, path: String, id wanted: String?, to id: SceneID, at index: Int?
   ) throws(ModelError) -> String {
     try checkElevationSource(wanted, in: id, at: index)
     let name = try claim(wanted.map { SourceID($0) }, prefix: "elevation").rawValue
     try change(id) { (scene) throws(ModelError) in
       scene.surface.elevationSources.insert(
-        SurfaceSource(id: name, raster: raster), at: index ?? scene.surface.elevationSources.count)
+        SurfaceSource(id: name, path: path, raster), at: index ?? scene.surface.elevationSources.count)
     }
     return name
+  }
+
+  /// Notes that the raster of a source could be opened after all. No step of history: undo leaves load states alone.
+  public mutating func loadElevationSource(
+    _ source: String, in id: SceneID, _ raster: any ElevationSource
+  ) throws(ModelError) {
+    let place = try place(of: source, in: id)
+    isStep = false
+    try change(id) { (scene) throws(ModelError) in
+      scene.surface.elevationSources[place].raster = .loaded(raster)
+    }
+  }
+
+  /// The elevation source of that id in a scene.
+  public func elevationSource(_ source: String, in id: SceneID) throws(ModelError) -> SurfaceSource {
+    let place = try place(of: source, in: id)
+    return try scenes.require(id).surface.elevationSources[place]
   }
 
   public mutating func removeElevationSource(_ source: String, from id: SceneID) throws(ModelError) {

@@ -234,18 +234,23 @@ public enum SceneProtocol {
     public var id: String
     /// The file, absolute.
     public var path: String
-    /// Of the raster.
-    public var spatialReference: String
-    /// What it covers, in its spatial reference.
-    public var extent: SessionProtocol.Envelope
-    /// Side of a cell, in the units of its spatial reference.
-    public var resolution: Double
+    /// `loaded`, or `failed` where a document was opened whose raster could not be: `scene/retryElevationSource`
+    /// tries again.
+    public var loadStatus: LayerProtocol.LoadStatus
+    /// Of the raster; absent unless it is loaded.
+    public var spatialReference: String?
+    /// What it covers, in its spatial reference; absent unless it is loaded.
+    public var extent: SessionProtocol.Envelope?
+    /// Side of a cell, in the units of its spatial reference; absent unless it is loaded.
+    public var resolution: Double?
 
     public init(
-      id: String, path: String, spatialReference: String, extent: SessionProtocol.Envelope, resolution: Double
+      id: String, path: String, loadStatus: LayerProtocol.LoadStatus, spatialReference: String? = nil,
+      extent: SessionProtocol.Envelope? = nil, resolution: Double? = nil
     ) {
       self.id = id
       self.path = path
+      self.loadStatus = loadStatus
       self.spatialReference = spatialReference
       self.extent = extent
       self.resolution = resolution
@@ -255,9 +260,15 @@ public enum SceneProtocol {
       try json.requireObject()
       self.id = try SessionProtocol.readObjectId(json["id"])
       self.path = try json["path"].string()
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      self.extent = try SessionProtocol.Envelope(from: json["extent"])
-      self.resolution = try json["resolution"].double()
+      self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
+      let spatialReference = json["spatialReference"]
+      self.spatialReference = try spatialReference.isPresent
+        ? SessionProtocol.readSpatialReference(spatialReference)
+        : nil
+      let extent = json["extent"]
+      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+      let resolution = json["resolution"]
+      self.resolution = try resolution.isPresent ? resolution.double() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -266,12 +277,20 @@ public enum SceneProtocol {
       writer.value(id)
       writer.key("path")
       writer.value(path)
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("extent")
-      extent.encode(to: &writer)
-      writer.key("resolution")
-      writer.value(resolution)
+      writer.key("loadStatus")
+      loadStatus.encode(to: &writer)
+      if let spatialReference {
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+      }
+      if let extent {
+        writer.key("extent")
+        extent.encode(to: &writer)
+      }
+      if let resolution {
+        writer.key("resolution")
+        writer.value(resolution)
+      }
       writer.endObject()
     }
   }
@@ -284,6 +303,8 @@ public enum SceneProtocol {
     case noData
     /// No source covers it.
     case outside
+    /// No source that is loaded covers it, and one that is not might.
+    case notLoaded(NotLoaded)
 
     /// A height.
     public struct Value: Sendable {
@@ -316,12 +337,38 @@ public enum SceneProtocol {
       }
     }
 
+    /// No source that is loaded covers it, and one that is not might.
+    public struct NotLoaded: Sendable {
+      /// The first that is not loaded, 0 first.
+      public var source: Int
+      /// Why it is not.
+      public var error: SessionProtocol.Failure
+
+      public init(source: Int, error: SessionProtocol.Failure) {
+        self.source = source
+        self.error = error
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.source = try json["source"].integer()
+        self.error = try SessionProtocol.Failure(from: json["error"])
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("source")
+        writer.value(source)
+        writer.key("error")
+        error.encode(to: &writer)
+      }
+    }
+
     public init(from json: JSONValue) throws(JSONError) {
-      let expected: StaticString = "one of \"value\", \"noData\", \"outside\""
+      let expected: StaticString = "one of \"value\", \"noData\", \"outside\", \"notLoaded\""
       switch try json.tag(expected) {
       case "value": self = .value(try Value(members: json))
       case "noData": self = .noData
       case "outside": self = .outside
+      case "notLoaded": self = .notLoaded(try NotLoaded(members: json))
       default: throw json["type"].error(expected: "\(expected)")
       }
     }
@@ -335,6 +382,9 @@ public enum SceneProtocol {
         payload.encodeMembers(to: &writer)
       case .noData: writer.value("noData" as StaticString)
       case .outside: writer.value("outside" as StaticString)
+      case .notLoaded(let payload):
+        writer.value("notLoaded" as StaticString)
+        payload.encodeMembers(to: &writer)
       }
       writer.endObject()
     }
@@ -661,6 +711,51 @@ public enum SceneProtocol {
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Opens the raster of an elevation source that failed when a document was opened. One that is loaded stays as it
+  /// is. When it fails again the error is answered and the source stays failed. Undo leaves load states alone.
+  public enum RetryElevationSource {
+    public static let name: StaticString = "scene/retryElevationSource"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The scene.
+      public var scene: String
+      /// Its id.
+      public var elevationSource: String
+
+      public init(scene: String, elevationSource: String) {
+        self.scene = scene
+        self.elevationSource = elevationSource
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        self.elevationSource = try SessionProtocol.readObjectId(json["elevationSource"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// As it is now.
+      public var elevationSource: SceneProtocol.ElevationSource
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(elevationSource: SceneProtocol.ElevationSource, revision: Int) {
+        self.elevationSource = elevationSource
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("elevationSource")
+        elevationSource.encode(to: &writer)
         writer.key("revision")
         writer.value(revision)
         writer.endObject()

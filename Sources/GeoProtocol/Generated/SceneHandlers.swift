@@ -38,6 +38,11 @@ public protocol SceneHandlers {
     _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout Host.World
   ) throws -> SceneProtocol.RemoveElevationSource.Result
 
+  /// Opens the raster of an elevation source that failed when a document was opened.
+  static func retryElevationSource(
+    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout Host.World
+  ) throws -> TaskPlan<Host, SceneProtocol.RetryElevationSource.Result>
+
   /// Moves a raster in the order of asking.
   static func moveElevationSource(
     _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Host.World
@@ -114,6 +119,7 @@ extension SceneHandlers {
     host.command("scene/close", close)
     host.task("scene/addElevationSource", addElevationSource)
     host.command("scene/removeElevationSource", removeElevationSource)
+    host.task("scene/retryElevationSource", retryElevationSource)
     host.command("scene/moveElevationSource", moveElevationSource)
     host.command("scene/addLayer", addLayer)
     host.command("scene/addGroupLayer", addGroupLayer)

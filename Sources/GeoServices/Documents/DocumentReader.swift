@@ -1,5 +1,6 @@
 // A document's text as a world of its own: built by the same code as the commands, so that every check is made once.
 
+import Elevation
 import FeatureFormats
 import GeoModel
 import GeoProtocol
@@ -96,12 +97,7 @@ struct DocumentReader {
     var layers = (saved.layers ?? []).map(Wire.sourceLayer)
     var status = SourceStatus.open
     do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as FormatError {
-      let failure = RPCError(error)
-      guard failure.kind != ErrorKind.cancelled.rawValue, failure.kind != ErrorKind.libraryMissing.rawValue else {
-        throw failure
-      }
-      // A document outlives its data: whoever opens it sees what is missing.
-      status = .failed(failure.failure)
+      status = .failed(try Self.failure(RPCError(error)))
     }
     try make(json, "source") {
       try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers, status: status)
@@ -153,15 +149,15 @@ struct DocumentReader {
   }
 
   private mutating func read(_ saved: DocumentProtocol.SavedScene, _ json: JSONValue) throws {
-    // A raster that is missing has its own error: the document is not to blame.
-    let rasters = try saved.elevationSources.map {
-      try SceneService.elevationSource(try folder.absolute($0.path, worker.files), worker)
+    let sources = json["elevationSources"]
+    let rasters = try saved.elevationSources.enumerated().map { index, source in
+      try at(sources[index], "elevationSource") { try raster(try folder.absolute(source.path, worker.files)) }
     }
     let scene = SceneID(saved.scene)
     try make(json, "scene") { world in
       try world.addScene(id: scene, title: saved.title, elevationSources: [])
-      for (source, raster) in zip(saved.elevationSources, rasters) {
-        _ = try world.addElevationSource(raster, id: source.id, to: scene, at: nil)
+      for (source, (path, raster)) in zip(saved.elevationSources, rasters) {
+        _ = try world.addElevationSource(raster, path: path, id: source.id, to: scene, at: nil)
       }
       var rest = try SceneProtocol.Update.Params(from: json)
       rest.clear = nil
@@ -174,6 +170,22 @@ struct DocumentReader {
     for (name, role, layers) in lists {
       for (index, layer) in layers.enumerated() { try read(layer, role, of: .scene(scene), json[name][index]) }
     }
+  }
+
+  private func raster(_ path: String) throws -> (path: String, SurfaceSource.Raster) {
+    do { return (path, .loaded(try SceneService.elevationSource(path, worker))) } catch let error as ElevationError {
+      return (path, .failed(try Self.failure(RPCError(error))))
+    }
+  }
+
+  /// What stands in the place of data that could not be opened: a document outlives its data, and whoever opens it sees what is missing.
+  ///
+  /// - Throws: the error, where it says nothing about the data.
+  static func failure(_ error: RPCError) throws -> Failure {
+    guard error.kind != ErrorKind.cancelled.rawValue, error.kind != ErrorKind.libraryMissing.rawValue else {
+      throw error
+    }
+    return error.failure
   }
 
   // MARK: Views

@@ -73,7 +73,7 @@ struct SavedObjects {
       backgroundColor: content.backgroundColor?.text,
       baseSurface: .init(
         elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity),
-      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.raster.path)) })
+      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path)) })
   }
 
   private func bookmarks(_ content: MapContent) -> [MapProtocol.Bookmark]? {

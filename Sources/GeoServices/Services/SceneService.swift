@@ -74,8 +74,24 @@ enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
-        let id = try world.addElevationSource(source, id: params.id, to: ID(params.scene), at: params.index)
+        let id = try world.addElevationSource(
+          .loaded(source), path: source.path, id: params.id, to: ID(params.scene), at: params.index)
         return .init(elevationSource: id, revision: world.revision)
+      }
+    }
+  }
+
+  static func retryElevationSource(
+    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout World
+  ) throws -> TaskPlan<Host, SceneProtocol.RetryElevationSource.Result> {
+    let scene = SceneID(params.scene)
+    let source = try world.elevationSource(params.elevationSource, in: scene)
+    return TaskPlan { worker in
+      let raster = source.failure == nil ? nil : try elevationSource(source.path, worker)
+      return { world in
+        if let raster { try world.loadElevationSource(source.id, in: scene, raster) }
+        let now = try world.elevationSource(source.id, in: scene)
+        return .init(elevationSource: Wire.elevationSource(now), revision: world.revision)
       }
     }
   }

@@ -50,9 +50,13 @@ extension Wire {
   }
 
   static func elevationSource(_ source: SurfaceSource) -> SceneProtocol.ElevationSource {
-    .init(
-      id: source.id, path: source.raster.path, spatialReference: source.raster.reference.definition,
-      extent: envelope(source.raster.extent), resolution: source.raster.resolution)
+    switch source.raster {
+    case .loaded(let raster):
+      .init(
+        id: source.id, path: source.path, loadStatus: .loaded, spatialReference: raster.reference.definition,
+        extent: envelope(raster.extent), resolution: raster.resolution)
+    case .failed(let failure): .init(id: source.id, path: source.path, loadStatus: loadStatus(.failed(failure)))
+    }
   }
 
   // MARK: Layers

@@ -84,6 +84,7 @@ enum Wire {
       .value(.init(elevation: height, source: source, resolution: resolution))
     case .noData: .noData
     case .outside: .outside
+    case .notLoaded(let source, let failure): .notLoaded(.init(source: source, error: self.failure(failure)))
     }
   }
 

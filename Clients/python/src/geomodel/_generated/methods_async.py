@@ -4042,6 +4042,51 @@ class SceneMethods(AsyncCaller):
         )
         return result
 
+    async def retry_elevation_source(
+        self,
+        *,
+        scene: t.ObjectId,
+        elevation_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SceneRetryElevationSourceResult:
+        """Opens the raster of an elevation source that failed when a document was opened. One that is loaded
+        stays as it is. When it fails again the error is answered and the source stays failed. Undo leaves
+        load states alone.
+
+        Args:
+            scene: The scene.
+            elevation_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            elevationSource: As it is now.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            FileNotFoundError: No such file.
+            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            NotAFileError: A directory, or something else that is no file.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
+            OpenFailedError: The driver recognizes it and cannot open it.
+
+        Example:
+            await server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
+        """
+        result: t.SceneRetryElevationSourceResult = await self._call(
+            "scene/retryElevationSource",
+            _given(
+                {
+                    "scene": scene,
+                    "elevationSource": elevation_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def move_elevation_source(
         self,
         *,
