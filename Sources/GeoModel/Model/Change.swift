@@ -16,7 +16,8 @@ public enum Origin: Hashable, Sendable {
 public enum Property: String, Hashable, Sendable {
   case title, operationalLayers, basemap, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor,
     baseSurface
-  case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType
+  case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType,
+    spatialReference
   case group, layers, visibilityMode, definitionExpression, time, isTimeFilterEnabled
   case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay, layerViewStates
   case renderer, labels, labelsEnabled, popup, isPopupEnabled
@@ -30,7 +31,7 @@ public enum Property: String, Hashable, Sendable {
   /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
   var isSaved: Bool {
     switch self {
-    case .loadStatus, .featureCount, .extent, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
+    case .loadStatus, .featureCount, .extent, .fields, .geometryType, .spatialReference, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
       .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
       .path, .environment:
       false

@@ -13,6 +13,8 @@ extension Layer: Entity {
       Observed(.extent) { $0.extent }, Observed(.selectedCount) { $0.features?.selectedCount },
       Observed(.definitionExpression) { $0.features?.definitionExpression }, Observed(.time) { $0.features?.time },
       Observed(.isTimeFilterEnabled) { $0.features?.isTimeFilterEnabled },
+      Observed(.fields) { $0.schema?.fields }, Observed(.geometryType) { $0.schema?.geometryType },
+      Observed(.spatialReference) { $0.schema?.reference },
     ]
 
   public var parent: ObjectReference? {
@@ -35,6 +37,7 @@ extension Layer: Entity {
     var result = rolledBack(from: current)
     result.revision = current.revision
     if let features = current.features {
+      result.features?.schema = features.schema
       result.features?.loadStatus = features.loadStatus
       // The features are the current ones, the filters are not.
       result.features?.countSelected()

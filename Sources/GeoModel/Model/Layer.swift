@@ -58,8 +58,8 @@ public struct Layer: Sendable {
 /// The features of a layer or a table: where they come from, and which of them count.
 public struct LayerFeatures: Sendable {
   public let source: SourceID
-  /// As the source's schema tells.
-  public let schema: SourceLayer
+  /// As the source's schema tells; what was read once the layer is loaded.
+  public internal(set) var schema: SourceLayer
   /// Where features are read from; the source may be closed by then.
   public let origin: SourceOrigin
   /// Whether geometries are left out.

@@ -24,6 +24,13 @@ public struct SourceLayer: Hashable, Sendable {
     self.reference = reference
     self.fields = fields
   }
+
+  /// The same without geometry.
+  var asTable: SourceLayer {
+    var result = self
+    (result.geometryType, result.extent) = (nil, nil)
+    return result
+  }
 }
 
 /// Where a source's data is: enough to read it again.

@@ -30,8 +30,47 @@ public struct LayerUpdate: Sendable {
 
 extension World {
   /// Changes a layer. One that is made visible in an exclusive group hides the others there.
+  ///
+  /// - Throws: also what could never show anything of the layer's fields.
   public mutating func updateLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
     let layer = try layers.require(id)
+    try apply(update, to: layer) { () throws(ModelError) in
+      // A layer's fields are known before its features are.
+      let declared = FeatureStore(fields: layer.schema?.fields ?? []).schema
+      try Self.check(update.portrayal, over: declared)
+      let expression = try Self.condition(update.definitionExpression, over: layer.store?.schema ?? declared)
+      if let time = update.time { try layer.features?.check(time, at: "/params/time") }
+      return expression
+    }
+  }
+
+  /// Changes a layer as its document says, whatever its fields have become since: ``fault(of:)`` tells.
+  public mutating func restoreLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
+    try apply(update, to: try layers.require(id)) { () throws(ModelError) in
+      guard let text = update.definitionExpression else { return nil }
+      return try Expression.condition(text, at: Self.definitionPath)
+    }
+  }
+
+  /// What of a layer asks for fields that its features do not have; nil for nothing.
+  public func fault(of layer: Layer) -> ModelError? {
+    guard let features = layer.features else { return nil }
+    let portrayal = layer.portrayal
+    do {
+      let schema = FeatureStore(fields: features.schema.fields).schema
+      _ = try Self.condition(features.definitionExpression?.text, over: schema)
+      let update = PortrayalUpdate(renderer: portrayal.renderer, labels: portrayal.labels, popup: portrayal.popup)
+      try Self.check(update, over: schema)
+      if let time = features.time { try features.check(time, at: "/params/time") }
+      return nil
+    } catch { return error }
+  }
+
+  /// - Parameter readExpression: gives the definition expression, and checks whatever asks for fields.
+  private mutating func apply(
+    _ update: LayerUpdate, to layer: Layer, readExpression: () throws(ModelError) -> Expression?
+  ) throws(ModelError) {
+    let id = layer.id
     try check(
       update.appearance.clear,
       allowed: ["minScale", "maxScale"]
@@ -39,16 +78,12 @@ extension World {
     if update.visibilityMode != nil, layer.kind != .group {
       throw .wrongKind(id.rawValue, layer.kind, expected: [.group])
     }
-    if update.time != nil || update.isTimeFilterEnabled != nil || update.definitionExpression != nil {
+    if update.time != nil || update.isTimeFilterEnabled != nil || update.definitionExpression != nil
+      || update.portrayal != nil
+    {
       _ = try layer.requireFeatures()
     }
-    if let portrayal = update.portrayal {
-      // A layer's fields are known before its features are.
-      let schema = FeatureStore(fields: try layer.requireFeatures().schema.fields).schema
-      do throws(SymbologyError) { try portrayal.check(for: schema) } catch { throw .symbology(error) }
-    }
-    let expression = try condition(update.definitionExpression, of: layer)
-    if let time = update.time { try layer.features?.check(time, at: "/params/time") }
+    let expression = try readExpression()
     let old = layer.features
     try change(id) { (layer) throws(ModelError) in
       layer.appearance = try layer.appearance.applying(update.appearance)
@@ -74,11 +109,16 @@ extension World {
     }
   }
 
+  private static let definitionPath = "/params/definitionExpression"
+
   /// An expression over a layer's fields that can be true of a feature.
-  private func condition(_ text: String?, of layer: Layer) throws(ModelError) -> Expression? {
-    guard let text, let features = layer.features else { return nil }
-    let schema = features.store?.schema ?? FeatureStore(fields: features.schema.fields).schema
-    return try Expression.condition(text, over: schema, at: "/params/definitionExpression").0
+  private static func condition(_ text: String?, over schema: FeatureSchema) throws(ModelError) -> Expression? {
+    guard let text else { return nil }
+    return try Expression.condition(text, over: schema, at: definitionPath).0
+  }
+
+  private static func check(_ portrayal: PortrayalUpdate?, over schema: FeatureSchema) throws(ModelError) {
+    do throws(SymbologyError) { try portrayal?.check(for: schema) } catch { throw .symbology(error) }
   }
 
   // MARK: Selection
@@ -161,18 +201,4 @@ extension Appearance {
 
   /// Whether a scale is one to draw at, both ends included.
   func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
-}
-
-extension Expression {
-  /// Parses and compiles what is to be true of features.
-  ///
-  /// - Parameter path: where it stands, for errors.
-  public static func condition(
-    _ text: String, over schema: FeatureSchema, at path: String
-  ) throws(ModelError) -> (Expression, CompiledExpression) {
-    do throws(ExpressionError) {
-      let expression = try Expression(text)
-      return (expression, try expression.compiled(for: schema, as: .condition))
-    } catch { throw .expression(error, path: path) }
-  }
 }

@@ -17,20 +17,21 @@ extension World {
   /// - Parameters:
   ///   - sourceLayer: the source's only one when nil.
   ///   - asTable: whether geometries are left out; its place is among the tables then.
+  ///   - lost: what it was, for one that its source no longer has.
   /// - Throws: `noGeometry` for a feature layer over data that has none.
   @discardableResult
   public mutating func addLayer(
     id: LayerID?, to container: ViewContent, over source: SourceID, sourceLayer: String?, name: String?,
-    asTable: Bool = false, at place: LayerPlace = LayerPlace()
+    asTable: Bool = false, at place: LayerPlace = LayerPlace(), lost: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
     let list = asTable ? .top(.tables) : try list(for: place, in: container)
     let data = try sources.require(source)
     let names = data.layers.map(\.name)
     guard
-      var schema = sourceLayer == nil && names.count == 1
-        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer })
+      var schema = lost ?? (sourceLayer == nil && names.count == 1
+        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
-    if asTable { (schema.geometryType, schema.extent) = (nil, nil) }
+    if asTable { schema = schema.asTable }
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }
     return try add(id, to: container, in: list, at: place) { id in
       Layer(

@@ -31,15 +31,27 @@ extension World {
 
   /// Ends a load with the features read.
   ///
+  /// - Parameter schema: theirs; nil where it is what the layer has been thought to have.
   /// - Throws: `wrongFieldType` where the features tell that the layer's time is not in the fields that are to say it.
-  public mutating func finishLoad(_ id: LayerID, store: FeatureStore) throws(ModelError) -> Layer {
+  public mutating func finishLoad(
+    _ id: LayerID, store: FeatureStore, schema: SourceLayer? = nil
+  ) throws(ModelError) -> Layer {
     try change(id) { (layer) throws(ModelError) in
+      let isTable = layer.kind == .table
+      if let schema { layer.features?.schema = isTable ? schema.asTable : schema }
       layer.features?.store = store
       if let time = layer.features?.time { try layer.features?.check(time, at: "/layers/\(id.rawValue)/time") }
       layer.features?.countSelected()
       layer.features?.loadStatus = .loaded
     }
     return try layers.require(id)
+  }
+
+  /// What of a layer asks for fields that features read for it do not have; nil for nothing.
+  public func fault(of id: LayerID, with schema: SourceLayer) -> ModelError? {
+    guard var layer = layers[id] else { return nil }
+    layer.features?.schema = schema
+    return fault(of: layer)
   }
 
   /// Ends a load without features.

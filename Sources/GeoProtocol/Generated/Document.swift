@@ -1342,10 +1342,11 @@ public enum DocumentProtocol {
   }
 
   /// Opens a document in place of the model. It is read and checked elsewhere and takes the model's place at once:
-  /// when it fails, or is cancelled, the old model stands untouched. What happens to the old model is as with
-  /// `document/new`; ids of closed objects return. Types of view models and environment keys are there for good:
-  /// those of the session stay, the document's come to them. A newer `document/open` or `document/revert` supersedes
-  /// one under way.
+  /// when it fails, or is cancelled, the old model stands untouched. Data that are missing or have changed do not
+  /// fail it: sources, elevation sources and layers say what is wrong in their status, and can be retried. What
+  /// happens to the old model is as with `document/new`; ids of closed objects return. Types of view models and
+  /// environment keys are there for good: those of the session stay, the document's come to them. A newer
+  /// `document/open` or `document/revert` supersedes one under way.
   public enum Open {
     public static let name: StaticString = "document/open"
 

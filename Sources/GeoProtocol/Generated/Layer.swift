@@ -671,8 +671,9 @@ public enum LayerProtocol {
     }
   }
 
-  /// Reads the layer's features. Answers at once when they are here. Progress is the part of the file read. (Groups:
-  /// `map/load`.)
+  /// Reads the layer's features. Answers at once when they are here. Their fields may be others than the source told:
+  /// a renderer, labels, a popup, a definition expression or times that ask for what they do not have fail the load,
+  /// and `path` says where in the state tree. Progress is the part of the file read. (Groups: `map/load`.)
   public enum Load {
     public static let name: StaticString = "layer/load"
 

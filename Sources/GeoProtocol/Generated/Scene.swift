@@ -1450,7 +1450,8 @@ public enum SceneProtocol {
     }
   }
 
-  /// Heights at points.
+  /// Heights at points. The first loaded source that covers a point answers for it, whatever one before it might know
+  /// that is not loaded: the answer names its source.
   public enum Elevation {
     public static let name: StaticString = "scene/elevation"
 

@@ -1,6 +1,5 @@
 // A document's text as a world of its own: built by the same code as the commands, so that every check is made once.
 
-import Elevation
 import FeatureFormats
 import GeoModel
 import GeoProtocol
@@ -17,6 +16,8 @@ struct DocumentReader {
   let root: JSONValue
   var world: World
   var foreign = ForeignMembers()
+  /// What the layers of each source were when the document was saved.
+  var savedLayers: [SourceID: [SourceLayer]] = [:]
   /// Graphics are added in portions, so that a cancel is heard.
   private static let portion = 10_000
 
@@ -95,86 +96,13 @@ struct DocumentReader {
       path: path, driver: saved.driver, xField: saved.xField, yField: saved.yField, reference: reference)
     var driver = saved.driver ?? "unknown"
     var layers = (saved.layers ?? []).map(Wire.sourceLayer)
+    savedLayers[ID(saved.source)] = layers
     var status = SourceStatus.open
     do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as FormatError {
       status = .failed(try Self.failure(RPCError(error)))
     }
     try make(json, "source") {
       try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers, status: status)
-    }
-  }
-
-  // MARK: Maps and scenes
-
-  private mutating func read(_ saved: DocumentProtocol.SavedMap, _ json: JSONValue) throws {
-    try make(json, "map") { world in
-      _ = try MapService.create(
-        .init(id: saved.map, title: saved.title, spatialReference: saved.spatialReference), in: &world)
-      var rest = try MapProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try MapService.update(rest, in: &world)
-    }
-    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
-      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
-      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
-    ]
-    for (name, role, layers) in lists {
-      for (index, layer) in layers.enumerated() { try read(layer, role, of: .map(ID(saved.map)), json[name][index]) }
-    }
-  }
-
-  private mutating func read(
-    _ saved: DocumentProtocol.SavedLayer, _ role: MapProtocol.LayerRole?, of container: ViewContent, _ json: JSONValue
-  ) throws {
-    try make(json, "layer") { world in
-      let place = Wire.place(role, saved.group, nil)
-      if saved.kind == .group {
-        _ = try world.addGroupLayer(
-          id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent, at: place)
-      } else {
-        guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
-        // The list says what is a table; what else says so is refused.
-        guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
-        _ = try world.addLayer(
-          id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
-          asTable: saved.kind == .table, at: place)
-      }
-      var rest = try LayerProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try LayerService.update(rest, in: &world)
-      if let source = saved.source, case .failed(let failure)? = world.sources[ID(source)]?.status {
-        world.failLoad(ID(saved.layer), failure)
-      }
-    }
-  }
-
-  private mutating func read(_ saved: DocumentProtocol.SavedScene, _ json: JSONValue) throws {
-    let sources = json["elevationSources"]
-    let rasters = try saved.elevationSources.enumerated().map { index, source in
-      try at(sources[index], "elevationSource") { try raster(try folder.absolute(source.path, worker.files)) }
-    }
-    let scene = SceneID(saved.scene)
-    try make(json, "scene") { world in
-      try world.addScene(id: scene, title: saved.title, elevationSources: [])
-      for (source, (path, raster)) in zip(saved.elevationSources, rasters) {
-        _ = try world.addElevationSource(raster, path: path, id: source.id, to: scene, at: nil)
-      }
-      var rest = try SceneProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try SceneService.update(rest, in: &world)
-    }
-    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
-      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
-      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
-    ]
-    for (name, role, layers) in lists {
-      for (index, layer) in layers.enumerated() { try read(layer, role, of: .scene(scene), json[name][index]) }
-    }
-  }
-
-  private func raster(_ path: String) throws -> (path: String, SurfaceSource.Raster) {
-    do { return (path, .loaded(try SceneService.elevationSource(path, worker))) } catch let error as ElevationError {
-      return (path, .failed(try Self.failure(RPCError(error))))
     }
   }
 

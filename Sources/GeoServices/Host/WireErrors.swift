@@ -122,6 +122,14 @@ extension RPCError {
     }
   }
 
+  /// What of a layer asks for fields that its features do not have, by its place in the state tree.
+  init(_ fault: ModelError, ofLayer id: LayerID) {
+    let place = ModelPath(ObjectReference(.layers, id.rawValue)).description
+    self = RPCError(fault, in: nil, at: place) ?? .internalError("\(fault)")
+    // Errors of the model name params.
+    if let path, path.hasPrefix("/params/") { self.path = place + path.dropFirst("/params".utf8.count) }
+  }
+
   /// A stored failure, as it was.
   init(_ failure: Failure) {
     self.init(

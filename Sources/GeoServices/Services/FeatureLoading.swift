@@ -31,10 +31,13 @@ enum FeatureLoading {
     return document.read { GraphicReader.attribute($0) }
   }
 
-  /// Reads every feature of a layer into a store with its index.
-  static func store(of layer: LayerFeatures, _ worker: Worker) throws -> FeatureStore {
+  /// Reads every feature of a layer into a store with its index. The file may have other fields by now than the layer's schema.
+  static func store(
+    of layer: LayerFeatures, _ worker: Worker
+  ) throws -> (store: FeatureStore, schema: SourceLayer) {
     let (source, options) = source(layer.origin)
-    var store = FeatureStore(fields: layer.schema.fields)
+    var schema = layer.schema
+    var store = FeatureStore()
     var batch = FeatureBatch()
     var columns: [Int] = []
     var failure: StoreFailure?
@@ -44,7 +47,7 @@ enum FeatureLoading {
     func prepare() {
       batch = FeatureBatch()
       batch.reserveCapacity(batchRows)
-      columns = layer.schema.fields.map { batch.column(named: $0.name) }
+      columns = schema.fields.map { batch.column(named: $0.name) }
     }
     func append() {
       guard failure == nil, batch.count > 0 else { return }
@@ -52,11 +55,15 @@ enum FeatureLoading {
       prepare()
     }
 
-    prepare()
     _ = try FeatureFormats.read(
       source, layer: layer.schema.name, options: options, policy: worker.files.policy,
       isCancelled: { worker.isCancelled },
-      progress: { worker.report($0) }
+      progress: { worker.report($0) },
+      begin: { description in
+        schema = SourceService.layer(description, of: layer.origin)
+        store = FeatureStore(fields: schema.fields)
+        prepare()
+      }
     ) { feature in
       var id = feature.fid.map { Int($0) }
       if let own = id, !(0..<FeatureStore.idLimit).contains(own) { id = nil }
@@ -75,6 +82,6 @@ enum FeatureLoading {
     append()
     if let failure { throw ModelError(failure) }
     try worker.checkCancelled()
-    return store
+    return (store, schema)
   }
 }

@@ -30,16 +30,18 @@ enum LayerService: LayerHandlers {
   }
 
   static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> LayerProtocol.Layer {
-    try world.updateLayer(
-      ID(params.layer),
-      LayerUpdate(
-        AppearanceUpdate(
-          name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-          maxScale: params.maxScale, clear: params.clear ?? []),
-        portrayal: try portrayal(params), visibilityMode: params.visibilityMode.map(Wire.visibilityMode),
-        definitionExpression: params.definitionExpression, time: try params.time.map(time),
-        isTimeFilterEnabled: params.isTimeFilterEnabled))
+    try world.updateLayer(ID(params.layer), try changes(params))
     return Wire.layer(try world.layers.require(ID(params.layer)), world)
+  }
+
+  static func changes(_ params: LayerProtocol.Update.Params) throws -> LayerUpdate {
+    LayerUpdate(
+      AppearanceUpdate(
+        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
+        maxScale: params.maxScale, clear: params.clear ?? []),
+      portrayal: try portrayal(params), visibilityMode: params.visibilityMode.map(Wire.visibilityMode),
+      definitionExpression: params.definitionExpression, time: try params.time.map(time),
+      isTimeFilterEnabled: params.isTimeFilterEnabled)
   }
 
   private static func portrayal(_ params: LayerProtocol.Update.Params) throws -> PortrayalUpdate? {
@@ -122,13 +124,15 @@ enum LayerService: LayerHandlers {
     }
     return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
       do {
-        let store = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
+        let (store, schema) = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in
           do throws(ModelError) {
-            let layer = try world.finishLoad(id, store: store)
+            if let fault = world.fault(of: id, with: schema) { throw fault }
+            let layer = try world.finishLoad(id, store: store, schema: schema)
             return result(world, layer)
           } catch {
-            world.failLoad(id, RPCError(error).failure)
+            let error = RPCError(error, ofLayer: id)
+            world.failLoad(id, error.failure)
             throw error
           }
         }

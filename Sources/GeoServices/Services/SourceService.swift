@@ -74,11 +74,7 @@ enum SourceService: SourceHandlers {
     let (source, options) = FeatureLoading.source(origin)
     let description: SourceDescription
     var isInline = false
-    let reference: SpatialReference?
-    switch origin {
-    case .inline(_, let given): (isInline, reference) = (true, given)
-    case .file(_, _, _, _, let given): reference = given
-    }
+    if case .inline = origin { isInline = true }
     do {
       description = try FeatureFormats.describe(
         source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
@@ -88,13 +84,20 @@ enum SourceService: SourceHandlers {
       // Only one format can stand in a request.
       throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is no GeoJSON")
     }
-    let layers = description.layers.map { layer in
-      SourceLayer(
-        name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
-        // Inline GeoJSON is in the reference that the request names.
-        reference: isInline ? reference : layer.spatialReference ?? reference, fields: layer.fields)
-    }
+    let layers = description.layers.map { layer($0, of: origin) }
     return (isInline ? "inline" : description.driver.rawValue, layers)
+  }
+
+  static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {
+    let reference =
+      switch origin {
+      // Inline GeoJSON is in the reference that the request names.
+      case .inline(_, let given): given
+      case .file(_, _, _, _, let given): layer.spatialReference ?? given
+      }
+    return SourceLayer(
+      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
+      reference: reference, fields: layer.fields)
   }
 
   static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> SourceProtocol.Source {
