@@ -21,6 +21,7 @@ extension World {
     for id in views.ids { try? closeView(id) }
     for collection in Collection.allCases where collection.hasUniqueIDs { closeAll(of: collection.kind) }
     clearEnvironment()
+    retireIDs()
     if let other { takeOver(other) }
     history.forgetAll()
     history.noteSaved()
@@ -29,6 +30,9 @@ extension World {
     setPath(path)
     recordHistory(since: before)
   }
+
+  /// Which document of the session it is: what was begun for an earlier one does not concern objects that have the same ids now.
+  public var documentNumber: Int { document.number }
 
   private mutating func closeAll<E: Entity>(of kind: E.Type) {
     for id in self[keyPath: E.registry].ids.reversed() { remove(id) }

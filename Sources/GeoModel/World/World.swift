@@ -53,8 +53,10 @@ public struct World: Sendable {
   /// How many of them have become part of a step.
   private var taken = 0
   private var start: Start?
-  /// Every object id of the session: none comes twice.
+  /// Every object id of the document: none comes twice.
   private var takenIDs: Set<String> = []
+  /// Those of earlier documents, which may be chosen again and are minted no more.
+  private var retiredIDs: Set<String> = []
   private var mintedIDs = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
@@ -68,6 +70,8 @@ public struct World: Sendable {
     let mintedIDs: Int
     let derived: Derived
     var claimed: [String] = []
+    /// Once another document has begun.
+    var ids: (taken: Set<String>, retired: Set<String>)?
     /// Once the command has changed it itself.
     var history: History?
   }
@@ -111,6 +115,7 @@ public struct World: Sendable {
     examined = min(examined, changes.count)
     derived = start.derived
     ended.removeLast(ended.count - start.ended)
+    if let before = start.ids { (takenIDs, retiredIDs) = before }
     for id in start.claimed { takenIDs.remove(id) }
     mintedIDs = start.mintedIDs
     revision = start.revision
@@ -188,7 +193,7 @@ public struct World: Sendable {
 
   // MARK: Ids
 
-  /// The id for a new object: `wanted`, if it was never used, or a minted one.
+  /// The id for a new object: `wanted`, if the document never used it, or a minted one.
   mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
     if let wanted {
       guard takenIDs.insert(wanted.rawValue).inserted else { throw .idExists(wanted.rawValue) }
@@ -198,18 +203,25 @@ public struct World: Sendable {
     return ID(mint(prefix))
   }
 
-  /// An id that was never used.
+  /// An id that the session never used.
   mutating func mint(_ prefix: String) -> String {
     while true {
       mintedIDs += 1
       let id = prefix + String(mintedIDs)
-      guard takenIDs.insert(id).inserted else { continue }
+      guard !retiredIDs.contains(id), takenIDs.insert(id).inserted else { continue }
       start?.claimed.append(id)
       return id
     }
   }
 
-  /// Takes an id for an object that comes with a document, as such objects may though their id was another's before.
+  /// Another document begins, to which nothing of the old one can come back: its ids may be chosen again.
+  mutating func retireIDs() {
+    if start?.ids == nil { start?.ids = (takenIDs, retiredIDs) }
+    retiredIDs.formUnion(takenIDs)
+    takenIDs = []
+  }
+
+  /// Takes an id for an object that comes with a document.
   mutating func reclaim(_ id: String) { takenIDs.insert(id) }
 
   /// Whether a create with this id can be carried out; to be asked before anything else is checked.

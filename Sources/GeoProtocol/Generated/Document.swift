@@ -1326,7 +1326,8 @@ public enum DocumentProtocol {
 
   /// Begins an empty document. All of the model is closed, views with their tasks, location sources, view models,
   /// bindings and links too; what is set in the environment is forgotten, and so is history, whether or not the old
-  /// document was saved. Ids that were taken stay taken: none comes twice in a session, but by opening a document.
+  /// document was saved. Nothing can bring any of it back: its ids may be chosen again for new objects; the server
+  /// mints none twice in a session.
   public enum New {
     public static let name: StaticString = "document/new"
 
@@ -1344,9 +1345,9 @@ public enum DocumentProtocol {
   /// Opens a document in place of the model. It is read and checked elsewhere and takes the model's place at once:
   /// when it fails, or is cancelled, the old model stands untouched. Data that are missing or have changed do not
   /// fail it: sources, elevation sources and layers say what is wrong in their status, and can be retried. What
-  /// happens to the old model is as with `document/new`; ids of closed objects return. Types of view models and
-  /// environment keys are there for good: those of the session stay, the document's come to them. A newer
-  /// `document/open` or `document/revert` supersedes one under way.
+  /// happens to the old model is as with `document/new`; objects have the ids that the file gives them, whatever had
+  /// them before. Types of view models and environment keys are there for good: those of the session stay, the
+  /// document's come to them. A newer `document/open` or `document/revert` supersedes one under way.
   public enum Open {
     public static let name: StaticString = "document/open"
 

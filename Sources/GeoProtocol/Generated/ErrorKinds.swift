@@ -48,7 +48,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case resultTooLarge
   /// No object of that id, of the kind asked for.
   case unknownId
-  /// The id is taken, or was an object's that has been closed.
+  /// The id is taken, or was an object's of this document that has been closed and that undo might bring back.
   case idExists
   /// `clear` names what cannot be cleared.
   case unknownMember

@@ -8,7 +8,8 @@ import JSON
 /// The life of a session is LSP's: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of standard
 /// input ends it as well: what is running is answered, then the server exits with 0.
 public enum SessionProtocol {
-  /// The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
+  /// The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used for
+  /// one object alone until `document/new` or another document begins anew.
   static func readObjectId(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }

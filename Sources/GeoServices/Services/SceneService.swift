@@ -71,9 +71,11 @@ enum SceneService: SceneHandlers {
     _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
+    let document = world.documentNumber
     return TaskPlan { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
+        try checkIsStill(document, ID(params.scene), world)
         let id = try world.addElevationSource(
           .loaded(source), path: source.path, id: params.id, to: ID(params.scene), at: params.index)
         return .init(elevationSource: id, revision: world.revision)
@@ -81,14 +83,21 @@ enum SceneService: SceneHandlers {
     }
   }
 
+  /// Refuses to go on with a scene that went with its document, though another may have its id.
+  private static func checkIsStill(_ document: Int, _ scene: SceneID, _ world: World) throws {
+    guard world.documentNumber == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
+  }
+
   static func retryElevationSource(
     _ params: SceneProtocol.RetryElevationSource.Params, in world: inout World
   ) throws -> TaskPlan<Host, SceneProtocol.RetryElevationSource.Result> {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
+    let document = world.documentNumber
     return TaskPlan { worker in
       let raster = source.failure == nil ? nil : try elevationSource(source.path, worker)
       return { world in
+        try checkIsStill(document, scene, world)
         if let raster { try world.loadElevationSource(source.id, in: scene, raster) }
         let now = try world.elevationSource(source.id, in: scene)
         return .init(elevationSource: Wire.elevationSource(now), revision: world.revision)

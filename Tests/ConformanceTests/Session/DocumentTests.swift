@@ -242,7 +242,7 @@ struct DocumentTests {
       try server.call("viewModel/get", ["viewModel": "x"])["values"] == ["work": ["type": "empty"], "a": 0, "far": 800])
   }
 
-  @Test func `ids of what was closed return with a document, and stay taken`() throws {
+  @Test func `ids of what was closed return with a document, and may be chosen again when another begins`() throws {
     try server.call("map/create", ["id": "m"])
     try saveAs("a.json")
     try server.call("map/close", ["map": "m"])
@@ -252,7 +252,17 @@ struct DocumentTests {
     let minted = try #require(try server.call("map/create")["map"]?.string)
     try server.call("document/new")
     #expect(try server.call("map/create")["map"]?.string != minted)
+    #expect(try server.call("map/create", ["id": "m", "title": "new"])["title"] == "new")
+    try server.call("map/close", ["map": "m"])
+    // Undo might bring it back.
     #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
+    try open("a.json")
+    #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
+    #expect(try server.call("map/get", ["map": "m"])["title"] == nil)
+    #expect(try server.call("map/create", ["id": .string(minted)])["map"]?.string == minted)
+    // Whatever is chosen, nothing that was ever used is minted.
+    try server.call("document/new")
+    for _ in 0..<3 { #expect(try server.call("map/create")["map"]?.string != minted) }
   }
 }
 

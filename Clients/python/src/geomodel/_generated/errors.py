@@ -199,7 +199,8 @@ class UnknownIdError(GeoModelError):
 
 
 class IdExistsError(GeoModelError):
-    """The id is taken, or was an object's that has been closed.
+    """The id is taken, or was an object's of this document that has been closed and that undo might bring
+    back.
 
     `data` has:
         id: The id.
