@@ -1,4 +1,4 @@
-// JSON for people: a member a line, short values in one, two spaces a level; and what was not understood put back in its place.
+// JSON for people: a member a line, short values in one, two spaces a level.
 
 import GeoModel
 import JSON
@@ -71,18 +71,9 @@ struct DocumentLayout: ~Copyable {
 
   /// The members of an object, with those that were not understood when it was read.
   mutating func members(_ own: some JSONEncodable, _ kept: ForeignMembers.Object?) throws(JSONSyntaxError) {
-    let document = try JSONDocument(Self.text(own))
-    guard let kept else {
-      document.read { members($0, nil) }
-      return
-    }
-    let original = try JSONDocument(kept.original)
-    let written = try JSONDocument(kept.written)
-    document.read { own in
-      original.read { original in
-        written.read { written in members(own, (original, written)) }
-      }
-    }
+    // How it is laid out follows from what it holds alone, so that it is the same when it is opened and saved again.
+    let text = try kept.map { (kept) throws(JSONSyntaxError) in try kept.merged(with: Self.text(own)) }
+    try JSONDocument(text ?? Self.text(own)).read { members($0) }
   }
 
   static func text(_ value: some JSONEncodable) -> String {
@@ -91,29 +82,8 @@ struct DocumentLayout: ~Copyable {
     return writer.string
   }
 
-  /// - Parameter kept: the object as it was read, and as it would have been written then.
-  private mutating func members(_ own: JSONValue, _ kept: (original: JSONValue, written: JSONValue)?) {
-    own.forEachMember { name, value in
-      member(name)
-      let text = String(decoding: name, as: UTF8.self)
-      guard let kept, kept.original.member(text).isPresent else { return self.value(value) }
-      let original = kept.original.member(text)
-      let written = kept.written.member(text)
-      if written.isEqual(to: value) {
-        // It is what it was, with all that was in it.
-        self.value(original)
-      } else if value.kind == .object, original.kind == .object, value["type"].isEqual(to: written["type"]) {
-        beginObject()
-        members(value, (original, written))
-        endObject()
-      } else {
-        self.value(value)
-      }
-    }
-    guard let kept else { return }
-    kept.original.forEachMember { name, value in
-      let text = String(decoding: name, as: UTF8.self)
-      guard own.member(text).kind == .absent, kept.written.member(text).kind == .absent else { return }
+  private mutating func members(_ object: JSONValue) {
+    object.forEachMember { name, value in
       member(name)
       self.value(value)
     }
@@ -126,7 +96,7 @@ struct DocumentLayout: ~Copyable {
     guard value.count > 0, line.count + 2 * depth > Self.lineLength, !isFlat else { return out.append(line.bytes) }
     if value.kind == .object {
       beginObject()
-      members(value, nil)
+      members(value)
       endObject()
     } else {
       begin(UInt8(ascii: "["))

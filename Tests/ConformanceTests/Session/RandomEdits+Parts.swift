@@ -135,6 +135,8 @@ extension RandomEdits {
   mutating func resync() throws {
     maps = try ids("maps")
     views = try ids("views")
+    locationSources = try ids("locationSources")
+    sources = try ids("sources")
     layers = [:]
     for (path, kind) in try server.state("/layers/*/kind") where kind == "feature" {
       let id = String(path.split(separator: "/")[1])

@@ -9,8 +9,8 @@ struct RandomEdits {
   var maps: [String] = []
   var views: [String] = []
   var overlays: [String: [Int]] = [:]
-  private(set) var locationSources: [String] = []
-  private(set) var sources: [String] = []
+  var locationSources: [String] = []
+  var sources: [String] = []
   /// Feature layers of maps, with their maps.
   var layers: [String: String] = [:]
   /// Whether there are view models and an environment as well.
