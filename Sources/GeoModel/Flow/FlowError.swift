@@ -24,8 +24,10 @@ public enum FlowError: Error, Hashable, Sendable {
   case notANode(String)
   /// A list without an item of that id.
   case unknownItem(String)
-  /// An item of that id is in the list already, or twice among those given; nil for an item without one.
-  case duplicateItem(String?)
+  /// An item of that id is in the list already, or twice among those given; `place` is a JSON Pointer to it from the values given.
+  case duplicateItem(String, place: String)
+  /// A reference to no object; `place` as with ``wrongType(place:expected:)``.
+  case unknownReference(String, place: String)
   /// A property, or a definition, that cannot be: why.
   case invalidDefinition(property: String, expected: String)
   /// What a link had to write was refused.

@@ -137,6 +137,16 @@ public struct PropertyDefinition: Equatable, Sendable {
       throw .flow(.wrongType(place: place, expected: type.expected + orNull))
     }
     guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(place: place)) }
+    if type == .list { try checkItems(of: value, at: place) }
     return value
+  }
+
+  /// Items go by their ids: each is there once.
+  private func checkItems(of list: Value, at place: String) throws(ModelError) {
+    var seen: Set<String> = []
+    for (index, item) in (list.elements ?? []).enumerated() {
+      guard let id = item.itemID, !seen.insert(id).inserted else { continue }
+      throw .flow(.duplicateItem(id, place: "\(place)/\(index)"))
+    }
   }
 }

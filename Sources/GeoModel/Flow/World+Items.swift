@@ -11,8 +11,11 @@ extension World {
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       var known = Set(list.compactMap(\.itemID))
-      for item in items {
-        guard let id = item.itemID, known.insert(id).inserted else { throw .flow(.duplicateItem(item.itemID)) }
+      for (index, item) in items.enumerated() {
+        guard let id = item.itemID else {
+          throw .flow(.wrongType(place: "/\(index)", expected: "a string, or an object with an `id`"))
+        }
+        guard known.insert(id).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
       }
       list.insert(contentsOf: items, at: try listPlace(of: item, in: list))
     }
@@ -37,9 +40,9 @@ extension World {
       for element in list { if let id = element.itemID { byID[id] = element } }
       var moved: [Value] = []
       var seen: Set<String> = []
-      for id in ids {
+      for (index, id) in ids.enumerated() {
         guard let element = byID[id] else { throw .flow(.unknownItem(id)) }
-        guard seen.insert(id).inserted, id != item else { throw .flow(.duplicateItem(id)) }
+        guard seen.insert(id).inserted, id != item else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
         moved.append(element)
       }
       list.removeAll { $0.itemID.map(seen.contains) ?? false }

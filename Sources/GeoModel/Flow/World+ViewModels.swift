@@ -161,7 +161,7 @@ extension World {
   func checked(_ value: Value, for property: PropertyDefinition, at place: String) throws(ModelError) -> Value {
     let value = try property.accepted(value, at: place)
     if property.type == .reference, let id = value.text, find(id) == nil {
-      throw .flow(.wrongType(place: place, expected: property.type.expected))
+      throw .flow(.unknownReference(id, place: place))
     }
     return value
   }

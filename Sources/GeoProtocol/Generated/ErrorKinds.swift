@@ -113,7 +113,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case sharedObjectMissing
   /// The list has no item of that id.
   case unknownItem
-  /// An item of that id is there already or twice among those given, or an item has no id.
+  /// An item of that id is there already, or twice among those given.
   case duplicateItem
   /// A link's other end refused what it was to have; nothing was changed.
   case linkFailed

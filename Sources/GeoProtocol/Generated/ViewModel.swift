@@ -7,9 +7,10 @@ import JSON
 ///
 /// A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by whoever
 /// names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its properties stand
-/// at `/viewModels/<id>/<property>`. Derived properties follow what they are computed from in the same revision and
-/// the same delta. Undo brings values back and documents keep them, but for derived ones and those of the type
-/// `status`, which tell how some work stands.
+/// at `/viewModels/<id>/<property>`, beside its own id at `/viewModels/<id>/viewModel`: `*` in their place stands for
+/// all of these, as for the members of any object. Derived properties follow what they are computed from in the same
+/// revision and the same delta. Undo brings values back and documents keep them, but for derived ones and those of
+/// the type `status`, which tell how some work stands.
 ///
 /// An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
 public enum ViewModelProtocol {
@@ -30,7 +31,7 @@ public enum ViewModelProtocol {
     case string
     /// Any value, null included; at first null.
     case json
-    /// An array; at first empty.
+    /// An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is there once.
     case list
     /// An object with members of any name; at first empty.
     case dictionary

@@ -83,7 +83,7 @@ enum PathWriting {
       if path.names[2] == "environment" { return try setEnvironment(value, at: object, path, in: &world) }
       guard let setter = setter(path, object) else { throw notWritable(path) }
       let whole = try whole(value, at: path, in: world)
-      try run(setter, object, path.names[2], whole, in: &world)
+      try run(setter, object, path, whole, in: &world)
     }
   }
 
@@ -117,8 +117,9 @@ enum PathWriting {
   }
 
   private static func run(
-    _ setter: Setter, _ object: ObjectReference, _ member: String, _ value: Value, in world: inout World
+    _ setter: Setter, _ object: ObjectReference, _ path: ModelPath, _ value: Value, in world: inout World
   ) throws {
+    let member = path.names[2]
     var members: [(String, Value)] = [(object.collection.noun, .string(object.id))]
     var cleared: [Value] = []
     func add(_ name: String, _ value: Value) {
@@ -137,18 +138,31 @@ enum PathWriting {
     var params = Value.Members()
     for (name, value) in members { params[name] = value }
     let document = try JSONDocument(Value.object(params).jsonText)
-    do { try document.read { try setter.run($0, &world) } } catch let error as JSONError {
-      throw wrong(error.expected)
-    } catch ModelError.unknownMember {
-      throw wrong("a value other than null")
-    } catch let fault as WireFault {
-      throw RPCError(fault.kind, fault.error.expected, path: "/params/value", expected: fault.error.expected)
+    try document.read { params in
+      do { try setter.run(params, &world) } catch ModelError.unknownMember {
+        throw wrong("a value other than null")
+      } catch {
+        guard var failure = RPCError(error, in: params, at: "/params") else { throw error }
+        if error is JSONError { failure = wrong(failure.expected ?? "another value", at: failure.path) }
+        // The way to what was given: past the member, or the part of it, that the path leads to.
+        failure.path = failure.path.map { place(of: $0, past: path.names.dropFirst(setter.isSpread ? 3 : 2)) }
+        throw failure
+      }
     }
+  }
+
+  /// Where in the value given an error lies that names a place in the command's params; the value itself where it lies elsewhere in
+  /// them. Other places, such as files, stay.
+  private static func place(of fault: String, past names: ArraySlice<String>) -> String {
+    guard fault == "/params" || fault.hasPrefix("/params/") else { return fault }
+    let own = ModelPath(["params"] + names).description
+    guard fault == own || fault.hasPrefix(own + "/") else { return "/params/value" }
+    return "/params/value" + fault.dropFirst(own.count)
   }
 
   private static func notWritable(_ path: ModelPath) -> ModelError { .flow(.notWritable(path.description)) }
 
-  private static func wrong(_ expected: String) -> RPCError {
-    RPCError(.wrongType, "Expected \(expected).", path: "/params/value", expected: expected)
+  private static func wrong(_ expected: String, at path: String? = nil) -> RPCError {
+    RPCError(.wrongType, "Expected \(expected).", path: path ?? "/params/value", expected: expected)
   }
 }

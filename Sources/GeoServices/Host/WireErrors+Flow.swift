@@ -12,7 +12,7 @@ extension RPCError {
   init(_ error: FlowError, in root: JSONValue?, at prefix: String) {
     /// Where a value stands whose place among those given is known.
     func path(_ place: String) -> String? {
-      let names = [("values", place), ("items", ""), ("defaultValue", ""), ("value", ""), ("path", "")]
+      let names = [("values", place), ("items", place), ("ids", place), ("defaultValue", ""), ("value", ""), ("path", "")]
       return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
     }
     switch error {
@@ -43,10 +43,10 @@ extension RPCError {
         .notANode, "\"\(id)\" has no environment.", path: "\(prefix)/node",
         expected: "a map, scene, view, overlay or layer")
     case .unknownItem(let id): self = RPCError(.unknownItem, "The list has no item \"\(id)\".").with("id", id)
-    case .duplicateItem(let id):
-      let error = RPCError(
-        .duplicateItem, id.map { "The item \"\($0)\" would be there twice." } ?? "An item has no id.")
-      self = id.map { error.with("id", $0) } ?? error
+    case .duplicateItem(let id, let place):
+      self = RPCError(.duplicateItem, "The item \"\(id)\" would be there twice.", path: path(place)).with("id", id)
+    case .unknownReference(let id, let place):
+      self = RPCError(.unknownId, "There is no object \"\(id)\".", path: path(place)).with("id", id)
     case .invalidDefinition(let property, let expected):
       self.init(
         .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",

@@ -486,7 +486,7 @@ class UnknownItemError(GeoModelError):
 
 
 class DuplicateItemError(GeoModelError):
-    """An item of that id is there already or twice among those given, or an item has no id.
+    """An item of that id is there already, or twice among those given.
 
     `data` has:
         id: Which.
