@@ -12,6 +12,20 @@ extension JSONValue {
     }
   }
 
+  /// Refuses a list of members to take away that names one which is set beside it: one of the two would silently win.
+  ///
+  /// A name `a.b` stands for the member `b` of the member `a`.
+  package func requireUnset(namedIn list: StaticString) throws(JSONError) {
+    let names = self[list]
+    for index in 0..<names.count {
+      let name = try names[index].string()
+      let parts = name.split(separator: ".", maxSplits: 1)
+      guard member(name).isPresent || parts.count == 2 && member(String(parts[0])).member(String(parts[1])).isPresent
+      else { continue }
+      throw names[index].error(expected: "a member that is not set at the same time")
+    }
+  }
+
   @inline(__always)
   package func double(_ expected: StaticString, _ isValid: (Double) -> Bool) throws(JSONError) -> Double {
     guard let number else { throw typeError(expected: "\(expected)") }

@@ -61,6 +61,9 @@ indirect enum TypeExpression: Hashable {
   case array(TypeExpression, Constraints)
   case map(TypeExpression)
 
+  /// Whether it is a list of members beside it that are to be taken away.
+  var namesMembers: Bool { if case .array(.named("MemberName"), _) = self { true } else { false } }
+
   /// The names it mentions.
   var names: [String] {
     switch self {

@@ -116,6 +116,9 @@ struct SwiftTypes {
         lines.block("public init(from json: JSONValue) throws(JSONError) {") { lines in
           lines.add("try json.\(isParams ? "requireParams" : "requireObject")()")
           decodeFields(properties, &lines)
+          for property in properties where property.type.namesMembers {
+            lines.add("try json.requireUnset(namedIn: \"\(property.name)\")")
+          }
         }
       }
       if direction != .decode {

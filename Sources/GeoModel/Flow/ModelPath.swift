@@ -31,7 +31,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
   public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
 
   /// Whether one leads to, or into, what the other leads to.
-  func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy(==) }
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy(==) }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }

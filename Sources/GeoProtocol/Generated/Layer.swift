@@ -601,7 +601,8 @@ public enum LayerProtocol {
         let isTimeFilterEnabled = json["isTimeFilterEnabled"]
         self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
         let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
       }
     }
 

@@ -460,7 +460,8 @@ public enum MapProtocol {
         let backgroundColor = json["backgroundColor"]
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
       }
     }
 

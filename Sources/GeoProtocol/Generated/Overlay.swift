@@ -436,7 +436,8 @@ public enum OverlayProtocol {
         let renderingMode = json["renderingMode"]
         self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
         let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
       }
     }
 

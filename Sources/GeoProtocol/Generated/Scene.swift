@@ -577,7 +577,8 @@ public enum SceneProtocol {
         let baseSurface = json["baseSurface"]
         self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
         let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
       }
     }
 

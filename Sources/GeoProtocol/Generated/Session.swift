@@ -19,6 +19,11 @@ public enum SessionProtocol {
     try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
   }
 
+  /// The name of a member to take away. One that is set in the same breath is refused.
+  static func readMemberName(_ json: JSONValue) throws(JSONError) -> String {
+    try json.string("string of at least 1 character") { $0.unicodeScalars.count >= 1 }
+  }
+
   /// The id of a graphic or feature, unique in its container.
   static func readFeatureId(_ json: JSONValue) throws(JSONError) -> Int {
     try json.integer("integer in 0...99999999999999") { $0 >= 0 && $0 <= 99999999999999 }

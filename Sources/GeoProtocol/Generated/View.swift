@@ -1276,7 +1276,8 @@ public enum ViewProtocol {
           ? initialZoomScale.double("number above 0") { $0 > 0 }
           : nil
         let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array { (e) throws(JSONError) in try e.string() } : nil
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
       }
     }
 

@@ -402,7 +402,8 @@ public enum ViewModelProtocol {
       public var path: String?
       /// With `path`: what to put there; null when absent.
       public var value: JSONOpaque?
-      /// Properties that get their default again, and JSON Pointers to parts to take out (`/people/p1`).
+      /// Properties that get their default again, and JSON Pointers to parts to take out (`/people/p1`); not what is
+      /// set in the same breath.
       public var clear: [String]?
 
       public init(

@@ -51,11 +51,27 @@ enum ViewModelService: ViewModelHandlers {
     _ params: ViewModelProtocol.Set.Params, in world: inout World
   ) throws -> ViewModelProtocol.ViewModel {
     let id = ViewModelID(params.viewModel)
+    try checkUnset(params)
     try world.setValues(of: id, try Wire.values(params.values), clear: params.clear ?? [])
     if let path = params.path {
       try world.setValue(of: id, at: try Wire.path(path, "path").names, to: try Wire.value(params.value))
     }
     return try settled(id, &world)
+  }
+
+  /// Refuses to clear what is set in the same breath, or a part of it: one of the two would silently win.
+  private static func checkUnset(_ params: ViewModelProtocol.Set.Params) throws {
+    let values = params.values?.value
+    let written = try params.path.map { try Wire.path($0, "path") }
+    for (index, name) in (params.clear ?? []).enumerated() {
+      // A pointer that is none is refused behind this.
+      let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [name]
+      guard let property = names.first else { continue }
+      guard values?.member(property).isPresent == true || written?.overlaps(ModelPath(names)) == true else { continue }
+      throw RPCError(
+        .invalidParams, "\"\(name)\" is set and cleared at once.", path: "/params/clear/\(index)",
+        expected: "what is not set at the same time")
+    }
   }
 
   static func close(

@@ -306,6 +306,7 @@ struct GraphicReader {
     if value["isSelected"].isPresent { edit.isSelected = try value["isSelected"].bool() }
     if value["symbol"].isPresent { edit.symbol = .set(Wire.symbolText(try Self.symbol(value["symbol"]))) }
     guard value["clear"].isPresent else { return edit }
+    try value.requireUnset(namedIn: "clear")
     for index in 0..<(try value["clear"].array { (name) throws(JSONError) in try name.string() }.count) {
       let name = value["clear"][index]
       switch try name.string() {

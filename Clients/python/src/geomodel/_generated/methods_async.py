@@ -1470,7 +1470,7 @@ class LayerMethods(AsyncCaller):
         definition_expression: t.Expression | None = None,
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
-        clear: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Layer:
         """Changes a layer; absent members stay as they are.
@@ -2340,7 +2340,7 @@ class MapMethods(AsyncCaller):
         min_scale: float | None = None,
         max_scale: float | None = None,
         background_color: t.Color | None = None,
-        clear: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
         """Changes a map; absent members stay as they are.
@@ -3135,7 +3135,7 @@ class OverlayMethods(AsyncCaller):
         is_popup_enabled: bool | None = None,
         selection_color: t.Color | None = None,
         rendering_mode: t.RenderingMode | None = None,
-        clear: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
         """Changes an overlay; absent members stay as they are.
@@ -3867,7 +3867,7 @@ class SceneMethods(AsyncCaller):
         max_scale: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
-        clear: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
         """Changes a scene; absent members stay as they are.
@@ -5631,7 +5631,7 @@ class ViewMethods(AsyncCaller):
         auto_pan_mode: t.AutoPanMode | None = None,
         wander_extent_factor: float | None = None,
         initial_zoom_scale: float | None = None,
-        clear: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSetLocationDisplayResult:
         """Sets how the view follows a location; absent members stay as they are.
@@ -5933,7 +5933,7 @@ class ViewModelMethods(AsyncCaller):
                 member may be new. (at most 1024 characters)
             value: With `path`: what to put there; null when absent.
             clear: Properties that get their default again, and JSON Pointers to parts to take out
-                (`/people/p1`). (at most 1000 elements)
+                (`/people/p1`); not what is set in the same breath. (at most 1000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
