@@ -52,6 +52,24 @@ struct CoverageTests {
     }
   }
 
+  @Test func `whatever looks at meta.ifRevision says that it may answer contentModified`() throws {
+    for file in SourceFile.all(in: ["Protocol/domains"], endings: ["json"]) {
+      let definition = try JSONDocument(file.text)
+      try definition.read { domain in
+        let methods = domain["methods"]
+        for method in (0..<methods.count).map({ methods[$0] }) {
+          // These shapes run in `Host.change`; of the session's, those that call it.
+          let name = try method["name"].string()
+          let shape = try method["shape"].string()
+          guard ["command", "process", "task"].contains(shape) || ["model/apply", "document/new"].contains(name)
+          else { continue }
+          let errors = try method["errors"].array { value throws(JSONError) in try value.string() }
+          #expect(errors.contains("contentModified"), "\(name) (\(file.path))")
+        }
+      }
+    }
+  }
+
   @Test(.enabled(if: !transcripts.isEmpty, "Protocol/conformance has no cases"))
   func `every kind of error has a conformance case`() throws {
     let declared = try Self.declared("errors")
