@@ -31,7 +31,8 @@ public enum Property: String, Hashable, Sendable {
   /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
   var isSaved: Bool {
     switch self {
-    case .loadStatus, .featureCount, .extent, .fields, .geometryType, .spatialReference, .viewpoint, .isNavigating, .selectedCount, .status, .location, .mode,
+    case .loadStatus, .featureCount, .extent, .fields, .geometryType, .spatialReference, .viewpoint, .isNavigating,
+      .selectedCount, .status, .location, .mode,
       .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
       .path, .environment:
       false

@@ -28,8 +28,9 @@ extension World {
     let data = try sources.require(source)
     let names = data.layers.map(\.name)
     guard
-      var schema = lost ?? (sourceLayer == nil && names.count == 1
-        ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer }))
+      var schema = lost
+        ?? (sourceLayer == nil && names.count == 1
+          ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }

@@ -384,8 +384,9 @@ public enum BindingProtocol {
   /// What a link writes has the origin `binding`; it never carries its own writing back. Where links make a loop they
   /// settle when all agree; a command after which they never would is refused with `cycle`, and one after which an
   /// end refuses its new value with `linkFailed`. Where time moves an end and no command could be refused, such a
-  /// link is closed. What the owner of an end makes of a value it is given, such as a viewpoint that is completed or
-  /// a scale that is held within its range, is not carried back.
+  /// link is closed. What the owner of an end makes of a value it is given, such as a rotation of 370 that becomes
+  /// 10, a viewpoint that is completed or a scale that is held within its range, is carried back once in a two-way
+  /// link, so that both ends have what is kept; not where time moves an end, as in an animation.
   public enum Link {
     public static let name: StaticString = "binding/link"
     public static let params = [

@@ -14,9 +14,11 @@ enum Settling {
   /// Derived properties come first, then links in the order in which they came up. A link does not follow what it has written itself,
   /// so that none bounces; where several make a loop, it ends when the values agree.
   ///
+  /// - Parameter isByTime: whether time moved what the others follow. Else the first end of a two-way link gets what the owner of the
+  ///   second has made of its value; that would stop an animation, and comes back to an end that time moves on anyway.
   /// - Throws: `cycle` when they never do, `linkFailed` when an end refuses what it is to have.
   /// - Complexity: linear in what was recorded since the last call, and in what follows from it.
-  static func settle(_ world: inout World) throws {
+  static func settle(_ world: inout World, isByTime: Bool = false) throws {
     var made: [(range: Range<Int>, link: LinkID)] = []
     var waiting: [Watcher] = []
     var fired: [Watcher: Int] = [:]
@@ -39,7 +41,10 @@ enum Settling {
       guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
       try count(watcher(id, fromFirst), &fired, in: world)
       let before = world.recordedCount
-      try carry(link, fromFirst: fromFirst, in: &world)
+      // Once: an owner that makes something else of that, too, has the last word over its own end.
+      if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
+        _ = try carry(link, fromFirst: !fromFirst, in: &world)
+      }
       made.append((before..<world.recordedCount, id))
     }
   }
@@ -74,20 +79,23 @@ enum Settling {
 
   // MARK: Links
 
-  private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws {
+  /// - Returns: whether the owner of the end made something else of what it was given.
+  private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
     let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
     var value = PathReading.value(at: source, in: world) ?? .null
     if let expression = fromFirst ? link.transform : link.inverse {
       let attribute = Wire.attribute(value)
       value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
     }
-    guard value != PathReading.value(at: target, in: world) ?? .null else { return }
+    guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
     do {
       try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard let error = RPCError(error, in: nil, at: "") else { throw error }
       throw ModelError.flow(.linkFailed(link: link.id.rawValue, target: target.description, error.failure))
     }
+    // View models keep what they are given.
+    return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
   }
 }
 
@@ -95,7 +103,7 @@ extension Host {
   /// The same where no command could be refused: links that cannot follow are closed.
   func settleOrUnlink() {
     for _ in 0...world.links.count {
-      do { return try Settling.settle(&world) } catch ModelError.flow(.linkFailed(let link, _, _)) {
+      do { return try Settling.settle(&world, isByTime: true) } catch ModelError.flow(.linkFailed(let link, _, _)) {
         try? world.unlink(ID(link))
       } catch ModelError.flow(.cycle(let paths)) {
         for link in world.links.values

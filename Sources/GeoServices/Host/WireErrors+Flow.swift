@@ -12,7 +12,9 @@ extension RPCError {
   init(_ error: FlowError, in root: JSONValue?, at prefix: String) {
     /// Where a value stands whose place among those given is known.
     func path(_ place: String) -> String? {
-      let names = [("values", place), ("items", place), ("ids", place), ("defaultValue", ""), ("value", ""), ("path", "")]
+      let names = [
+        ("values", place), ("items", place), ("ids", place), ("defaultValue", ""), ("value", ""), ("path", ""),
+      ]
       return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
     }
     switch error {
