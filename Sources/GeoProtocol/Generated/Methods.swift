@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "67d500e28bf15ae3"
+  public static let hash = "117443a736e278ef"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -87,9 +87,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "binding/set", domain: "binding", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
-      .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
-      .libraryMissing, .contentModified]
+      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .duplicateItem,
+      .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
+      .unknownSpatialReference, .libraryMissing, .idExists, .cameraNeedsScene, .unknownField, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
+      .invalidTemplate, .wrongKind, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "binding/close", domain: "binding", shape: .command, since: "0.1.0",
@@ -110,7 +112,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "clock/set", domain: "clock", shape: .command, since: "0.1.0",
-      errors: [.invalidTime]
+      errors: [.invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
@@ -168,11 +170,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .wrongType, .valueTooLarge, .contentModified]
+      errors: [.alreadyDefined, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/set", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .notANode, .wrongType, .valueTooLarge, .contentModified]
+      errors: [.unknownId, .notANode, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/get", domain: "environment", shape: .query, since: "0.1.0",
@@ -189,22 +191,26 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime]
+      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
+      .contentModified]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
@@ -228,7 +234,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing,
+      .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -237,7 +244,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing,
+      .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -253,17 +261,17 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .idExists, .notLoaded]
+      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
     ),
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
-      .expressionTooDeep, .wrongFieldType]
+      .expressionTooDeep, .wrongFieldType, .contentModified]
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .invalidGeometry, .emptyGeometry, .invalidTime, .unknownSpatialReference,
-      .transformFailed, .libraryMissing]
+      .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "location/get", domain: "location", shape: .query, since: "0.1.0",
@@ -291,7 +299,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.idExists, .unknownSpatialReference, .libraryMissing]
+      errors: [.idExists, .unknownSpatialReference, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/get", domain: "map", shape: .query, since: "0.1.0",
@@ -347,12 +355,14 @@ public enum WireProtocol {
     MethodInfo(
       name: "map/load", domain: "map", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
+      .contentModified]
     ),
     MethodInfo(
       name: "map/retryLoad", domain: "map", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
+      .contentModified]
     ),
     MethodInfo(
       name: "map/cancelLoad", domain: "map", shape: .session, since: "0.1.0",
@@ -431,12 +441,12 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .idExists]
+      errors: [.unknownId, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing,
-      .unknownId]
+      .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
@@ -463,6 +473,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/removeElevationSource", domain: "scene", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "scene/retryElevationSource", domain: "scene", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing,
+      .contentModified]
     ),
     MethodInfo(
       name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
@@ -505,12 +520,14 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/load", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
+      .contentModified]
     ),
     MethodInfo(
       name: "scene/retryLoad", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .libraryMissing, .idExists, .contentModified]
+      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
+      .contentModified]
     ),
     MethodInfo(
       name: "scene/cancelLoad", domain: "scene", shape: .session, since: "0.1.0",
@@ -524,11 +541,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
       errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .missingField,
-      .unknownSpatialReference, .libraryMissing, .unknownId]
+      .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
-      errors: [.idExists, .openFailed, .unknownSpatialReference, .libraryMissing, .unknownId]
+      errors: [.idExists, .openFailed, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",
@@ -552,9 +569,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "state/set", domain: "state", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .valueTooLarge,
-      .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed, .unknownSpatialReference,
-      .libraryMissing, .contentModified]
+      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .duplicateItem,
+      .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
+      .unknownSpatialReference, .libraryMissing, .idExists, .cameraNeedsScene, .unknownField, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
+      .invalidTemplate, .wrongKind, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
@@ -571,7 +590,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/create", domain: "view", shape: .command, since: "0.1.0",
       errors: [.idExists, .unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
-      .transformFailed, .libraryMissing]
+      .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/get", domain: "view", shape: .query, since: "0.1.0",
@@ -629,13 +648,13 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .invalidDefinition, .unknownProperty, .wrongType, .valueTooLarge, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .contentModified]
+      errors: [.alreadyDefined, .invalidDefinition, .unknownProperty, .wrongType, .duplicateItem, .valueTooLarge,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .valueTooLarge, .readOnly,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .duplicateItem,
+      .valueTooLarge, .readOnly, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",
@@ -647,7 +666,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/set", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .wrongType, .valueTooLarge, .readOnly, .invalidPath, .contentModified]
+      errors: [.unknownId, .unknownProperty, .wrongType, .duplicateItem, .valueTooLarge, .readOnly, .invalidPath,
+      .contentModified]
     ),
     MethodInfo(
       name: "viewModel/insertItems", domain: "viewModel", shape: .command, since: "0.1.0",
@@ -726,6 +746,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/minScale", coalescing: .merge),
     StatePathInfo(path: "/layers/*/maxScale", coalescing: .merge),
     StatePathInfo(path: "/layers/*/featureCount", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/fields", coalescing: .merge),
     StatePathInfo(path: "/layers/*/extent", coalescing: .merge),
     StatePathInfo(path: "/layers/*/renderer", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labels", coalescing: .merge),

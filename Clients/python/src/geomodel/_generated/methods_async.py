@@ -125,7 +125,8 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
@@ -214,15 +215,22 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -230,6 +238,17 @@ class BindingMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             await server.binding.set(binding="b1", value=3)
@@ -326,7 +345,8 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
@@ -448,6 +468,7 @@ class ClockMethods(AsyncCaller):
             tickRate: Ticks a second. (1/second)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             InvalidTimeError: No time by RFC 3339.
 
         Example:
@@ -532,8 +553,8 @@ class DocumentMethods(AsyncCaller):
     ) -> t.DocumentInfo:
         """Begins an empty document. All of the model is closed, views with their tasks, location sources,
         view models, bindings and links too; what is set in the environment is forgotten, and so is
-        history, whether or not the old document was saved. Ids that were taken stay taken: none comes
-        twice in a session, but by opening a document.
+        history, whether or not the old document was saved. Nothing can bring any of it back: its ids may
+        be chosen again for new objects; the server mints none twice in a session.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -554,8 +575,10 @@ class DocumentMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
-        place at once: when it fails, or is cancelled, the old model stands untouched. What happens to the
-        old model is as with `document/new`; ids of closed objects return. Types of view models and
+        place at once: when it fails, or is cancelled, the old model stands untouched. Data that are
+        missing or have changed do not fail it: sources, elevation sources and layers say what is wrong in
+        their status, and can be retried. What happens to the old model is as with `document/new`; objects
+        have the ids that the file gives them, whatever had them before. Types of view models and
         environment keys are there for good: those of the session stay, the document's come to them. A
         newer `document/open` or `document/revert` supersedes one under way.
 
@@ -893,6 +916,7 @@ class EnvironmentMethods(AsyncCaller):
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
 
         Example:
             await server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -939,6 +963,7 @@ class EnvironmentMethods(AsyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
 
         Example:
             await server.environment.set(key="units", value="imperial", node="m1")
@@ -1113,6 +1138,7 @@ class FeatureMethods(AsyncCaller):
             features: By `orderBy`, else in drawing order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
@@ -1199,6 +1225,7 @@ class FeatureMethods(AsyncCaller):
             ids: By `orderBy`, else in drawing order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1272,6 +1299,7 @@ class FeatureMethods(AsyncCaller):
             count: How many. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1347,6 +1375,7 @@ class FeatureMethods(AsyncCaller):
                 Mercator, not beyond 85.0511287798066 degrees.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1610,8 +1639,10 @@ class LayerMethods(AsyncCaller):
         layer: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LayerLoadResult:
-        """Reads the layer's features. Answers at once when they are here. Progress is the part of the file
-        read. (Groups: `map/load`.)
+        """Reads the layer's features. Answers at once when they are here. Their fields may be others than the
+        source told: a renderer, labels, a popup, a definition expression or times that ask for what they
+        do not have fail the load, and `path` says where in the state tree. Progress is the part of the
+        file read. (Groups: `map/load`.)
 
         Args:
             layer: Its id.
@@ -1626,9 +1657,11 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1637,8 +1670,11 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.layer.load(layer="cities")
@@ -1699,9 +1735,11 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1710,8 +1748,11 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -1880,8 +1921,10 @@ class LayerMethods(AsyncCaller):
             entries: In the renderer's order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
@@ -1936,8 +1979,10 @@ class LayerMethods(AsyncCaller):
             renderer: Of type `classBreaks`; without breaks where there are no numbers.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
@@ -2015,8 +2060,10 @@ class LocationMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -2268,7 +2315,9 @@ class MapMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
@@ -2368,7 +2417,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
@@ -2465,7 +2515,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -2527,7 +2578,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -2585,7 +2637,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
 
@@ -2722,7 +2775,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -2860,7 +2914,9 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -2869,6 +2925,9 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.map.load(map="m1")
@@ -2895,7 +2954,9 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -2904,6 +2965,9 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.map.retry_load(map="m1")
@@ -3036,7 +3100,8 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -3743,8 +3808,10 @@ class OverlayMethods(AsyncCaller):
             entries: In the renderer's order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3789,8 +3856,10 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -3896,7 +3965,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
@@ -3982,7 +4052,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -4167,7 +4238,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -4229,7 +4301,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -4287,7 +4360,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
 
@@ -4424,7 +4498,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -4562,7 +4637,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -4571,6 +4648,9 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.scene.load(scene="s1")
@@ -4597,7 +4677,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -4606,6 +4688,9 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             await server.scene.retry_load(scene="s1")
@@ -4662,7 +4747,8 @@ class SceneMethods(AsyncCaller):
         interpolation: t.Interpolation | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneElevationResult:
-        """Heights at points.
+        """Heights at points. The first loaded source that covers a point answers for it, whatever one before
+        it might know that is not loaded: the answer names its source.
 
         Args:
             scene: The scene.
@@ -4678,7 +4764,8 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -4743,8 +4830,10 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -4794,8 +4883,10 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             OpenFailedError: The driver recognizes it and cannot open it.
@@ -5008,15 +5099,22 @@ class StateMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -5024,6 +5122,17 @@ class StateMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             await server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -5162,8 +5271,10 @@ class ViewMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -5729,9 +5840,10 @@ class ViewModelMethods(AsyncCaller):
 
     A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by
     whoever names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its
-    properties stand at `/viewModels/<id>/<property>`. Derived properties follow what they are computed from
-    in the same revision and the same delta. Undo brings values back and documents keep them, but for derived
-    ones and those of the type `status`, which tell how some work stands.
+    properties stand at `/viewModels/<id>/<property>`, beside its own id at `/viewModels/<id>/viewModel`: `*`
+    in their place stands for all of these, as for the members of any object. Derived properties follow what
+    they are computed from in the same revision and the same delta. Undo brings values back and documents keep
+    them, but for derived ones and those of the type `status`, which tell how some work stands.
 
     An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
     """
@@ -5764,6 +5876,7 @@ class ViewModelMethods(AsyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5820,13 +5933,15 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5946,6 +6061,7 @@ class ViewModelMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 
@@ -5998,8 +6114,7 @@ class ViewModelMethods(AsyncCaller):
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already or twice among those given, or an item
-                has no id.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 
@@ -6101,8 +6216,7 @@ class ViewModelMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already or twice among those given, or an item
-                has no id.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 

@@ -125,7 +125,8 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
@@ -214,15 +215,22 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -230,6 +238,17 @@ class BindingMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             server.binding.set(binding="b1", value=3)
@@ -318,7 +337,8 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
@@ -432,6 +452,7 @@ class ClockMethods(SyncCaller):
             tickRate: Ticks a second. (1/second)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             InvalidTimeError: No time by RFC 3339.
 
         Example:
@@ -508,8 +529,8 @@ class DocumentMethods(SyncCaller):
     ) -> t.DocumentInfo:
         """Begins an empty document. All of the model is closed, views with their tasks, location sources,
         view models, bindings and links too; what is set in the environment is forgotten, and so is
-        history, whether or not the old document was saved. Ids that were taken stay taken: none comes
-        twice in a session, but by opening a document.
+        history, whether or not the old document was saved. Nothing can bring any of it back: its ids may
+        be chosen again for new objects; the server mints none twice in a session.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -530,8 +551,10 @@ class DocumentMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
-        place at once: when it fails, or is cancelled, the old model stands untouched. What happens to the
-        old model is as with `document/new`; ids of closed objects return. Types of view models and
+        place at once: when it fails, or is cancelled, the old model stands untouched. Data that are
+        missing or have changed do not fail it: sources, elevation sources and layers say what is wrong in
+        their status, and can be retried. What happens to the old model is as with `document/new`; objects
+        have the ids that the file gives them, whatever had them before. Types of view models and
         environment keys are there for good: those of the session stay, the document's come to them. A
         newer `document/open` or `document/revert` supersedes one under way.
 
@@ -869,6 +892,7 @@ class EnvironmentMethods(SyncCaller):
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
 
         Example:
             server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -915,6 +939,7 @@ class EnvironmentMethods(SyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
                 layer.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
 
         Example:
             server.environment.set(key="units", value="imperial", node="m1")
@@ -1089,6 +1114,7 @@ class FeatureMethods(SyncCaller):
             features: By `orderBy`, else in drawing order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would be larger than a message may be; ask for less, or
                 observe it.
             UnknownIdError: No object of that id, of the kind asked for.
@@ -1175,6 +1201,7 @@ class FeatureMethods(SyncCaller):
             ids: By `orderBy`, else in drawing order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1248,6 +1275,7 @@ class FeatureMethods(SyncCaller):
             count: How many. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1323,6 +1351,7 @@ class FeatureMethods(SyncCaller):
                 Mercator, not beyond 85.0511287798066 degrees.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -1586,8 +1615,10 @@ class LayerMethods(SyncCaller):
         layer: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LayerLoadResult:
-        """Reads the layer's features. Answers at once when they are here. Progress is the part of the file
-        read. (Groups: `map/load`.)
+        """Reads the layer's features. Answers at once when they are here. Their fields may be others than the
+        source told: a renderer, labels, a popup, a definition expression or times that ask for what they
+        do not have fail the load, and `path` says where in the state tree. Progress is the part of the
+        file read. (Groups: `map/load`.)
 
         Args:
             layer: Its id.
@@ -1602,9 +1633,11 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1613,8 +1646,11 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.layer.load(layer="cities")
@@ -1675,9 +1711,11 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -1686,8 +1724,11 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -1848,8 +1889,10 @@ class LayerMethods(SyncCaller):
             entries: In the renderer's order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
@@ -1904,8 +1947,10 @@ class LayerMethods(SyncCaller):
             renderer: Of type `classBreaks`; without breaks where there are no numbers.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
@@ -1978,8 +2023,10 @@ class LocationMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -2231,7 +2278,9 @@ class MapMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
@@ -2331,7 +2380,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
@@ -2428,7 +2478,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -2490,7 +2541,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -2548,7 +2600,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
 
@@ -2685,7 +2738,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -2823,7 +2877,9 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -2832,6 +2888,9 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.map.load(map="m1")
@@ -2858,7 +2917,9 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -2867,6 +2928,9 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.map.retry_load(map="m1")
@@ -2999,7 +3063,8 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -3698,8 +3763,10 @@ class OverlayMethods(SyncCaller):
             entries: In the renderer's order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
 
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
@@ -3744,8 +3811,10 @@ class SceneMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -3851,7 +3920,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
@@ -3937,7 +4007,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -4122,7 +4193,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -4184,7 +4256,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -4242,7 +4315,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
 
@@ -4379,7 +4453,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             IndexOutOfRangeError: No such place in the list.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -4517,7 +4592,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -4526,6 +4603,9 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.scene.load(scene="s1")
@@ -4552,7 +4632,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
@@ -4561,6 +4643,9 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
 
         Example:
             server.scene.retry_load(scene="s1")
@@ -4609,7 +4694,8 @@ class SceneMethods(SyncCaller):
         interpolation: t.Interpolation | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneElevationResult:
-        """Heights at points.
+        """Heights at points. The first loaded source that covers a point answers for it, whatever one before
+        it might know that is not loaded: the answer names its source.
 
         Args:
             scene: The scene.
@@ -4625,7 +4711,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -4690,8 +4777,10 @@ class SourceMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
@@ -4741,8 +4830,10 @@ class SourceMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             OpenFailedError: The driver recognizes it and cannot open it.
@@ -4947,15 +5038,22 @@ class StateMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             NotWritableError: No command sets what stands there.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
+            InvalidTimeError: No time by RFC 3339.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
                 none.
@@ -4963,6 +5061,17 @@ class StateMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownFieldError: The features have no such attribute.
+            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
+                there is not.
+            ExpressionTypeError: An expression that no value could come of: values of unlike types
+                compared or calculated with, or a function with arguments that it does not take.
+            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
+            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
+                than fields, null, or the same as before.
+            InvalidStopsError: Stops of a visual variable out of order.
+            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
 
         Example:
             server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -5101,8 +5210,10 @@ class ViewMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             TransformFailedError: A position lies where the transformation is not defined, or there is
@@ -5661,9 +5772,10 @@ class ViewModelMethods(SyncCaller):
 
     A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by
     whoever names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its
-    properties stand at `/viewModels/<id>/<property>`. Derived properties follow what they are computed from
-    in the same revision and the same delta. Undo brings values back and documents keep them, but for derived
-    ones and those of the type `status`, which tell how some work stands.
+    properties stand at `/viewModels/<id>/<property>`, beside its own id at `/viewModels/<id>/viewModel`: `*`
+    in their place stands for all of these, as for the members of any object. Derived properties follow what
+    they are computed from in the same revision and the same delta. Undo brings values back and documents keep
+    them, but for derived ones and those of the type `status`, which tell how some work stands.
 
     An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
     """
@@ -5696,6 +5808,7 @@ class ViewModelMethods(SyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5752,13 +5865,15 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's that has been closed.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
             ReadOnlyError: A derived property, a constant, or a binding made read-only.
             UnknownPropertyError: The view model has no such property.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5862,6 +5977,7 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 
@@ -5914,8 +6030,7 @@ class ViewModelMethods(SyncCaller):
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already or twice among those given, or an item
-                has no id.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 
@@ -6012,8 +6127,7 @@ class ViewModelMethods(SyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already or twice among those given, or an item
-                has no id.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 

@@ -13,10 +13,11 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "67d500e28bf15ae3"
+PROTOCOL_HASH = "117443a736e278ef"
 
 ObjectId = str
-"""The id of an object (map, layer, view ...), the client's choice or minted; unique in the session.
+"""The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
+for one object alone until `document/new` or another document begins anew.
 
 A string matching [A-Za-z0-9_.-]{1,64}.
 """
@@ -25,6 +26,12 @@ FilePath = Union[str, os.PathLike[str]]
 """A file: an absolute path, a `file://` URL, or relative to `rootPath`.
 
 A string of 1 to 4096 characters.
+"""
+
+MemberName = str
+"""The name of a member to take away. One that is set in the same breath is refused.
+
+A string of at least 1 character.
 """
 
 FeatureId = int
@@ -1807,7 +1814,8 @@ it looks, that is its symbol.
 
 GraphicUpdate = Any
 """Changes to one graphic: `id`, and of the members of Graphic those that change; attributes are merged.
-`clear` names members (`geometry`, `zIndex` ...) or `attributes.NAME` to take away.
+`clear` names members (`geometry`, `zIndex` ...) or `attributes.NAME` to take away, none of which may be
+set in the same breath.
 """
 
 Column = Any
@@ -2039,12 +2047,16 @@ class ElevationSource(TypedDict):
     """Its id."""
     path: str
     """The file, absolute."""
-    spatialReference: SpatialReference
-    """Of the raster."""
-    extent: Envelope
-    """What it covers, in its spatial reference."""
-    resolution: float
-    """Side of a cell, in the units of its spatial reference."""
+    loadStatus: LoadStatus
+    """`loaded`, or `failed` where a document was opened whose raster could not be:
+    `scene/retryElevationSource` tries again.
+    """
+    spatialReference: NotRequired[SpatialReference]
+    """Of the raster; absent unless it is loaded."""
+    extent: NotRequired[Envelope]
+    """What it covers, in its spatial reference; absent unless it is loaded."""
+    resolution: NotRequired[float]
+    """Side of a cell, in the units of its spatial reference; absent unless it is loaded."""
 
 
 class ElevationSampleValue(TypedDict):
@@ -2071,8 +2083,18 @@ class ElevationSampleOutside(TypedDict):
     type: Literal["outside"]
 
 
+class ElevationSampleNotLoaded(TypedDict):
+    """No source that is loaded covers it, and one that is not might."""
+
+    type: Literal["notLoaded"]
+    source: int
+    """The first that is not loaded, 0 first."""
+    error: Failure
+    """Why it is not."""
+
+
 ElevationSample = Union[
-    ElevationSampleValue, ElevationSampleNoData, ElevationSampleOutside,
+    ElevationSampleValue, ElevationSampleNoData, ElevationSampleOutside, ElevationSampleNotLoaded,
 ]
 """The height at one point."""
 
@@ -2112,6 +2134,15 @@ class SceneAddElevationSourceResult(TypedDict):
 class SceneRemoveElevationSourceResult(TypedDict):
     """What `scene/removeElevationSource` answers."""
 
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class SceneRetryElevationSourceResult(TypedDict):
+    """What `scene/retryElevationSource` answers."""
+
+    elevationSource: ElevationSource
+    """As it is now."""
     revision: int
     """The world's revision after this. (at least 0)"""
 
@@ -3438,7 +3469,8 @@ PropertyType = Literal[
 `number`: At first 0.
 `string`: At first empty.
 `json`: Any value, null included; at first null.
-`list`: An array; at first empty.
+`list`: An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is
+there once.
 `dictionary`: An object with members of any name; at first empty.
 `reference`: The id of an object of the session, or null: at first, and from when that object goes.
 `status`: `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or
