@@ -41,7 +41,9 @@ extension RandomEdits {
     if chance(0.3) { members["labelsEnabled"] = .bool(chance(0.5)) }
     if chance(0.3) { members["popup"] = ["title": "{n}", "elements": [["field": "n", "format": "%.2f"]]] }
     if chance(0.2) { members["isPopupEnabled"] = .bool(chance(0.5)) }
-    if let name = pick(["renderer", "labels", "popup"]), chance(0.2) { members["clear"] = [.string(name)] }
+    // What is set is not cleared in the same breath.
+    let others = ["renderer", "labels", "popup"].filter { members[$0] == nil }
+    if let name = pick(others), chance(0.2) { members["clear"] = [.string(name)] }
     return members
   }
 }
