@@ -177,7 +177,7 @@ extension SpatialIndex {
   }
 
   @Test func `what a look at a box would be like is told without fetching leaves, and not far off`() {
-    var random = SplitMix(seed: 3)
+    var random = SplitMix(3)
     var index = SpatialIndex()
     let rows = [UInt32](0..<100_000)
     index.insert(points: rows, x: rows.map { _ in random.unit() * 360 }, y: rows.map { _ in random.unit() * 180 })

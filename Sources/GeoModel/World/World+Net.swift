@@ -9,7 +9,7 @@ extension World {
   ///
   /// - Complexity: linear in the notes, and in what an edit of graphics changed where that came to nothing.
   mutating func net(_ reversals: [any Reversal]) -> [any Reversal] {
-    guard !reversals.isEmpty else { return [] }
+    guard mayComeToLess(reversals) else { return reversals }
     let (came, moved) = structure(reversals)
     var net: [any Reversal] = []
     var values: [ViewModelID: Int] = [:]
@@ -41,6 +41,24 @@ extension World {
     }
     guard !void.isEmpty else { return net }
     return net.indices.lazy.filter { !void.contains($0) }.map { net[$0] }
+  }
+
+  /// False where a look at each note says that all of them count, as it does of a bulk edit in many commands.
+  private func mayComeToLess(_ reversals: [any Reversal]) -> Bool {
+    var last: OverlayID?
+    for reversal in reversals {
+      switch reversal.kind {
+      // What is not another has been left out already.
+      case .members, .revision: continue
+      case .coming, .going: return true
+      case .contents:
+        guard let edit = reversal as? Edited<Overlay> else { return true }
+        guard edit.id != last else { continue }
+        last = edit.id
+        guard overlays[edit.id]?.store.isOther(since: edit.reversal) == true else { return true }
+      }
+    }
+    return false
   }
 
   /// The objects that came, first of all that happened to them; and those that came or went at all.

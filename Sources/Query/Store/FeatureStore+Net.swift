@@ -15,6 +15,20 @@ extension FeatureStore {
     return reversals.reversed().map { revert($0).0 }
   }
 
+  /// Whether an edit, whatever has followed it, has left something other than what was before it.
+  ///
+  /// - Parameter reversal: of the first of several edits; of others it tells nothing.
+  /// - Complexity: O(1) where the first thing that it changed is another.
+  public func isOther(since reversal: StoreReversal) -> Bool {
+    switch reversal.step {
+    case .removed, .replaced: return true
+    case .added(let rows): return rows.contains { $0.contains { self[$0] != nil } }
+    case .changed(let values):
+      var seen = Seen()
+      return !isAsBefore(values, &seen)
+    }
+  }
+
   private func comesToNothing(_ reversals: [StoreReversal]) -> Bool {
     var balance = 0
     for reversal in reversals {
