@@ -98,6 +98,7 @@ public struct LocationSource: Sendable {
   var given = 0
   /// While it runs: when the location numbered ``given`` is due, counted from here.
   var resumedAt: Instant?
+  public var isRunning: Bool { resumedAt != nil }
   var givenAtResume = 0
   var firstTimestamp: Instant?
 

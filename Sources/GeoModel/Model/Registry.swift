@@ -9,7 +9,10 @@ public struct Registry<Element: Entity>: Sendable {
   @usableFromInline private(set) var elements: [ID<Element>: Element] = [:]
 
   public var count: Int { ids.count }
-  public var values: [Element] { ids.compactMap { elements[$0] } }
+  @inlinable public var values: [Element] { ids.compactMap { elements[$0] } }
+
+  /// Whether there is such an object; quicker than a look at ``values``, which is a list of copies.
+  @inlinable public func contains(where isMeant: (Element) -> Bool) -> Bool { elements.values.contains(where: isMeant) }
 
   @inlinable public subscript(id: ID<Element>) -> Element? { elements[id] }
 

@@ -122,7 +122,7 @@ extension World {
     recordHistory(since: before)
   }
 
-  public var isEditing: Bool { history.isEditing }
+  @inlinable public var isEditing: Bool { history.isEditing }
 
   /// What the document holds now is what has been saved.
   public mutating func noteSaved() {

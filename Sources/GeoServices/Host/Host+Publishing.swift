@@ -18,7 +18,7 @@ extension Host {
     // An answer that states the revision is about to follow.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !world.isEditing
-    if !changes.isEmpty { subscribers.note(changes, world) }
+    if !changes.isEmpty, subscribers.count > 0 { subscribers.note(changes, world) }
     if hasEditEnded { subscribers.endEdit() }
     if !changes.isEmpty || hasEditEnded {
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
@@ -53,7 +53,9 @@ extension Host {
   func flush(goesOn: Bool = false) {
     guard let session else { return }
     isHeldBack = false
-    if Patience.hasRoom(session) {
+    if subscribers.isIdle {
+      // Handing on the world would cost more than finding that out.
+    } else if Patience.hasRoom(session) {
       let told = subscribers.flush(world, to: session, goesOn: goesOn)
       isHeldBack = told.isFull
       if told.hasMore { goOnLater() }

@@ -44,6 +44,8 @@ struct Subscribers {
   private(set) var isEditing = false
 
   var count: Int { entries.count }
+  /// Whether none has something to tell, or to let go of.
+  var isIdle: Bool { busy.isEmpty && waiting.isEmpty }
 
   mutating func makeID() -> String {
     made += 1
