@@ -50,14 +50,14 @@ extension World {
     return name
   }
 
-  /// Notes that the raster of a source could be opened after all. No step of history: undo leaves load states alone.
-  public mutating func loadElevationSource(
-    _ source: String, in id: SceneID, _ raster: any ElevationSource
+  /// Notes how opening the raster of a source once more has ended. No step of history: undo leaves load states alone.
+  public mutating func setRaster(
+    _ raster: SurfaceSource.Raster, of source: String, in id: SceneID
   ) throws(ModelError) {
     let place = try place(of: source, in: id)
     isStep = false
     try change(id) { (scene) throws(ModelError) in
-      scene.surface.elevationSources[place].raster = .loaded(raster)
+      scene.surface.elevationSources[place].raster = raster
     }
   }
 

@@ -95,13 +95,25 @@ enum SceneService: SceneHandlers {
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
     return TaskPlan { worker in
-      let raster = source.failure == nil ? nil : try elevationSource(source.path, worker)
+      let outcome = try source.failure.map { _ in try retried(source.path, worker) }
       return { world in
         try checkIsStill(document, scene, world)
-        if let raster { try world.loadElevationSource(source.id, in: scene, raster) }
+        switch outcome {
+        case .success(let raster)?: try world.setRaster(.loaded(raster), of: source.id, in: scene)
+        case .failure(let error)?:
+          try world.setRaster(.failed(RPCError(error).failure), of: source.id, in: scene)
+          throw error
+        case nil: break
+        }
         let now = try world.elevationSource(source.id, in: scene)
         return .init(elevationSource: Wire.elevationSource(now), revision: world.revision)
       }
+    }
+  }
+
+  private static func retried(_ path: String, _ worker: Worker) throws -> Result<any ElevationSource, ElevationError> {
+    do { return .success(try elevationSource(path, worker)) } catch let error as ElevationError {
+      return .failure(error)
     }
   }
 
