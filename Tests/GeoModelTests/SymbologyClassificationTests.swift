@@ -156,4 +156,16 @@ struct SymbologyClassificationTests {
     #expect(breaks.legend(by: .neutral).map(\.label) == ["≤ 10", "10 – 20.5", "30 – 40"])
     #expect(Renderer(.simple(entry(1, "All"))).legend(by: .neutral).map(\.label) == ["All"])
   }
+
+  @Test(arguments: [
+    ([100.0 / 3, 200.0 / 3, 100], ["≤ 33.3333", "33.3333 – 66.6667", "66.6667 – 100"]),
+    ([1_234_567.25, 1_234_567.75, 1e15], ["≤ 1234567", "1234567 – 1234568", "1234568 – 1000000000000000"]),
+    ([1.000_000_01, 1.000_000_02], ["≤ 1.00000001", "1.00000001 – 1.00000002"]),
+    ([-0.000_123_456_7, 0], ["≤ -0.000123457", "-0.000123457 – 0"]),
+  ])
+  func `names of classes have as many digits as tell their ends apart`(_ ends: [Double], _ names: [String]) throws {
+    let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry($0)) }
+    let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
+    #expect(renderer.legend(by: .neutral).map(\.label) == names)
+  }
 }

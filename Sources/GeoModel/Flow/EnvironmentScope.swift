@@ -40,7 +40,7 @@ public struct EnvironmentKey: Entity {
   /// The value as it will be kept.
   func accepted(_ value: Value) throws(ModelError) -> Value {
     let value = try definition.accepted(value, at: "")
-    if let rule, !rule.allows(value) { throw .flow(.wrongType(place: "", expected: rule.expected)) }
+    if let rule, value != .null, !rule.allows(value) { throw .flow(.wrongType(place: "", expected: rule.expected)) }
     return value
   }
 
@@ -52,8 +52,7 @@ public struct EnvironmentKey: Entity {
       .oneOf(["metric", "imperial"])),
     key("locale", .string("en"), "How numbers are written for people: a BCP 47 tag.", .languageTag),
     key(
-      "language", .string("en"),
-      "In which months and days are named, where it is set; else the language of the locale: a BCP 47 tag.",
+      "language", .null, "In which months and days are named: a BCP 47 tag; the language of the locale when null.",
       .languageTag),
     key(
       "timeZone", .string("UTC"), "In which formatDate shows times: an IANA name of which this machine has data.",
@@ -63,9 +62,10 @@ public struct EnvironmentKey: Entity {
   ]
 
   private static func key(_ name: String, _ value: Value, _ doc: String, _ rule: Rule) -> EnvironmentKey {
-    let type: PropertyType = value.text == nil ? .number : .string
+    let type: PropertyType = value.double == nil ? .string : .number
     return EnvironmentKey(
-      PropertyDefinition(name: name, type: type, isNullable: false, defaultValue: value, doc: doc, derivation: nil),
+      PropertyDefinition(
+        name: name, type: type, isNullable: value == .null, defaultValue: value, doc: doc, derivation: nil),
       rule: rule)
   }
 }
@@ -94,7 +94,7 @@ extension EnvironmentKey.Rule {
       text.utf8.count <= 64
         && text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
           !part.isEmpty && part.utf8.allSatisfy { Self.isAlphanumeric($0) || "_-+".utf8.contains($0) }
-        } && (text == "UTC" || text.contains("/"))
+        }
     case (.positive, .integer(let number)): (1...100).contains(number)
     case (.positive, .number(let number)): (0.01...100).contains(number)
     default: false

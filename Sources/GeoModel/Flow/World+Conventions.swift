@@ -6,7 +6,7 @@ import Query
 extension World {
   /// By what labels, popups, legends and derived properties make text where an object sees its environment.
   ///
-  /// Names of months and days are in the `language` where that is set, else in the language of the `locale`.
+  /// Names of months and days are in the `language`, or in the language of the `locale` where that is null.
   ///
   /// - Parameter object: a node, or what belongs to one; nil for the session.
   public func conventions(at object: ObjectReference?) -> TextConventions {

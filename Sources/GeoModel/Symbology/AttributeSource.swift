@@ -123,6 +123,6 @@ extension AttributeValue {
 
 /// A number as people read it: the shortest text that reads back to it, without a fraction of nothing.
 func shown(_ number: Double) -> String {
-  if let whole = Int64(exactly: number), abs(whole) < 1_000_000_000_000_000 { return String(whole) }
-  return "\(number)"
+  let text = "\(number)"
+  return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
 }

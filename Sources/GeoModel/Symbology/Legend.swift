@@ -3,6 +3,14 @@
 import Geometry
 import Query
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// A line of a legend.
 public struct LegendEntry: Hashable, Sendable {
   public let label: String
@@ -13,7 +21,8 @@ public struct LegendEntry: Hashable, Sendable {
 extension Renderer {
   /// A line for each entry, the default last.
   ///
-  /// Where no label was given: of unique values the values, of class breaks `low – high`, and for the default "Other".
+  /// Where no label was given: of unique values the values, of class breaks `low – high` with as many digits as tell them apart, and
+  /// for the default "Other".
   ///
   /// - Parameter conventions: by which those are written.
   public func legend(by conventions: TextConventions) -> [LegendEntry] {
@@ -36,7 +45,8 @@ extension Renderer {
 
 extension ClassBreaksRenderer {
   fileprivate func names(by conventions: TextConventions) -> [String] {
-    func text(_ number: Double) -> String { conventions.pointed(shown(number)) }
+    let digits = digits
+    func text(_ number: Double) -> String { conventions.pointed(shown(Self.rounded(number, to: digits))) }
     var names: [String] = []
     var start: Double?
     for each in breaks {
@@ -45,5 +55,21 @@ extension ClassBreaksRenderer {
       start = each.maxValue
     }
     return names
+  }
+
+  /// How many digits that count tell all ends apart; six at least.
+  private var digits: Int {
+    let ends = Set(breaks.flatMap { [$0.minValue, $0.maxValue].compactMap(\.self) })
+    return (6..<17).first { digits in Set(ends.map { Self.rounded($0, to: digits) }).count == ends.count } ?? 17
+  }
+
+  /// The number nearest to it with so many digits that count; no digit before the point is lost.
+  private static func rounded(_ number: Double, to digits: Int) -> Double {
+    guard number != 0, number.isFinite, digits < 17 else { return number }
+    let decimals = digits - 1 - Int(log10(number.magnitude).rounded(.down))
+    guard decimals < 300 else { return number }
+    let scale = pow(10, Double(max(0, decimals)))
+    let scaled = (number * scale).rounded()
+    return scaled.isFinite ? scaled / scale : number
   }
 }

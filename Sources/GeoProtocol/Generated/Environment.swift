@@ -12,7 +12,7 @@ import JSON
 /// - `units` (`metric` or `imperial`): in which `formatLength`, `formatArea` and `formatSpeed` write.
 /// - `locale` (BCP 47): the separators of `format` and of all numbers that are shown. Of one that is not known, those
 /// of English.
-/// - `language` (BCP 47): in which `formatDate` names months and days. Where it is not set that is the language of
+/// - `language` (BCP 47): in which `formatDate` names months and days. Null, its default, stands for the language of
 /// `locale`, so that one key is enough for both.
 /// - `timeZone` (IANA): in which `formatDate` shows times. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always there,
 /// the others where the server's machine has the time zone data (in `TZDIR`, or `/usr/share/zoneinfo`); a zone that

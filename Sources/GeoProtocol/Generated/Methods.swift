@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "117443a736e278ef"
+  public static let hash = "b8a4cd571a327f45"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"

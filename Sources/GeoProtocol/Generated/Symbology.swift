@@ -39,8 +39,8 @@ public enum SymbologyProtocol {
   /// and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F` (`%Y-%m-%d`),
   /// `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d` and so `m e j H I M S` without filling. A
   /// time is shown in `timeZone`; a date without a time stays that day. Names are in `language`, or in the language
-  /// of `locale` where that is not set: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh, otherwise
-  /// in English.
+  /// of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh, otherwise in
+  /// English.
   /// - `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
   /// decimals)`: with the unit, by `units`. Metric are m, from 1 km on km; m², from 1 ha on ha, from 1 km² on km²;
   /// km/h. Imperial are ft, from half a mile on mi; ft², from 1 acre on ac, from 1 mi² on mi²; mph. Without
