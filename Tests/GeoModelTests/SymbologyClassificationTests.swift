@@ -164,7 +164,7 @@ struct SymbologyClassificationTests {
     ([-0.000_123_456_7, 0], ["≤ -0.000123457", "-0.000123457 – 0"]),
   ])
   func `names of classes have as many digits as tell their ends apart`(_ ends: [Double], _ names: [String]) throws {
-    let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry($0)) }
+    let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry(1)) }
     let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
     #expect(renderer.legend(by: .neutral).map(\.label) == names)
   }

@@ -39,7 +39,9 @@ public struct Template: Hashable, Sendable {
       }
       if !plain.isEmpty { parts.append(.text(plain)) }
       plain = ""
-      do { parts.append(.expression(try Expression(String(rest[..<end])))) } catch { throw SymbologyError(error) }
+      do { parts.append(.expression(try Expression(String(rest[..<end])))) } catch {
+        throw SymbologyError(error.inside(text, at: text.utf8.distance(from: text.startIndex, to: rest.startIndex)))
+      }
       rest = rest[rest.index(after: end)...]
     }
     if !plain.isEmpty { parts.append(.text(plain)) }

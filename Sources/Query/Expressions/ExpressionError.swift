@@ -56,4 +56,9 @@ public struct ExpressionError: Error, Hashable, Sendable {
     self.found = found
     self.available = available
   }
+
+  /// The same error of a larger text, in which the expression begins at `start`, in bytes of UTF-8.
+  public func inside(_ text: String, at start: Int) -> ExpressionError {
+    ExpressionError(kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)
+  }
 }
