@@ -14,6 +14,21 @@ public enum AttributeValue: Hashable, Sendable {
   case json(String)
 }
 
+extension AttributeValue {
+  /// Texts are compared by their code points: an e with an accent may be one or two, and features keep what they were given.
+  public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.string(let left), .string(let right)), (.json(let left), .json(let right)):
+      left == right && left.utf8.elementsEqual(right.utf8)
+    default: false
+    }
+  }
+}
+
 /// A field's type, in the vocabulary of OGC API Features.
 public enum FieldType: String, Hashable, Sendable {
   case boolean, integer, double, string, date, dateTime, time, binary, json

@@ -76,7 +76,7 @@ extension RPCError {
     ).with("unread", unread)
   }
 
-  static func resultTooLarge(limit: Int) -> RPCError {
+  public static func resultTooLarge(limit: Int) -> RPCError {
     RPCError(
       code: -31002, kind: "resultTooLarge",
       message: "The result would have more than \(limit) bytes: ask for less, or observe it."

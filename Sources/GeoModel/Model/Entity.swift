@@ -61,6 +61,21 @@ public struct Observed<Element>: Sendable {
     self.differs = differs
   }
 
+  /// Texts that read alike may be written otherwise: an e with an accent is one code point, or two.
+  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
+    self.init(property) { left, right in
+      switch (value(left), value(right)) {
+      case (let left?, let right?): left != right || !left.utf8.elementsEqual(right.utf8)
+      case (nil, nil): false
+      default: true
+      }
+    }
+  }
+
+  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String) {
+    self.init(property) { element -> String? in value(element) }
+  }
+
   init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {
     self.init(property) { value($0) != value($1) }
   }

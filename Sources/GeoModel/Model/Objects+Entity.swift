@@ -88,6 +88,9 @@ extension LocationSource: Entity {
   public static let observed: [Observed<LocationSource>] = [
     Observed(.status) { $0.status }, Observed(.location) { $0.location },
   ]
+
+  /// All of it is live.
+  public func undone(from current: LocationSource) -> LocationSource { current }
 }
 
 extension ViewContent {

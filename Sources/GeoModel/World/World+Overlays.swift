@@ -75,7 +75,15 @@ extension World {
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
     return try edit(id, isUndone: isUndone, selects: selects) { (store, reversal) throws(StoreFailure) in
-      let effective = edits.filter { edit in store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true }
+      // What one edit of a call sets, a later one may set back.
+      var changed: Set<Int> = []
+      let isOnce = zip(edits, edits.dropFirst()).allSatisfy { $0.id < $1.id }
+      let effective = edits.filter { edit in
+        if changed.contains(edit.id) { return true }
+        guard store.feature(id: edit.id).map({ edit.changes($0, store.schema) }) ?? true else { return false }
+        if !isOnce { changed.insert(edit.id) }
+        return true
+      }
       guard !effective.isEmpty else { return (0, []) }
       try store.update(effective, recording: &reversal)
       let ids = effective.map(\.id)

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "b8a4cd571a327f45"
+  public static let hash = "0bc70e80348f63f4"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -138,7 +138,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "document/revert", domain: "document", shape: .task, since: "0.1.0",
       errors: [.documentUntitled, .fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew,
-      .openFailed, .libraryMissing, .unknownFormat, .contentModified]
+      .openFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
     ),
     MethodInfo(
       name: "document/get", domain: "document", shape: .query, since: "0.1.0",
@@ -376,7 +376,7 @@ public enum WireProtocol {
       name: "overlay/create", domain: "overlay", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified,
       .expressionSyntax, .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues,
-      .invalidStops, .invalidTemplate]
+      .invalidStops, .invalidTemplate, .invalidScaleRange]
     ),
     MethodInfo(
       name: "overlay/get", domain: "overlay", shape: .query, since: "0.1.0",
@@ -536,7 +536,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed,
-      .libraryMissing, .idExists, .contentModified]
+      .libraryMissing, .idExists, .contentModified, .emptyGeometry]
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
@@ -632,7 +632,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/toScreen", domain: "view", shape: .query, since: "0.1.0",
-      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .emptyGeometry]
     ),
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",

@@ -133,8 +133,8 @@ extension Host {
 }
 
 /// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
-private func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
-  let object = objectNamed(by: name, in: params)
+func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
+  let object = objectNamed(by: "\(name)", in: params)
   // An object that is not there is the command's own affair.
   let current = object.map { world.revision(of: $0) ?? 0 } ?? world.revision
   if current > revision { throw ModelError.contentModified(revision: current) }

@@ -12,11 +12,16 @@ extension Host {
     router.on("\(name)") { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
-        let options = try RequestMeta(call.params).task
+        let meta = try RequestMeta(call.params)
+        let options = meta.task
         let place = try place(of: call, options)
+        // Who joins changes nothing, and is refused all the same.
+        if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
         if let older,
-          place.isLoad || older.method == call.method && older.question?.isSame(as: TaskQuestion(call)) == true
+          place.isLoad
+            || older.method == call.method && older.revision == place.revision
+              && older.question?.isSame(as: TaskQuestion(call)) == true
         {
           join(older, call.deferReply(), for: place.waiterScope)
           return .later
@@ -39,6 +44,8 @@ extension Host {
   private struct Place {
     var scope: ObjectReference?
     var key: String?
+    /// Of what the question is about: asked of something that has changed since, it is another.
+    var revision: Int?
     /// Loads of one layer are one attempt, by whichever method.
     var isLoad = false
     /// With whom one of several waiters for a load goes.
@@ -61,7 +68,8 @@ extension Host {
       // Of documents on their way the newest counts.
       return Place(scope: nil, key: DocumentService.openKey)
     }
-    return Place(scope: scope, key: options?.key)
+    let revision = objectNamed(by: call.method, in: call.params).flatMap { world.revision(of: $0) }
+    return Place(scope: scope, key: options?.key, revision: options?.key == nil ? nil : revision)
   }
 
   private func run<R: JSONEncodable & Sendable>(
@@ -69,6 +77,7 @@ extension Host {
   ) {
     let task = make(
       plan, handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call))
+    task.revision = place.revision
     join(task, call.deferReply(), for: place.waiterScope)
     if let timeout {
       let bound = LoopBound(self, on: loop)
@@ -89,7 +98,8 @@ extension Host {
   ) -> RunningTask {
     let bound = LoopBound(self, on: loop)
     let progress = ProgressGate()
-    let worker = Worker(files: files) { [loop] fraction in
+    let limit = session?.limits.resultBytes ?? SessionLimits().resultBytes
+    let worker = Worker(files: files, resultBytes: limit) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }
     let task = RunningTask(

@@ -26,10 +26,9 @@ struct RequestMeta {
 }
 
 /// The object that a method's params name first, for `meta.ifRevision`; nil for the world.
-func objectNamed(by method: StaticString, in params: JSONValue) -> ObjectReference? {
-  let name = "\(method)"
+func objectNamed(by method: String, in params: JSONValue) -> ObjectReference? {
   let target: (Collection, JSONValue)? =
-    switch name.prefix(while: { $0 != "/" }) {
+    switch method.prefix(while: { $0 != "/" }) {
     case "source": (.sources, params["source"])
     case "map": (.maps, params["map"])
     case "layer": (.layers, params["layer"])
@@ -37,6 +36,7 @@ func objectNamed(by method: StaticString, in params: JSONValue) -> ObjectReferen
     case "view": (.views, params["view"])
     // An overlay is created on a view.
     case "overlay": params["overlay"].isPresent ? (.overlays, params["overlay"]) : (.views, params["view"])
+    case "feature": params["layer"].isPresent ? (.layers, params["layer"]) : (.overlays, params["overlay"])
     case "viewModel": (.viewModels, params["viewModel"])
     case "binding": params["link"].isPresent ? (.links, params["link"]) : (.bindings, params["binding"])
     case "location": (.locationSources, params["locationSource"])

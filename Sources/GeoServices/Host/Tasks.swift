@@ -13,6 +13,8 @@ public final class RunningTask {
   /// What it was begun with, by a request: the same question joins.
   let question: TaskQuestion?
   let worker: Worker
+  /// Of what the question is about, when it was asked; nil where that does not count.
+  var revision: Int?
   /// Puts the world back when the work does not come to its end.
   let abandon: ((inout World) -> Void)?
   var waiters: [PendingReply] = []

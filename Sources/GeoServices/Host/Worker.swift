@@ -10,9 +10,12 @@ public final class Worker: Sendable {
   private let onProgress: @Sendable (Double) -> Void
   /// How names of files are read.
   let files: Files
+  /// How large a result may be, in bytes.
+  let resultBytes: Int
 
-  init(files: Files, onProgress: @escaping @Sendable (Double) -> Void) {
+  init(files: Files, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
     self.files = files
+    self.resultBytes = resultBytes
     self.onProgress = onProgress
   }
 

@@ -35,6 +35,7 @@ enum FeatureService: FeatureHandlers {
     let each = isMoved ? FeaturesAsked.transforming : FeaturesAsked.writing
     return try plan(effort: found + min(params.limit, found) * each) { worker in
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
+      try features.checkWeight(of: rows.page, moved: isMoved, by: worker)
       let moved =
         isMoved ? try transformed(rows.page, features, to: reference, transformer, by: worker) : nil
       return .init(
@@ -97,7 +98,9 @@ enum FeatureService: FeatureHandlers {
   private static func plan<R: Sendable>(
     effort: Int, _ answer: @escaping @Sendable (Worker?) throws -> R
   ) throws -> TaskPlan<Host, R> {
-    if effort <= FeaturesAsked.smallEffort { return TaskPlan(answer: try answer(nil)) }
+    if effort <= FeaturesAsked.smallEffort {
+      do { return TaskPlan(answer: try answer(nil)) } catch is FeaturesAsked.Aside {}
+    }
     return TaskPlan { worker in
       let result = try answer(worker)
       return { _ in result }
@@ -124,8 +127,10 @@ enum FeatureService: FeatureHandlers {
     var writer = JSONWriter(capacity: 1 << 16)
     writer.beginArray()
     for (place, row) in page.enumerated() {
-      if place.isMultiple(of: 256) { try worker.checkCancelled() }
+      if place.isMultiple(of: 64) { try worker.checkCancelled() }
       write(row, place, to: &writer)
+      // What will be refused is not made first.
+      guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
     writer.endArray()
     let bytes = [UInt8](writer.bytes)

@@ -73,7 +73,25 @@ struct FeaturesAsked: Sendable {
   static let transforming = 200
   static let writing = 10
 
-  /// What has to be done to find them: about how many features are looked at.
+  /// So much of positions and texts is transformed or written at once.
+  static let smallWeight = 1 << 20
+  static let smallMovedWeight = 1 << 14
+
+  /// Thrown on the loop by what turns out to take longer than was thought: a worker does it then.
+  struct Aside: Error {}
+
+  /// Gives up on the loop where the rows have much more in them than rows mostly have.
+  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, by worker: Worker?) throws {
+    guard worker == nil else { return }
+    let limit = moved ? Self.smallMovedWeight : Self.smallWeight
+    var weight = 0
+    for row in rows {
+      weight += store[row]?.weight(withTexts: !moved) ?? 0
+      if weight > limit { throw Aside() }
+    }
+  }
+
+  /// What has to be done to find them: about how many features are looked at, by each eight parts of a condition.
   var effort: Int {
     let candidates: Int
     if let ids {
@@ -83,7 +101,8 @@ struct FeaturesAsked: Sendable {
     } else {
       candidates = store.count
     }
-    return area.map { $0.reference == reference } ?? true ? candidates : candidates * Self.transforming
+    let looks = candidates * (1 + (condition?.size ?? 0) / 8)
+    return area.map { $0.reference == reference } ?? true ? looks : looks + candidates * Self.transforming
   }
 
   // MARK: Answers
@@ -120,6 +139,7 @@ struct FeaturesAsked: Sendable {
     try worker?.checkCancelled()
     // The index has answered exactly where the box is in the features' own reference.
     if let area, ids != nil || area.reference != reference {
+      if area.reference != reference { try checkWeight(of: rows, moved: true, by: worker) }
       rows = try inBlocks(of: 256, rows, worker) { block in
         block.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
       }

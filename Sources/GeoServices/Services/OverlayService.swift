@@ -133,7 +133,7 @@ enum OverlayService: OverlayHandlers {
       try batch.setIDs(ids)
     }
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
-      let values = try ColumnReader.read(column)
+      let values = try ColumnReader.attribute(column, named: name)
       try equal("attributes/\(jsonPointerEscaped(name))", x.count) { values.count }
       try ColumnReader.set(values, named: name, in: &batch)
     }
@@ -153,7 +153,7 @@ enum OverlayService: OverlayHandlers {
     }
     var columns: [(String, Column)] = []
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
-      let values = try ColumnReader.read(column)
+      let values = try ColumnReader.attribute(column, named: name)
       try equal("attributes/\(jsonPointerEscaped(name))", ids.count) { values.count }
       columns.append((name, values))
     }

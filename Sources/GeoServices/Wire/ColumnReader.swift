@@ -52,14 +52,31 @@ enum ColumnReader {
       case .array: numbers = []
       }
     }
-    guard numbers.allSatisfy(\.isFinite) else {
-      let bad = numbers.indices.filter { !numbers[$0].isFinite }
-      let failure = Failure(
+    try refuse(
+      numbers,
+      Failure(
         kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number"
-      )
-      throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
-    }
+      ),
+      where: { !$0.isFinite })
     return numbers
+  }
+
+  /// An attribute; no number in it is infinite.
+  static func attribute(_ opaque: JSONOpaque, named name: String) throws -> Column {
+    let column = try read(opaque)
+    guard case .doubles(let numbers) = column else { return column }
+    try refuse(
+      numbers,
+      Failure(
+        kind: ErrorKind.invalidParams.rawValue, message: "An attribute has to be finite.", path: "/attributes/\(name)",
+        expected: "a finite number, or NaN for null"), where: \.isInfinite)
+    return column
+  }
+
+  private static func refuse(_ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool) throws {
+    guard numbers.contains(where: isBad) else { return }
+    let bad = numbers.indices.filter { isBad(numbers[$0]) }
+    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
   }
 
   static func ids(_ opaque: JSONOpaque) throws -> [Int] {

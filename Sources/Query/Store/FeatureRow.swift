@@ -19,6 +19,20 @@ public struct FeatureRow: Sendable {
   /// The box around its geometry; nil when that is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
 
+  /// About how much there is to read of it: eight for each position, and the bytes of its texts where they are wanted.
+  public func weight(withTexts: Bool) -> Int {
+    var weight = 0
+    if point == nil { geometry?.forEachPositions { weight += 8 * $0.count } }
+    guard withTexts else { return weight + 8 }
+    forEachAttribute { _, value in
+      switch value {
+      case .string(let text), .json(let text): weight += text.count
+      default: break
+      }
+    }
+    return weight + 8
+  }
+
   public var zIndex: Int32 { chunk.zIndex(at: place) }
   public var isVisible: Bool { !chunk.hidden[place] }
   public var isSelected: Bool { chunk.selected[place] }

@@ -670,6 +670,7 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
             InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
                 or out of range, an id that is not there or there twice.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
@@ -3102,6 +3103,7 @@ class OverlayMethods(AsyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's of this document that has been closed and
                 that undo might bring back.
+            InvalidScaleRangeError: minScale has to be greater than maxScale.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -4771,6 +4773,7 @@ class SceneMethods(AsyncCaller):
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
                 short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             ReadFailedError: It opened, and then could not be read.
 
@@ -5673,6 +5676,7 @@ class ViewMethods(AsyncCaller):
                 none.
             InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
                 short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
 
         Example:
