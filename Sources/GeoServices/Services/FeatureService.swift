@@ -127,7 +127,7 @@ enum FeatureService: FeatureHandlers {
     var writer = JSONWriter(capacity: 1 << 16)
     writer.beginArray()
     for (place, row) in page.enumerated() {
-      if place.isMultiple(of: 64) { try worker.checkCancelled() }
+      try worker.checkCancelled()
       write(row, place, to: &writer)
       // What will be refused is not made first.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
@@ -142,8 +142,8 @@ enum FeatureService: FeatureHandlers {
     _ rows: ArraySlice<UInt32>, _ features: FeaturesAsked, to target: SpatialReference,
     _ transformer: any CoordinateTransformer, by worker: Worker?
   ) throws -> [Geometry?] {
-    try rows.enumerated().map { (place, row) throws -> Geometry? in
-      if place.isMultiple(of: 64) { try worker?.checkCancelled() }
+    try rows.map { (row) throws -> Geometry? in
+      try worker?.checkCancelled()
       guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
       do throws(TransformError) {
         return try transformer.transform(geometry, from: features.reference, to: target)

@@ -140,7 +140,9 @@ struct FeaturesAsked: Sendable {
     // The index has answered exactly where the box is in the features' own reference.
     if let area, ids != nil || area.reference != reference {
       if area.reference != reference { try checkWeight(of: rows, moved: true, by: worker) }
-      rows = try inBlocks(of: 256, rows, worker) { block in
+      // A polygon may have many positions.
+      let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
+      rows = try inBlocks(of: isOfPoints ? 256 : 4, rows, worker) { block in
         block.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
       }
     }
