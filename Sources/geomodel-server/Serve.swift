@@ -16,7 +16,9 @@ func serve(_ flags: Flags) -> Never {
   let logger = Logger(label: "geomodel-server") { _ in StderrLogHandler(level: flags.logLevel) }
   var trace: TraceFile?
   if let path = flags.traceFile {
-    trace = TraceFile(path: path, header: "\"server\":\"geomodel-server \(Flags.version)\"")
+    trace = TraceFile(path: path, header: "\"server\":\"geomodel-server \(Flags.version)\"") { code in
+      logger.error("the trace \(path) is not whole: \(String(cString: strerror(code)))")
+    }
     if trace == nil {
       Flags.leave("geomodel-server: \(path) cannot be written: \(String(cString: strerror(errno)))\n", code: 73, on: 2)
     }

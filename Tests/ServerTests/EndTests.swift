@@ -182,4 +182,14 @@ import Testing
     #expect(lines[5] == #"{"sendText":"no \"JSON\""}"#)
     #expect(lines[6] == #"{"expect":\#(answer)}"#)
   }
+
+  @Test(.enabled(if: access("/dev/full", W_OK) == 0))
+  func `a trace that cannot be written is told, and holds up nothing`() throws {
+    let server = try ServerProcess.startedWithHeaders(["--trace-file", "/dev/full"])
+    try server.sendFramed("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/echo\"}")
+    _ = try server.message()
+    server.closeInput()
+    #expect(try server.waitForExit() == .code(0))
+    #expect(server.errorText().contains("the trace /dev/full is not whole"))
+  }
 }

@@ -16,17 +16,22 @@ public final class TraceFile: TrafficRecorder, Sendable {
     var leftOut = 0
     var isWriting = false
     var isClosed = false
+    var hasFailed = false
   }
 
   private static let bound = 64 << 20
   private let descriptor: CInt
   private let state = Mutex(State())
   private let finished = Signal()
+  private let onFailure: @Sendable (CInt) -> Void
 
   /// nil when the file cannot be made; `errno` says why.
   ///
-  /// - Parameter header: members of the first line beside `case`, as JSON text without braces.
-  public init?(path: String, header: String = "") {
+  /// - Parameters:
+  ///   - header: members of the first line beside `case`, as JSON text without braces.
+  ///   - onFailure: called once with the system's error when lines cannot be written: they are missing from then on.
+  public init?(path: String, header: String = "", onFailure: @escaping @Sendable (CInt) -> Void = { _ in }) {
+    self.onFailure = onFailure
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { return nil }
     append { writer in
@@ -116,9 +121,20 @@ public final class TraceFile: TrafficRecorder, Sendable {
           return write(descriptor, start + written, lines.count - written)
         }
         if step < 0, errno == EINTR { continue }
-        guard step > 0 else { break }
+        guard step > 0 else {
+          tellFailure(errno)
+          break
+        }
         written += step
       }
     }
+  }
+
+  private func tellFailure(_ code: CInt) {
+    let isNews = state.withLock { state in
+      defer { state.hasFailed = true }
+      return !state.hasFailed
+    }
+    if isNews { onFailure(code) }
   }
 }
