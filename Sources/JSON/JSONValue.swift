@@ -203,7 +203,11 @@ extension JSONValue {
     var result: [String: T] = [:]
     result.reserveCapacity(count)
     try forEachMember { (name, value) throws(JSONError) in
-      result[String(decoding: name, as: UTF8.self)] = try read(value)
+      let name = String(decoding: name, as: UTF8.self)
+      // Names are text here, and text that reads alike is one.
+      guard result.updateValue(try read(value), forKey: name) == nil else {
+        throw value.error(expected: "no two names that differ only in how their accents are written")
+      }
     }
     return result
   }

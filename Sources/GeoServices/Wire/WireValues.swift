@@ -22,7 +22,11 @@ extension Wire {
     case .object:
       var members = Value.Members()
       try json.forEachMember { (name, member) throws(JSONError) in
-        members[String(decoding: name, as: UTF8.self)] = try value(member, depth: depth + 1)
+        let name = String(decoding: name, as: UTF8.self)
+        guard members[name] == nil else {
+          throw member.error(expected: "no two names that differ only in how their accents are written")
+        }
+        members[name] = try value(member, depth: depth + 1)
       }
       return .object(members)
     }

@@ -112,16 +112,28 @@ public struct FeatureStore: Sendable {
   public func contains(id: Int) -> Bool { row(of: id) != nil }
 }
 
+/// A name by its code points: those that read alike but are written otherwise are two.
+struct ExactText: Hashable, Sendable {
+  let text: String
+  init(_ text: String) { self.text = text }
+
+  static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
 /// The names and types of a store's attributes; their places are the column numbers.
 public struct FeatureSchema: Sendable {
   private(set) var names: [String] = []
   private var declared: [FieldType?] = []
   /// The types that came, a bit each.
   private(set) var seen: [UInt8] = []
-  private var numbers: [String: Int] = [:]
+  private var numbers: [ExactText: Int] = [:]
 
   init(fields: [Field]) {
-    for field in fields where numbers[field.name] == nil {
+    for field in fields where numbers[ExactText(field.name)] == nil {
       let number = add(field.name)
       declared[number] = field.type
     }
@@ -134,11 +146,11 @@ public struct FeatureSchema: Sendable {
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
   /// The column of an attribute; nil when no feature has had it.
-  public func column(named name: String) -> Int? { numbers[name] }
+  public func column(named name: String) -> Int? { numbers[ExactText(name)] }
 
   mutating func add(_ name: String) -> Int {
-    if let known = numbers[name] { return known }
-    numbers[name] = names.count
+    if let known = numbers[ExactText(name)] { return known }
+    numbers[ExactText(name)] = names.count
     names.append(name)
     declared.append(nil)
     seen.append(0)
@@ -152,7 +164,7 @@ public struct FeatureSchema: Sendable {
   /// Drops names from the end, or adds some there, until there are `count`; `types` are the types that came then.
   mutating func change(to count: Int, adding more: ArraySlice<String>, seen types: [UInt8]) {
     while names.count > count {
-      numbers[names.removeLast()] = nil
+      numbers[ExactText(names.removeLast())] = nil
       declared.removeLast()
     }
     for name in more.prefix(count - names.count) { _ = add(name) }
