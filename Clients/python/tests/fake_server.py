@@ -13,6 +13,7 @@ stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
 write_lock = threading.Lock()
 framing = "headers"
 cancelled: set[Any] = set()
+working: set[Any] = set()  # The ids of requests that are not answered yet.
 wake = threading.Condition()
 subscriptions = 0
 log: list[Any] = []  # What came: tests ask for it.
@@ -56,6 +57,10 @@ def fail(request: Any, code: int, kind: str, **data: Any) -> Any:
     return {"id": request["id"], "error": {"code": code, "message": f"it is {kind}", "data": {"kind": kind, **data}}}
 
 
+def refusal(kind: str, **data: Any) -> Any:
+    return fail({"id": None}, -32600, kind, **data)
+
+
 def changed(handle: str, base: int, value: Any, path: str = "/views/v1/n", **more: Any) -> Any:
     changes = [{"op": "replace", "path": path, "value": value}]
     return {
@@ -84,6 +89,7 @@ def slow(request: Any) -> None:
         write(reply(request, {"subscription": "late", "revision": 0, "snapshot": []}))
     else:
         write(reply(request, {"slept": True}) if done else fail(request, -32800, "cancelled"))
+    working.discard(request["id"])
     log.append({"method": "(slow answered)"})
 
 
@@ -118,7 +124,12 @@ def observe(request: Any) -> None:
 
 def handle(request: Any) -> None:
     method, params = request["method"], request.get("params", {})
-    if method == "initialize":
+    if request["id"] in working:
+        write(refusal("invalidRequest", offendingId=request["id"]))
+    elif method == "initialize":
+        if "--unread" in sys.argv:
+            write(refusal("parseError"))
+            return
         if "--refuse" in sys.argv:
             write(fail(request, -31000, "versionMismatch", supported=["9"]))
             return
@@ -131,7 +142,10 @@ def handle(request: Any) -> None:
     elif method == "test/notify":
         count = params["count"]
         write(*({"method": "test/told", "params": {"n": n}} for n in range(count)), reply(request, {"count": count}))
+    elif method == "test/refuse":  # As a message that could not be read: the answer does not say which it was.
+        write(refusal(params.get("kind", "tooDeep")))
     elif method in ("test/slow", "view/observeViewpoint"):
+        working.add(request["id"])
         threading.Thread(target=slow, args=(request,), daemon=True).start()
     elif method == "state/observe":
         observe(request)
@@ -155,6 +169,8 @@ def handle(request: Any) -> None:
     elif method == "shutdown":
         if "--stubborn" not in sys.argv:
             write(reply(request, {}))
+    elif method == "map/get":
+        write(fail(request, -31010, "unknownId", id=params.get("map"), path="/params/map", expected="a map"))
     elif method == "view/get":
         write(fail(request, -31010, "unknownId", id=params.get("view"), path="/params/view", expected="a view"))
     else:
@@ -184,6 +200,8 @@ def main() -> None:
                 os._exit(0)
         elif "id" in message and "method" in message:
             handle(message)
+        elif message.get("method") == "test/refuse":
+            write(refusal("parseError"))
 
 
 main()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
 from pathlib import Path
+from typing import Iterator
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parents[2]
@@ -37,6 +39,17 @@ def real_server() -> str | None:
 def child_environment() -> dict[str, str]:
     """For Python processes that import the package."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+@contextlib.contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Lets Python write what is nested deeply: before 3.12 its own limit comes first."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 import geomodel  # noqa: E402, F401

@@ -11,10 +11,12 @@ import time
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-from support import ROOT, real_server
+from support import ROOT, deep_recursion, real_server
 
 import geomodel
+from geomodel._limits import Limits
 from geomodel.conformance.__main__ import main as conformance
 
 SERVER = real_server()
@@ -106,6 +108,37 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
                 with contextlib.redirect_stdout(out):
                     status = await asyncio.to_thread(conformance, [str(trace), "--", str(SERVER)])
                 self.assertEqual((status, out.getvalue().splitlines()[-1]), (0, "1 passed, 0 failed"), out.getvalue())
+
+    async def test_what_the_server_refuses_as_a_whole_never_makes_a_caller_wait(self) -> None:
+        deep: Any = []
+        for _ in range(2100):
+            deep = [deep]
+        limits, self.server._connection.limits = self.server._connection.limits, Limits()
+        self.assertEqual(limits, Limits(64 << 20, 4_000_000))
+        # Without the client's own look; what the server says has to be worth as much.
+        with mock.patch.object(Limits, "check"), deep_recursion(), self.assertLogs("geomodel", "ERROR"):
+            await self.view()
+            flight = asyncio.create_task(
+                self.server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 10}, duration=60)
+            )
+            values = {"parseError": 2**70, "tooDeep": deep, "duplicateKey": {1: 1, "1": 2}}
+            calls = [self.server.session.echo(value=value) for value in ("before", *values.values(), "after")]
+            first, *refused, last = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+            self.assertEqual((first, last), ({"value": "before"}, {"value": "after"}))
+            self.assertEqual([getattr(error, "kind", error) for error in refused], list(values))
+            with self.assertRaises(geomodel.errors.MessageTooLargeError):
+                await asyncio.wait_for(self.server.session.echo(value="x" * 70_000_000), 30)
+            self.assertFalse(flight.done())
+            flight.cancel()
+            await asyncio.wait({flight})
+        # With it, nothing is sent.
+        self.server._connection.limits = limits
+        received = (await self.server.session.status())["traffic"]["received"]
+        with deep_recursion():
+            for value in (2**70, [2**70], {"a\0b": 1}, deep, [1] * 4_100_000, "x" * 70_000_000):
+                with self.assertRaises(geomodel.EncodeError):
+                    await self.server.session.echo(value=value)
+        self.assertEqual((await self.server.session.status())["traffic"]["received"], received + 1)
 
     async def test_the_first_script_of_the_readme(self) -> None:
         text = (ROOT / "Clients" / "python" / "README.md").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import array
 import base64
+import contextlib
 import datetime
 import json
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import support
 import geomodel
 from geomodel import EncodeError
+from geomodel._limits import Limits, _count_values, _depth
 from geomodel._options import CallOptions
 from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, encoding, prepare
 
@@ -79,6 +81,55 @@ class WireTests(unittest.TestCase):
         for value in (float("nan"), float("inf"), object(), "\ud800", loop, {(1, 2): 3}):
             with self.assertRaises(EncodeError):
                 dumps({"value": value})
+
+    def test_what_the_server_would_refuse_is_an_encode_error_that_tells_the_place(self) -> None:
+        for value, what in (
+            ({"a/b": [1, 2**70]}, "the integer 1180591620717411303424 is beyond 64 bits, at /params/value/a~1b/1"),
+            ([-(2**63) - 1], "-9223372036854775809 is beyond 64 bits, at /params/value/0"),
+            ([{"a\0b": 1}], r"the name 'a\x00b' has a NUL, at /params/value/0"),
+            (["a", "\ud800"], "a lone surrogate at /params/value/1"),
+            ({"\ud800": 1}, "has a lone surrogate, at /params/value"),
+            ({"x": [0.5, float("-inf")]}, "-inf is no number of JSON, at /params/value/x/1"),
+        ):
+            with self.subTest(what), self.assertRaises(EncodeError) as caught:
+                dumps({"id": 1, "params": {"value": value}})
+            self.assertIn(what, str(caught.exception))
+
+    def test_what_only_looks_like_that_is_sent(self) -> None:
+        for value in (
+            [2**63 - 1, -(2**63), 0.00012345678901234567, 1e300], "[99999999999999999999,", "9" * 5000, {"a\\u0000b": "\0"},
+            {"2020": 1, 2021: 2, None: 3}, "[99999999999999999999]\n", ["[" * 3000, "\\\"[", '"'], ["]", "]"] * 2000, [[[]]] * 2000, "," * 99,
+        ):
+            with self.subTest(str(value)[:50]):
+                self.assertEqual(json.loads(dumps(value, Limits(10**6, 6001))), json.loads(json.dumps(value)))
+
+    def test_nesting_is_counted_as_the_server_does(self) -> None:
+        for text, is_well in (
+            ("[" * 2048 + "]" * 2048, True), ("[" * 2047 + "1" + "]" * 2047, True), ("[" * 2048 + "1" + "]" * 2048, False),
+            ("[" * 2049 + "]" * 2049, False), ('{"[":' * 2047 + '"]"' + "}" * 2047, True),
+            ("[" + '["]"],' * 3000 + '{"":[' * 1024 + '"]]"' + "]}" * 1024 + "]", False),
+        ):
+            with self.subTest(text[:30], is_well=is_well):
+                refused = contextlib.nullcontext() if is_well else self.assertRaisesRegex(EncodeError, "nested deeper")
+                with support.deep_recursion(), refused:
+                    Limits().check(text.encode())
+
+    def test_structure_is_told_from_text(self) -> None:
+        body = dumps([{'a"[,': '\\"[,{'}, ["\\", ",", '""'], [], {}])
+        self.assertEqual(_count_values(body), 11)
+        self.assertEqual(_depth(body), 0)
+
+    def test_sizes_beyond_what_the_server_told(self) -> None:
+        limits = Limits.of({"maxMessageBytes": 1000, "maxMessageValues": 100})
+        for params, what in (
+            ({"small": 1, "text": "x" * 1000}, "1,032 bytes, and the server takes 1,000; most of it stands at /params/text"),
+            ({"small": 1, "list": [1] * 100}, "104 values, and the server takes 100; most of it stands at /params/list"),
+        ):
+            dumps({"params": params})
+            with self.subTest(what), self.assertRaises(EncodeError) as caught:
+                dumps({"params": params}, limits)
+            self.assertIn(what, str(caught.exception))
+        self.assertEqual(Limits.of(None), Limits())
 
     def test_types_that_do_not_fit_are_encode_errors(self) -> None:
         class Odd:
@@ -160,6 +211,62 @@ class WireTests(unittest.TestCase):
         for bad in (numpy.zeros((2, 2)), numpy.array([2**63], dtype="u8")):
             with self.assertRaises(EncodeError):
                 prepare("overlay/select", {"ids": bad})
+
+    @unittest.skipIf(numpy is None, "no numpy")
+    def test_masked_values_are_null_in_attributes_and_an_error_elsewhere(self) -> None:
+        masked = numpy.ma.array
+        when = numpy.array(["2000-01-01", "2000-01-02"], dtype="datetime64[s]")
+        out = prepare(
+            "overlay/addColumns",
+            {
+                "x": masked([1.5, 2.5], mask=False),
+                "attributes": {
+                    "n": masked([1, 2, 3], mask=[0, 1, 0]), "big": masked([1, 2**63], mask=[0, 1], dtype="u8"),
+                    "f": masked([1.0, float("inf"), float("nan")], mask=[0, 1, 0]), "whole": masked([1, 2]),
+                    "s": masked(["a", "b"], mask=[1, 0]), "ok": masked([True, False], mask=[0, 1]),
+                    "when": masked(when, mask=[1, 0]), "b": masked([b"a", b"\xff"], mask=[0, 1]),
+                },
+            },
+        )
+        self.assertEqual(unpack(out["x"]), [1.5, 2.5])
+        first, *gaps = unpack(out["attributes"]["f"])
+        self.assertEqual((first, [gap != gap for gap in gaps]), (1.0, [True, True]))
+        self.assertEqual(unpack(out["attributes"]["whole"]), [1, 2])
+        self.assertEqual(
+            {name: values for name, values in out["attributes"].items() if name not in ("f", "whole")},
+            {"n": [1, None, 3], "big": [1, None], "s": [None, "b"], "ok": [True, None],
+             "when": [None, "2000-01-02T00:00:00.000Z"], "b": ["a", None]},
+        )
+        for method, name in (("addColumns", "x"), ("addColumns", "y"), ("updateColumns", "ids"), ("select", "ids")):
+            with self.subTest(name), self.assertRaisesRegex(EncodeError, f"/params/{name}/1 is masked"):
+                prepare(f"overlay/{method}", {name: masked([1, 2, 3], mask=[0, 1, 0])})
+        self.assertEqual(round_trip([masked([1, 2], mask=[0, 1])]), [[1, None]])
+
+    @unittest.skipIf(numpy is None, "no numpy")
+    def test_bytes_of_numpy_are_text(self) -> None:
+        names = numpy.array(["\u00e9".encode(), b"b"])
+        self.assertEqual(prepare("overlay/addColumns", {"attributes": {"s": names}}), {"attributes": {"s": ["\u00e9", "b"]}})
+        with self.assertRaisesRegex(EncodeError, "/params/attributes/s/1: the bytes are no UTF-8"):
+            prepare("overlay/addColumns", {"attributes": {"s": numpy.array([b"a", b"\xff"])}})
+
+    def refuse_infinity(self, make: Any) -> None:
+        for infinity in (float("inf"), float("-inf")):
+            for params in ({"x": make([0.0, infinity])}, {"attributes": {"x": make([float("nan"), infinity, 1.0])}}):
+                with self.subTest(params=str(params)), self.assertRaisesRegex(EncodeError, "/x/1 is infinite|/x/1$"):
+                    dumps({"params": prepare("overlay/addColumns", params)})
+
+    def test_infinity_is_an_error_in_every_kind_of_column(self) -> None:
+        self.refuse_infinity(list)
+        self.refuse_infinity(lambda values: array.array("d", values))
+        self.refuse_infinity(lambda values: array.array("f", values))
+        # The bytes of an infinity across two numbers are none.
+        astride = struct.unpack("<2d", b"\0" * 4 + struct.pack("<d", float("inf")) + b"\0" * 4)
+        self.assertEqual(unpack(prepare("overlay/addColumns", {"x": array.array("d", astride)})["x"]), list(astride))
+
+    @unittest.skipIf(numpy is None, "no numpy")
+    def test_infinity_is_an_error_in_numpy_columns(self) -> None:
+        for kind in ("f8", ">f8", "f4", "f2"):
+            self.refuse_infinity(lambda values: numpy.array(values, dtype=kind))
 
     @unittest.skipIf(pandas is None, "no pandas")
     def test_pandas(self) -> None:

@@ -12,6 +12,7 @@ from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
 from ._generated.methods_async import Domains
+from ._limits import Limits
 from ._options import CallOptions
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
@@ -252,6 +253,7 @@ def launch(
             result = await asyncio.wait_for(connection.request("initialize", params), start_timeout)
             if not isinstance(result, Mapping) or result.get("protocolVersion") not in PROTOCOL_VERSIONS:
                 raise ProtocolError(f"the server speaks another protocol: {result!r:.200}")
+            connection.limits = Limits.of(result.get("capabilities"))
             await connection.notify("initialized", {})
         except (asyncio.TimeoutError, TimeoutError) as error:
             connection.kill()

@@ -14,12 +14,16 @@ from typing import Any, Callable, Mapping, Protocol, Sequence
 
 from . import _wire
 from ._framing import Framing, make_decoder
+from ._limits import Limits
 from ._process import ServerProcess, server_log
+from ._refusals import Refusals
 from ._streams import Stream
 from .errors import ClosedError, Error, ProtocolError, ServerDiedError, error_from_wire
 
 _log = logging.getLogger("geomodel")
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+# The id of `initialize`.
+_FIRST_ID = 1
 
 Progress = Callable[[dict[str, Any]], object]
 
@@ -59,10 +63,13 @@ class Connection:
         self._process = ServerProcess(command, cwd, env)
         self._decoder = make_decoder(framing)
         self._grace = grace
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(_FIRST_ID)
         self._tokens = itertools.count(1)
         self._pending: dict[int, _Pending] = {}
         self._orphans: dict[int, Callable[[Any], None] | None] = {}
+        self._refusals = Refusals()
+        # What a message may hold, once the server has told.
+        self.limits = Limits()
         self._progress: dict[str, tuple[int, Progress]] = {}
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._stream_methods: weakref.WeakKeyDictionary[Stream[Any], frozenset[str]] = weakref.WeakKeyDictionary()
@@ -153,7 +160,7 @@ class Connection:
     ) -> Any:
         request_id = next(self._ids)
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        data = self._decoder.encode(_wire.dumps(message))
+        data = self._decoder.encode(_wire.dumps(message, self.limits))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[request_id] = _Pending(method, future, token, on_result, on_orphan)
         if token is not None and on_progress is not None:
@@ -168,7 +175,8 @@ class Connection:
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self._check_open()
-        self._process.write(self._decoder.encode(_wire.dumps({"jsonrpc": "2.0", "method": method, "params": params})))
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self._process.write(self._decoder.encode(_wire.dumps(message, self.limits)))
         await self._process.drain()
 
     def new_token(self) -> str:
@@ -242,6 +250,13 @@ class Connection:
 
     def _receive_reply(self, message: dict[str, Any]) -> None:
         request_id = message.get("id")
+        if request_id is None and "error" in message:
+            self._receive_refusal(message["error"])
+            return
+        refusal = self._refusals.answer(message)
+        if refusal is not None:
+            self._lose(request_id, refusal)
+            return
         if request_id in self._orphans:
             on_orphan = self._orphans.pop(request_id)
             if on_orphan is not None and "error" not in message:
@@ -249,8 +264,9 @@ class Connection:
             return
         pending = self._pending.pop(request_id, None) if isinstance(request_id, int) else None
         if pending is None:
+            if self._refusals.is_late(request_id):
+                return
             if "error" in message:
-                # An answer to a message that the server could not read: no one waits for it by id.
                 _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
                 return
             raise ProtocolError(f"the server answered what was not asked: id {request_id!r}")
@@ -270,6 +286,33 @@ class Connection:
                 return
         if not pending.future.done():
             pending.future.set_result(result)
+
+    def _receive_refusal(self, error: Any) -> None:
+        """Some message of ours was refused as a whole: finds out whether it was a request, and which."""
+        if self._refusals.is_alive(error):
+            return
+        _log.error("the server refused a message: %s", error_from_wire(error))
+        outstanding = [*self._orphans, *self._pending]
+        if len(outstanding) == 1 and outstanding[0] == _FIRST_ID:
+            # Before `initialize` is answered nothing else is sent, and nothing can be asked.
+            self._lose(_FIRST_ID, error)
+            return
+        for question in self._refusals.add(error, sorted(outstanding)):
+            self._send(question)
+
+    def _lose(self, request_id: Any, refusal: Any) -> None:
+        """The server does not know this request (any more): if it was not answered either, it was refused."""
+        pending = self._pending.pop(request_id, None)
+        if pending is None and request_id not in self._orphans:
+            return
+        self._refusals.take(refusal)
+        self._orphans.pop(request_id, None)
+        if pending is None:
+            return
+        if pending.token is not None:
+            self._progress.pop(pending.token, None)
+        if not pending.future.done():
+            pending.future.set_exception(error_from_wire(refusal, pending.method))
 
     def _receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "$/progress":

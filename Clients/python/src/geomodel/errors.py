@@ -39,7 +39,9 @@ class ProtocolError(Error):
 
 
 class EncodeError(Error, ValueError):
-    """A value cannot be put into a message: NaN outside a column, a lone surrogate, a type that does not fit there."""
+    """A value cannot be put into a message, and nothing was sent: a type that does not fit there, NaN outside a column,
+    infinity, a lone surrogate, an integer beyond 64 bits, a name with NUL, too deep or too much for the server.
+    """
 
 
 class CallTimeoutError(Error, TimeoutError):

@@ -1,0 +1,189 @@
+"""What a server refuses as a whole, found before it is sent: such a refusal names no request, so it comes too late."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Mapping
+
+from .errors import EncodeError
+
+# The server's parser counts every value, not containers alone.
+MAX_DEPTH = 2048
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1
+
+# Digits as zeros, all else as spaces: whether 19 digits stand in a row is then one search, ten times faster than a pattern.
+_DIGITS_AS_ZEROS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_LONG_RUN = b"0" * 19
+_INTEGER = re.compile(rb"-?[0-9]+")
+# What may stand around a number that is an integer.
+_BEFORE, _BEHIND = (b"[", b",", b":"), (b"]", b",", b"}")
+_ALL_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one message may hold; None where the server has not told, or has not told yet."""
+
+    message_bytes: int | None = None
+    message_values: int | None = None
+
+    @classmethod
+    def of(cls, capabilities: Any) -> Limits:
+        """Those of the answer to `initialize`."""
+        told = capabilities if isinstance(capabilities, Mapping) else {}
+        sizes = (told.get("maxMessageBytes"), told.get("maxMessageValues"))
+        return cls(*(size if isinstance(size, int) else None for size in sizes))
+
+    def check(self, body: bytes) -> None:
+        """Raises `EncodeError` for what the server would refuse.
+
+        Ordinary messages are looked at by a few searches, which take a small part of the time that writing them took. Names
+        that stand twice (of the keys 1 and "1") are left to the server, since to find them is not so cheap.
+        """
+        if self.message_bytes is not None and len(body) > self.message_bytes:
+            raise _too_large(body, len(body), "bytes", self.message_bytes)
+        values = self.message_values if self.message_values is not None else len(body)
+        is_odd = False
+        # Two bytes are the least that a value takes, and that a level takes.
+        if len(body) > 2 * min(values, MAX_DEPTH - 1):
+            structure = _structure(body)
+            openings = structure.count(b"[")
+            if openings + structure.count(b",") >= values:
+                count = _count_values(body)
+                if count > values:
+                    raise _too_large(body, count, "values", values)
+            is_odd = openings >= MAX_DEPTH and _depth(body) >= MAX_DEPTH
+        if is_odd or (b"\\" in body and b"\\u0000" in body) or _has_large_integer(body):
+            fault = find_fault(body.decode("utf-8"))
+            if fault is not None:
+                raise EncodeError(fault)
+
+
+def find_fault(text: str) -> str | None:
+    """The first thing in a JSON text that the server does not take, and where it stands; None when there is none."""
+    try:
+        root = json.loads(text, object_pairs_hook=_Members)
+    except RecursionError:
+        return "the message is nested too deeply"
+    # Not recursive, since depth is what may be wrong. A place is its container's place and a name, joined only for a fault.
+    waiting: list[tuple[Any, Any, int]] = [(root, None, 1)]
+    while waiting:
+        value, place, depth = waiting.pop()
+        fault = _fault_of(value, depth)
+        if fault is not None:
+            return f"{fault} at {_pointer(place)}"
+        if isinstance(value, _Members):
+            waiting += [(member, (place, name), depth + 1) for name, member in reversed(value)]
+        elif isinstance(value, list):
+            waiting += [(value[index], (place, index), depth + 1) for index in range(len(value) - 1, -1, -1)]
+    return None
+
+
+class _Members(list[tuple[str, Any]]):
+    """An object as it was written, with names that stand twice."""
+
+
+def _fault_of(value: Any, depth: int) -> str | None:
+    if depth > MAX_DEPTH:
+        return f"values are nested deeper than {MAX_DEPTH:,} levels"
+    if isinstance(value, str):
+        return "a lone surrogate" if _has_surrogate(value) else None
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{value} is no number of JSON,"
+    if isinstance(value, _Members):
+        names: set[str] = set()
+        for name, _ in value:
+            if "\0" in name:
+                return f"the name {name!r:.80} has a NUL,"
+            if _has_surrogate(name):
+                return f"the name {name!r:.80} has a lone surrogate,"
+            if name in names:
+                return f"the name {name!r:.80} stands twice"
+            names.add(name)
+        return None
+    if isinstance(value, int) and not _MIN_INTEGER <= value <= _MAX_INTEGER:
+        return f"the integer {value!r:.80} is beyond 64 bits,"
+    return None
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _pointer(place: Any) -> str:
+    """A place as a JSON Pointer; of a long one, its beginning."""
+    steps: list[str] = []
+    while place is not None:
+        place, step = place
+        steps.append(str(step).replace("~", "~0").replace("/", "~1").encode("utf-8", "backslashreplace").decode("utf-8"))
+    if len(steps) > 20:
+        return "/" + "/".join(steps[:-21:-1]) + "/..."
+    return "/" + "/".join(reversed(steps)) if steps else "the message's root"
+
+
+def _too_large(body: bytes, size: int, unit: str, limit: int) -> EncodeError:
+    """Tells the heaviest of the params, too: nothing is sent, so there is time to look."""
+    heaviest = ""
+    try:
+        params = json.loads(body).get("params") or {}
+        sizes = {name: len(json.dumps(value, ensure_ascii=False)) for name, value in params.items()}
+        if sizes:
+            heaviest = f"; most of it stands at /params/{max(sizes, key=lambda name: sizes[name])}"
+    except (RecursionError, AttributeError):
+        pass
+    return EncodeError(f"the message has {size:,} {unit}, and the server takes {limit:,}{heaviest}")
+
+
+def _structure(body: bytes) -> bytes:
+    """The brackets, all as square ones, the commas and the quotes, those in strings included."""
+    return body.translate(_ALL_AS_SQUARE, _NOT_STRUCTURE)
+
+
+def _outside_strings(body: bytes) -> bytes:
+    """The brackets, all as square ones, and the commas that stand outside strings."""
+    if b"\\" in body:
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Most strings have neither; the pairs of quotes that are left of them go without changing what is inside of which.
+    structure = _structure(body).replace(b'""', b"")
+    return re.sub(rb'"[^"]*"', b"", structure) if b'"' in structure else structure
+
+
+def _count_values(body: bytes) -> int:
+    """As the server counts: every comma and every opening bracket outside strings, and one."""
+    structure = _outside_strings(body)
+    return structure.count(b",") + structure.count(b"[") + 1
+
+
+def _depth(body: bytes) -> int:
+    """How deep containers are nested; a lower bound where that is far from too deep."""
+    brackets = _outside_strings(body).translate(None, b",")
+    # The innermost go first: what is wide and flat is gone in a few turns.
+    for turn in range(16):
+        if len(brackets) <= 2 * (MAX_DEPTH - 1 - turn):
+            return turn
+        brackets = brackets.replace(b"[]", b"")
+    return 16 + max(accumulate(1 if bracket == 0x5B else -1 for bracket in brackets), default=0)
+
+
+def _has_large_integer(body: bytes) -> bool:
+    zeros = body.translate(_DIGITS_AS_ZEROS)
+    at = zeros.find(_LONG_RUN)
+    while at >= 0:
+        number = _INTEGER.match(body, at - 1 if body[at - 1 : at] == b"-" else at)
+        assert number is not None
+        start, end = number.span()
+        # What stands in a string may look the same, and have more digits than Python reads.
+        if body[start - 1 : start] in _BEFORE and body[end : end + 1] in _BEHIND:
+            if end - start > 20 or not _MIN_INTEGER <= int(number[0]) <= _MAX_INTEGER:
+                return True
+        at = zeros.find(_LONG_RUN, end)
+    return False
