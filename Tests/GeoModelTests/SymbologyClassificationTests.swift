@@ -157,17 +157,17 @@ struct SymbologyClassificationTests {
     #expect(Renderer(.simple(entry(1, "All"))).legend(by: .neutral).map(\.label) == ["All"])
   }
 
-  private static let classes: [([Double], [String])] = [
-    ([33.333_333_333_333_336, 66.666_666_666_666_67, 100], ["≤ 33.3333", "33.3333 – 66.6667", "66.6667 – 100"]),
-    ([1_234_567.25, 1_234_567.75, 1e15], ["≤ 1234567", "1234567 – 1234568", "1234568 – 1000000000000000"]),
-    ([1.000_000_01, 1.000_000_02], ["≤ 1.00000001", "1.00000001 – 1.00000002"]),
-    ([-0.000_123_456_7, 0], ["≤ -0.000123457", "-0.000123457 – 0"]),
-  ]
-
-  @Test(arguments: classes)
+  @Test(arguments: classNames)
   func `names of classes have as many digits as tell their ends apart`(_ ends: [Double], _ names: [String]) throws {
     let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry(1)) }
     let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
     #expect(renderer.legend(by: .neutral).map(\.label) == names)
   }
 }
+
+private let classNames: [([Double], [String])] = [
+  ([33.333_333_333_333_336, 66.666_666_666_666_67, 100], ["≤ 33.3333", "33.3333 – 66.6667", "66.6667 – 100"]),
+  ([1_234_567.25, 1_234_567.75, 1e15], ["≤ 1234567", "1234567 – 1234568", "1234568 – 1000000000000000"]),
+  ([1.000_000_01, 1.000_000_02], ["≤ 1.00000001", "1.00000001 – 1.00000002"]),
+  ([-0.000_123_456_7, 0], ["≤ -0.000123457", "-0.000123457 – 0"]),
+]
