@@ -15,12 +15,13 @@ extension World {
     where link.owner == object || link.first.object == object || link.second.object == object {
       remove(link.id)
     }
-    forgetReferences(to: object)
+    // A scope has its node's id: whoever refers to the node does not mean it.
     guard object.collection != .environments else { return }
+    forgetReferences(to: object)
     if environments[EnvironmentID(object.id)]?.node == object { remove(EnvironmentID(object.id)) }
     guard object.collection == .viewModels else { return }
     for scope in environments.values where scope.objects.values.contains(ViewModelID(object.id)) {
-      changeKnown(scope.id) { scope in scope.objects = scope.objects.filter { $0.value.rawValue != object.id } }
+      changeScope(scope.id) { scope in scope.objects = scope.objects.filter { $0.value.rawValue != object.id } }
     }
   }
 

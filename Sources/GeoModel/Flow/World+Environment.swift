@@ -173,8 +173,14 @@ extension World {
       body(&scope)
       return insert(scope)
     }
+    changeScope(id, body)
+  }
+
+  /// Changes a scope that is there; without it it does nothing.
+  mutating func changeScope(_ id: EnvironmentID, _ body: (inout EnvironmentScope) -> Void) {
     changeKnown(id, body)
     // What holds nothing is not there: a document that is opened has none of it.
-    if node != nil, let scope = environments[id], scope.values.isEmpty, scope.objects.isEmpty { remove(id) }
+    guard let scope = environments[id], scope.node != nil, scope.values.isEmpty, scope.objects.isEmpty else { return }
+    remove(id)
   }
 }
