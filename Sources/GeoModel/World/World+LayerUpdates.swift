@@ -42,9 +42,11 @@ extension World {
       if let time = update.time { try layer.features?.check(time, at: "/params/time") }
       return expression
     }
+    if update.appearance.isVisible == true { hideOthers(around: layer) }
   }
 
-  /// Changes a layer as its document says, whatever its fields have become since: ``fault(of:)`` tells.
+  /// Changes a layer as its document says, whatever its fields have become since: ``fault(of:)`` tells. Layers of an exclusive group
+  /// that were visible side by side are so again: the last one shows.
   public mutating func restoreLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
     try apply(update, to: try layers.require(id)) { () throws(ModelError) in
       guard let text = update.definitionExpression else { return nil }
@@ -97,7 +99,6 @@ extension World {
       if let isEnabled = update.isTimeFilterEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
       if let old, layer.features?.filtersDiffer(from: old) == true { layer.features?.countSelected() }
     }
-    if update.appearance.isVisible == true { hideOthers(around: layer) }
   }
 
   private mutating func hideOthers(around layer: Layer) {
