@@ -130,21 +130,36 @@ public struct History: Sendable {
     reversals.contains { $0.object.collection != .links }
   }
 
-  /// Takes in what a command or an edit did.
+  /// Takes in what a command did.
   mutating func add(_ name: String, _ reversals: [any Reversal], at revision: Int) {
     lastPlace += 1
     undone = []
     push(Step(name: name, reversals: reversals, place: lastPlace, revision: revision))
   }
 
-  /// Takes in what a command did within the edit under way.
+  /// Takes in what a command did within the edit under way. The place that it leads to is where the edit's step will, if it is the last.
   mutating func extendEdit(_ reversals: [any Reversal]) {
-    if Self.isStep(reversals) { changeOther() }
+    if Self.isStep(reversals) {
+      lastPlace += 1
+      content.step = lastPlace
+    }
     for reversal in reversals { edit?.add(reversal) }
   }
 
-  /// An edit has ended and has come to nothing, or been taken back.
-  mutating func noteNothing(since edit: OpenEdit) { content = edit.content }
+  /// Takes in what an edit did that has ended.
+  mutating func add(_ edit: OpenEdit, _ reversals: [any Reversal]) {
+    undone = []
+    push(Step(name: edit.name ?? "edit", reversals: reversals, place: content.step, revision: edit.revision))
+  }
+
+  /// An edit has ended and has come to nothing: what holds now held when it began.
+  mutating func noteNothing(since edit: OpenEdit) {
+    if savedContent == content { savedContent = edit.content }
+    content = edit.content
+  }
+
+  /// An edit has been taken back.
+  mutating func noteCancelled(_ edit: OpenEdit) { content = edit.content }
 
   private mutating func push(_ step: Step) {
     done.append(step)
@@ -155,14 +170,10 @@ public struct History: Sendable {
 
   /// Something saved has changed that undo leaves alone.
   mutating func noteOtherChange() {
-    changeOther()
-    edit?.content.other = lastOther
-  }
-
-  /// No tag is given twice: what was saved in between is told from what comes.
-  private mutating func changeOther() {
+    // No tag is given twice: what was saved in between is told from what comes.
     lastOther += 1
     content.other = lastOther
+    edit?.content.other = lastOther
   }
 
   /// What the document holds now, to be remembered while it is written.

@@ -103,7 +103,7 @@ extension World {
     if edit.isTooLarge {
       history.forgetAll()
     } else if History.isStep(reversals) {
-      history.add(edit.name ?? "edit", reversals, at: edit.revision)
+      history.add(edit, reversals)
     } else {
       history.noteNothing(since: edit)
     }
@@ -118,7 +118,7 @@ extension World {
     let before = history.state
     history.edit = nil
     _ = takeBack(edit.reversals, doneAt: edit.revision)
-    history.noteNothing(since: edit)
+    history.noteCancelled(edit)
     recordHistory(since: before)
   }
 
