@@ -102,6 +102,13 @@ struct ValuesChanged: Reversal {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
+  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
+    guard case .value(let name) = member, let entry = before.first(where: { $0.name == name }),
+      let model = world.viewModels[id]
+    else { return nil }
+    return model.values[name] ?? .null == entry.value
+  }
+
   func rollBack(_ world: inout World) {
     _ = world.viewModels.modify(id) { model in
       for (name, value) in before { model.values[name] = value }

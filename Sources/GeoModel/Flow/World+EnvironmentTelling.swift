@@ -1,14 +1,14 @@
-// Who sees another environment than when the command began: told of by looking back, so that undo tells it as well.
+// Who sees another environment than before: told of by looking back at what was noted, so that undo tells it as well.
 
 extension World {
-  /// What was when the command began, of what has changed since.
+  /// What was when the first of some notes was made, of what has changed since.
   private struct Before {
     /// What was set in scopes.
     var values: [EnvironmentID: [String: Value]] = [:]
     /// In which groups layers lay.
     var groups: [LayerID: LayerID?] = [:]
 
-    init(_ notes: [any Reversal]) {
+    init(_ notes: some Sequence<any Reversal>) {
       // The first note of an object tells how it was.
       for reversal in notes {
         let id = EnvironmentID(reversal.object.id)
@@ -24,20 +24,28 @@ extension World {
     }
   }
 
-  /// Records for everything that sees another value than when the command began that it does.
+  /// Records for everything that sees another value than when this was called last, or the command began, that it does: who follows
+  /// it may have followed that.
   mutating func tellEnvironment() {
     guard hasEnvironmentChanged else { return }
     hasEnvironmentChanged = false
-    var before = Before(notes)
+    for node in nodesSeeingAnother(since: Before(takeUntold())) { record(.changed(node, .environment)) }
+  }
+
+  /// Everything that sees another value than when the command began.
+  func nodesSeeingAnotherEnvironment() -> [ObjectReference] { nodesSeeingAnother(since: Before(notes)) }
+
+  private func nodesSeeingAnother(since before: Before) -> [ObjectReference] {
+    var before = before
     before.groups = before.groups.filter { id, group in layers[id].map { $0.group != group } ?? false }
     let keys = keysInQuestion(before)
-    guard !keys.isEmpty else { return }
-    for node in environmentNodes {
+    guard !keys.isEmpty else { return [] }
+    return environmentNodes.filter { node in
       let object = node.collection == .environments ? nil : node
       let now = chain(above: object, [:])
       let then = before.groups.isEmpty ? now : chain(above: object, before.groups)
-      guard now != then || now.contains(where: { before.values[$0] != nil }) else { continue }
-      if differs(keys, now, then, before) { record(.changed(node, .environment)) }
+      guard now != then || now.contains(where: { before.values[$0] != nil }) else { return false }
+      return differs(keys, now, then, before)
     }
   }
 

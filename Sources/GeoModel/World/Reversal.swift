@@ -1,5 +1,6 @@
 // What takes one change back: noted with every change, read when a command fails and when a step is undone.
 
+import Geometry
 import Query
 
 /// A change, by what was before it.
@@ -15,6 +16,8 @@ protocol Reversal: Sendable {
   func isUndoable(in world: World) -> Bool
   /// Whether this takes a later change back as well, which then need not be kept.
   func covers(_ later: any Reversal) -> Bool
+  /// Whether a member has again the value that it had before the change; nil where this does not know what it was.
+  func isAgain(_ member: RecordedMember, in world: World) -> Bool?
   /// Becomes what takes this and then the next change back, where one note can say both.
   mutating func absorb(_ next: any Reversal) -> Bool
   /// Makes it as it was, wholly and without a record: the change never happened.
@@ -25,6 +28,7 @@ protocol Reversal: Sendable {
 
 extension Reversal {
   func covers(_ later: any Reversal) -> Bool { false }
+  func isAgain(_ member: RecordedMember, in world: World) -> Bool? { nil }
   mutating func absorb(_ next: any Reversal) -> Bool { false }
   var lostWith: ObjectReference? { nil }
 }
@@ -85,6 +89,14 @@ struct Changed<Element: Entity>: Reversal {
     let back = memento.undone(from: now)
     return Element.observed.contains { $0.differs(now, back) }
   }
+  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
+    // What follows from contents is not in the memento.
+    guard case .property(let property) = member, property.isSaved,
+      let observed = Element.observed.first(where: { $0.property == property }),
+      let now = world[keyPath: Element.registry][memento.id]
+    else { return nil }
+    return !observed.differs(memento, now)
+  }
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(memento.id) { $0 = memento.rolledBack(from: $0) }
   }
@@ -106,10 +118,25 @@ struct Touched<Element: Entity>: Reversal {
   func undo(_ world: inout World) {}
 }
 
+/// What is told of the graphics of an overlay as a whole.
+struct ContentsOutline: Sendable {
+  let count: Int
+  let selectedCount: Int
+  let extent: Envelope?
+
+  init(_ overlay: Overlay) {
+    count = overlay.store.count
+    selectedCount = overlay.selectedCount
+    extent = overlay.store.extent
+  }
+}
+
 /// Contents were others: the graphics of an overlay, the selection of a layer.
 struct Edited<Element: Entity>: Reversal {
   let id: ID<Element>
   private(set) var reversal: StoreReversal
+  /// What is told of the contents as a whole, as it was before; nil where it stays.
+  var outline: ContentsOutline?
   /// False for what is put back only when the command fails, such as a selection.
   let isUndone: Bool
   var byteCount: Int { reversal.byteCount }
@@ -120,6 +147,15 @@ struct Edited<Element: Entity>: Reversal {
   func covers(_ later: any Reversal) -> Bool {
     guard let later = later as? Edited<Element>, later.id == id else { return false }
     return reversal.covers(later.reversal)
+  }
+  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
+    guard let outline, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsOutline.init) else { return nil }
+    return switch member {
+    case .property(.graphicCount): now.count == outline.count
+    case .property(.selectedCount): now.selectedCount == outline.selectedCount
+    case .property(.extent): now.extent == outline.extent
+    default: nil
+    }
   }
   mutating func absorb(_ next: any Reversal) -> Bool {
     guard let next = next as? Edited<Element>, next.id == id, next.isUndone == isUndone else { return false }

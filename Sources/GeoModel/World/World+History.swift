@@ -9,6 +9,7 @@ extension World {
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
     tellEnvironment()
+    forgetEqual()
     let before = history.state
     var journal = takeNotes()
     if recorded.contains(where: { $0.closesView }) {
@@ -26,8 +27,6 @@ extension World {
     if takenBack != nil {
       // What follows from an undo is not undone with it.
       hasOther = hasOther || !reversals.isEmpty
-    } else if reversals.isEmpty {
-      hasOther = hasOther || recorded.contains(where: \.event.isSaved)
     } else if history.isEditing {
       // What all of it comes to is settled at the end.
       history.extendEdit(reversals)

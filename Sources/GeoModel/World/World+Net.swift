@@ -1,4 +1,4 @@
-// What a step of history keeps of all that was noted in it: what it comes to, not the way there.
+// What is kept of all that a command, a transaction or an edit noted and recorded: what it comes to, not the way there.
 
 import Query
 
@@ -71,6 +71,81 @@ extension World {
       if moved.insert(reversal.object).inserted, reversal.kind == .coming { came.insert(reversal.object) }
     }
     return (came, moved)
+  }
+}
+
+/// A member of an object as changes are recorded of it.
+enum RecordedMember: Hashable {
+  case property(Property)
+  case value(String)
+}
+
+/// Where something was recorded.
+private struct RecordedPlace: Hashable {
+  let object: ObjectReference
+  let member: RecordedMember
+
+  init?(_ event: Change.Event) {
+    switch event {
+    case .changed(let object, let property): (self.object, member) = (object, .property(property))
+    case .member(let object, let name): (self.object, member) = (object, .value(name))
+    case .created, .closed, .graphics, .clock, .history, .document: return nil
+    }
+  }
+}
+
+extension World {
+  /// Forgets what was recorded of members that have again the value they had when the command began: equal values tell nothing.
+  ///
+  /// Of graphics that were changed and changed back it is still recorded that they were.
+  ///
+  /// - Complexity: linear in what was recorded; in the notes, too, where a member was recorded twice.
+  mutating func forgetEqual() {
+    guard !recordedTwice().isEmpty else { return }
+    // What follows is told as well, and may have been told on the way.
+    recordDerived()
+    let twice = recordedTwice()
+    let objects = Set(twice.map(\.object))
+    let known = Dictionary(grouping: notes.filter { objects.contains($0.object) }, by: \.object)
+    let sees = twice.contains { $0.member == .property(.environment) } ? Set(nodesSeeingAnotherEnvironment()) : []
+    let equal = twice.filter { place in
+      let notes = known[place.object] ?? []
+      guard !notes.contains(where: \.kind.isStructure) else { return false }
+      if place.member == .property(.environment) { return !sees.contains(place.object) }
+      for note in notes { if let isAgain = note.isAgain(place.member, in: self) { return isAgain } }
+      return follows(place) ?? false
+    }
+    if !equal.isEmpty { forgetRecords { RecordedPlace($0).map(equal.contains) ?? false } }
+  }
+
+  /// Where something was recorded more than once, by one origin: elsewhere is another value, or one that its author does not know of.
+  private func recordedTwice() -> Set<RecordedPlace> {
+    guard recorded.count > 1 else { return [] }
+    var origins: [RecordedPlace: Origin] = [:]
+    var twice: Set<RecordedPlace> = []
+    var mixed: Set<RecordedPlace> = []
+    for change in recorded {
+      guard let place = RecordedPlace(change.event), let origin = origins.updateValue(change.origin, forKey: place)
+      else {
+        continue
+      }
+      twice.insert(place)
+      if origin != change.origin { mixed.insert(place) }
+    }
+    return twice.subtracting(mixed)
+  }
+
+  /// Whether what follows from other things is again what it was; nil for what does not.
+  private func follows(_ place: RecordedPlace) -> Bool? {
+    let before = derivedAtBeginning
+    switch place.member {
+    case .property(.loadStatus):
+      return derived.loadStatuses[place.object].map { $0 == before.loadStatuses[place.object] }
+    case .property(.layerViewStates):
+      let id = ViewID(place.object.id)
+      return derived.views[id].map { $0.states == before.views[id]?.states }
+    default: return nil
+    }
   }
 }
 

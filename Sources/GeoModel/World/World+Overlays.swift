@@ -162,22 +162,25 @@ extension World {
   ) throws(ModelError) -> R {
     var reversal: StoreReversal?
     // Everything happens in place: a second reference to the store would make its first write a copy.
+    var before: ContentsOutline?
     let outcome: (result: R, edits: [GraphicsEdit], properties: [Property], revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
-        let (count, selected, extent) = (overlay.store.count, overlay.selectedCount, overlay.store.extent)
+        let outline = ContentsOutline(overlay)
+        before = outline
         let (result, edits) = try body(&overlay.store, &reversal)
         guard !edits.isEmpty else { return (result, [], [], overlay.revision) }
         if selects { overlay.selectedCount = overlay.store.selectedCount }
         var properties: [Property] = []
-        if overlay.store.count != count { properties.append(.graphicCount) }
-        if overlay.selectedCount != selected { properties.append(.selectedCount) }
-        if overlay.store.extent != extent { properties.append(.extent) }
+        let now = ContentsOutline(overlay)
+        if now.count != outline.count { properties.append(.graphicCount) }
+        if now.selectedCount != outline.selectedCount { properties.append(.selectedCount) }
+        if now.extent != outline.extent { properties.append(.extent) }
         return (result, edits, properties, overlay.revision)
       }
     } catch { throw ModelError(error) }
     guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
-    if let reversal { note(Edited(id: id, reversal: reversal, isUndone: isUndone)) }
+    if let reversal { note(Edited(id: id, reversal: reversal, outline: before, isUndone: isUndone)) }
     guard !outcome.edits.isEmpty else { return outcome.result }
     for edit in outcome.edits { record(.graphics(id, edit)) }
     for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }

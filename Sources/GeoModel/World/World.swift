@@ -52,6 +52,8 @@ public struct World: Sendable {
   private var journal: [any Reversal] = []
   /// How many of them have become part of a step.
   private var taken = 0
+  /// How many of them had been made when those who see another environment were told last.
+  private var told = 0
   private var start: Start?
   /// Every object id of the document: none comes twice.
   private var takenIDs: Set<String> = []
@@ -130,7 +132,8 @@ public struct World: Sendable {
   mutating func note(_ reversal: some Reversal) {
     // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
     if reversal.kind == .members {
-      for earlier in journal.suffix(min(4, journal.count - taken)).reversed() where earlier.object == reversal.object {
+      for earlier in journal.suffix(min(4, journal.count - max(taken, told))).reversed()
+      where earlier.object == reversal.object {
         if earlier.kind == .members { return }
         if earlier.kind.isStructure { break }
       }
@@ -149,10 +152,20 @@ public struct World: Sendable {
   /// The reversals noted since ``begin(origin:)``, in their order.
   var notes: [any Reversal] { journal }
 
+  /// The reversals noted since the last call: the first of an object tells how it was then.
+  mutating func takeUntold() -> ArraySlice<any Reversal> {
+    defer { told = journal.count }
+    return journal[told...]
+  }
+
+  /// What followed when the command began.
+  var derivedAtBeginning: Derived { start?.derived ?? derived }
+
   /// The command is done, or undone.
   mutating func forgetNotes() {
     if !journal.isEmpty { journal = [] }
     taken = 0
+    told = 0
   }
 
   /// Before the command changes history itself: when it fails, that is as it was, too.
@@ -170,6 +183,14 @@ public struct World: Sendable {
       hasChanged = true
     }
     changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event))
+  }
+
+  /// Takes records of the current command back, all of which have been looked at for what follows from them.
+  mutating func forgetRecords(where isMeant: (Change.Event) -> Bool) {
+    let first = changes.count - recorded.count
+    changes = changes[..<first] + changes[first...].filter { !isMeant($0.event) }
+    examined = changes.count
+    followed = min(followed, changes.count - first)
   }
 
   /// What has happened since the last call.
