@@ -10,6 +10,8 @@ protocol Reversal: Sendable {
   /// The object it concerns.
   var object: ObjectReference { get }
   var kind: ReversalKind { get }
+  /// The revision that the object had, of a note that says so alone.
+  var revisionBefore: Int? { get }
   /// Of something removed: the object without which it does not come back.
   var lostWith: ObjectReference? { get }
   /// Whether undo has something to do about it in a world where the change has been made.
@@ -30,6 +32,7 @@ extension Reversal {
   func covers(_ later: any Reversal) -> Bool { false }
   func isAgain(_ member: RecordedMember, in world: World) -> Bool? { nil }
   mutating func absorb(_ next: any Reversal) -> Bool { false }
+  var revisionBefore: Int? { nil }
   var lostWith: ObjectReference? { nil }
 }
 
@@ -107,6 +110,7 @@ struct Changed<Element: Entity>: Reversal {
 struct Touched<Element: Entity>: Reversal {
   let id: ID<Element>
   let revision: Int
+  var revisionBefore: Int? { revision }
   var byteCount: Int { 0 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
   var kind: ReversalKind { .revision }

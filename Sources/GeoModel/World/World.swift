@@ -253,6 +253,17 @@ public struct World: Sendable {
   /// The revision of an object's last change; nil when there is none.
   public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
 
+  /// The revision of an object's last change before the current command began, 0 where it was not there; the world's for nil.
+  ///
+  /// - Complexity: O(1), and linear in what the command has noted where it has changed the object itself.
+  public func revisionAtBeginning(of object: ObjectReference?) -> Int {
+    let begun = start?.revision ?? revision
+    guard let object else { return begun }
+    let now = revision(of: object) ?? 0
+    guard now > begun else { return now }
+    return journal.first { $0.kind == .revision && $0.object == object }?.revisionBefore ?? 0
+  }
+
   private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
     self[keyPath: kind.registry][ID(id)]?.revision
   }

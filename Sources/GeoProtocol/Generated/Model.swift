@@ -9,7 +9,8 @@ public enum ModelProtocol {
   public struct Command: JSONDecodable, JSONEncodable, Sendable {
     /// Its name: any method of the shape `command`, but for those of `edit`.
     public var method: String
-    /// As when it is sent alone. Of `meta` only `ifRevision` counts.
+    /// As when it is sent alone. Of `meta` only `ifRevision` counts; what the transaction itself has changed by then
+    /// is no change for it.
     public var params: JSONOpaque?
 
     public init(method: String, params: JSONOpaque? = nil) {

@@ -19,7 +19,10 @@ extension Host {
   ) {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
-      if let revision = try RequestMeta(params).ifRevision { try checkRevision(revision, name, params, world) }
+      if let revision = try RequestMeta(params).ifRevision {
+        // What the transaction itself has changed is nobody else's change.
+        try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params)))
+      }
       let result = try body(given, &world)
       try Settling.settle(&world)
       result.encode(to: &writer)
@@ -136,6 +139,9 @@ extension Host {
 func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
   let object = objectNamed(by: "\(name)", in: params)
   // An object that is not there is the command's own affair.
-  let current = object.map { world.revision(of: $0) ?? 0 } ?? world.revision
+  try checkRevision(revision, object.map { world.revision(of: $0) ?? 0 } ?? world.revision)
+}
+
+private func checkRevision(_ revision: Int, _ current: Int) throws {
   if current > revision { throw ModelError.contentModified(revision: current) }
 }

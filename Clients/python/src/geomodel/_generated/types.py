@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "0bc70e80348f63f4"
+PROTOCOL_HASH = "cb0f99d110b3f46c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -1750,7 +1750,9 @@ class Command(TypedDict):
     method: str
     """Its name: any method of the shape `command`, but for those of `edit`. (at most 128 characters)"""
     params: NotRequired[Any]
-    """As when it is sent alone. Of `meta` only `ifRevision` counts."""
+    """As when it is sent alone. Of `meta` only `ifRevision` counts; what the transaction itself has changed
+    by then is no change for it.
+    """
 
 
 class ModelApplyResult(TypedDict):
