@@ -32,8 +32,8 @@ public struct ForeignMembers: Sendable {
   /// The file itself, without its lists.
   public var root: Object?
   public var objects: [ObjectReference: Object] = [:]
-  /// Members of graphics, as an object's text.
-  public var graphics: [OverlayID: [Int: String]] = [:]
+  /// Those graphics alone of which something was not understood, and of them that with what it lies in.
+  public var graphics: [OverlayID: [Int: Object]] = [:]
 
   public init() {}
 }

@@ -16,6 +16,7 @@ struct DocumentReader {
   let root: JSONValue
   var world: World
   var foreign = ForeignMembers()
+  private var foreignGraphics = ForeignGraphics()
   /// What the layers of each source were when the document was saved.
   var savedLayers: [SourceID: [SourceLayer]] = [:]
   /// Graphics are added in portions, so that a cancel is heard.
@@ -45,7 +46,7 @@ struct DocumentReader {
     for (index, scene) in document.scenes.enumerated() { try read(scene, root["scenes"][index]) }
     for (index, view) in document.views.enumerated() { try read(view, root["views"][index]) }
     try readFlow(document)
-    try noteForeign()
+    try noteForeign(document)
   }
 
   private func checkVersion() throws -> Int {
@@ -175,19 +176,23 @@ struct DocumentReader {
     for case .parsed(let graphic) in graphics {
       let number = (try? graphic["id"].integer()) ?? first
       if !graphic["id"].isPresent { first = first.map { $0 + 1 } }
-      guard let number, let members = GraphicReader.foreignMembers(of: graphic) else { continue }
-      foreign.graphics[id, default: [:]][number] = members
+      guard let number, let kept = foreignGraphics.object(of: graphic) else { continue }
+      foreign.graphics[id, default: [:]][number] = kept
     }
   }
 
   // MARK: What newer versions know
 
   /// Notes of every object what it has that would not be written.
-  private mutating func noteForeign() throws {
+  private mutating func noteForeign(_ document: DocumentProtocol.Document) throws {
     let saved = SavedObjects(world: world, folder: folder)
     foreign.root = try Self.foreign(root, SavedObjects.root)
-    for (source, json) in zip(DocumentSource.all(in: world), elements(root["sources"])) {
-      try note(ObjectReference(.sources, source.id.rawValue), json, saved.source(source))
+    let sources = Dictionary(DocumentSource.all(in: saved).map { ($0.id.rawValue, $0) }) { first, _ in first }
+    for (read, json) in zip(document.sources, elements(root["sources"])) {
+      guard let source = sources[read.source] else { continue }
+      var known = read
+      known.data = nil
+      try note(ObjectReference(.sources, read.source), json, saved.source(source), known)
     }
     for (map, json) in zip(world.maps.values, elements(root["maps"])) {
       try note(map.reference, json, saved.map(map))
@@ -197,8 +202,10 @@ struct DocumentReader {
       try note(scene.reference, json, saved.scene(scene))
       try noteLayers(of: .scene(scene.id), json, saved)
     }
-    for (view, json) in zip(world.views.values, elements(root["views"])) {
-      try note(view.reference, json, saved.view(view))
+    for (index, (view, json)) in zip(world.views.values, elements(root["views"])).enumerated() {
+      var known = document.views[index]
+      known.overlays = []
+      try note(view.reference, json, saved.view(view), known)
       for (id, json) in zip(view.overlays, elements(json["overlays"])) {
         if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
       }
@@ -219,26 +226,50 @@ struct DocumentReader {
 
   func elements(_ list: JSONValue) -> [JSONValue] { (0..<list.count).map { list[$0] } }
 
-  mutating func note(_ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable) throws {
-    foreign.objects[object] = try Self.foreign(json, saved)
+  /// - Parameter read: what was understood of it, where it has occasional members.
+  mutating func note(
+    _ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable, _ read: (any JSONEncodable)? = nil
+  ) throws {
+    foreign.objects[object] = try Self.foreign(json, saved, read)
   }
 
   /// Nil where what was read is what would be written.
-  private static func foreign(_ json: JSONValue, _ saved: some JSONEncodable) throws -> ForeignMembers.Object? {
+  private static func foreign(
+    _ json: JSONValue, _ saved: some JSONEncodable, _ read: (any JSONEncodable)? = nil
+  ) throws -> ForeignMembers.Object? {
     var own = JSONWriter(capacity: 1024)
     own.beginObject()
     json.forEachMember { name, value in
       let text = String(decoding: name, as: UTF8.self)
-      guard !SavedObjects.lists.contains(text), !SavedObjects.occasional.contains(text) else { return }
+      guard !SavedObjects.lists.contains(text) else { return }
+      guard read != nil || !SavedObjects.occasional.contains(text) else { return }
       own.key(utf8: name)
       value.encode(to: &own)
     }
     own.endObject()
-    let written = DocumentLayout.text(Stripped(own: saved))
-    let original = own.string
+    var expected = JSONWriter(capacity: 1024)
+    expected.beginObject()
+    try writeMembers(of: saved, where: { read == nil || !SavedObjects.occasional.contains($0) }, to: &expected)
+    // They are compared with what this version makes of them, not with what would be written: that may be none, or of other data.
+    if let read { try writeMembers(of: read, where: SavedObjects.occasional.contains, to: &expected) }
+    expected.endObject()
+    let (original, written) = (own.string, expected.string)
     let isSame = try JSONDocument(original).read { (original) throws(JSONSyntaxError) in
       try JSONDocument(written).read { written in original.isEqual(to: written) }
     }
     return isSame ? nil : ForeignMembers.Object(original: original, written: written)
+  }
+
+  private static func writeMembers(
+    of object: some JSONEncodable, where isMeant: (String) -> Bool, to writer: inout JSONWriter
+  ) throws(JSONSyntaxError) {
+    try JSONDocument(DocumentLayout.text(object)).read { object in
+      object.forEachMember { name, value in
+        let text = String(decoding: name, as: UTF8.self)
+        guard !SavedObjects.lists.contains(text), isMeant(text) else { return }
+        writer.key(utf8: name)
+        value.encode(to: &writer)
+      }
+    }
   }
 }

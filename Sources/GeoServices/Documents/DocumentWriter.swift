@@ -60,7 +60,7 @@ struct DocumentWriter: ~Copyable {
 
   private mutating func writeSources(_ foreign: ForeignMembers) throws {
     layout.beginList("sources")
-    for source in DocumentSource.all(in: world) {
+    for source in DocumentSource.all(in: saved) {
       try begin(saved.source(source), foreign.objects[ObjectReference(.sources, source.id.rawValue)])
       if case .inline(let bytes, _) = source.origin { bytes.withUnsafeBytes { layout.member("data", json: $0) } }
       layout.endObject()
@@ -138,30 +138,32 @@ struct DocumentWriter: ~Copyable {
   // MARK: Graphics
 
   /// A graphic a line, straight from the columns.
-  private mutating func writeGraphics(_ store: FeatureStore, _ foreign: [Int: String]) throws {
+  private mutating func writeGraphics(_ store: FeatureStore, _ foreign: [Int: ForeignMembers.Object]) throws {
     layout.beginList("graphics")
     var isFirst = true
     var problem: (any Error)?
     store.forEach { row in
       layout.out.append(isFirst ? "\n" : ",\n")
       isFirst = false
+      let start = layout.out.count
       FeatureWriter.writeGraphic(row, store.schema, to: &layout.out)
-      if !foreign.isEmpty, let members = foreign[row.id] { append(members) }
       graphicsWritten += 1
-      guard layout.out.count >= Self.pieceBytes else { return true }
-      do { try handOn() } catch { problem = error }
+      do {
+        if !foreign.isEmpty, let kept = foreign[row.id] { try merge(kept, from: start) }
+        if layout.out.count >= Self.pieceBytes { try handOn() }
+      } catch { problem = error }
       return problem == nil
     }
     if let problem { throw problem }
     layout.endLines(isEmpty: isFirst)
   }
 
-  /// Puts the members of an object's text into the object that was written last.
-  private mutating func append(_ members: String) {
-    layout.out.truncate(to: layout.out.count - 1)
-    layout.out.append(",")
-    var members = members
-    members.withUTF8 { layout.out.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0).dropFirst())) }
+  /// Puts what newer versions know of the graphic that was written last into it.
+  private mutating func merge(_ kept: ForeignMembers.Object, from start: Int) throws(JSONSyntaxError) {
+    let own = String(decoding: UnsafeRawBufferPointer(rebasing: layout.out.bytes[start...]), as: UTF8.self)
+    layout.out.truncate(to: start)
+    var merged = try kept.merged(with: own)
+    merged.withUTF8 { layout.out.append(UnsafeRawBufferPointer($0)) }
   }
 
   private mutating func handOn() throws {

@@ -35,10 +35,33 @@ extension ForeignMembers.Object {
       writer.beginArray()
       for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
       writer.endArray()
+    } else if !isAsRead, let then = byName(original), let before = byName(written), byName(now) != nil {
+      writer.beginArray()
+      for index in 0..<now.count {
+        let name = (try? now[index]["name"].string()) ?? ""
+        if let original = then[name], let written = before[name] {
+          merge(now[index], original, written, &writer)
+        } else {
+          now[index].encode(to: &writer)
+        }
+      }
+      writer.endArray()
     } else {
       // It is what it was, or something else with nothing of it.
       (isAsRead ? original : now).encode(to: &writer)
     }
+  }
+
+  /// The elements of a list of which each has a name that no other has.
+  private static func byName(_ list: JSONValue) -> [String: JSONValue]? {
+    guard list.kind == .array else { return nil }
+    var result: [String: JSONValue] = [:]
+    for index in 0..<list.count {
+      guard list[index].kind == .object, let name = try? list[index]["name"].string(),
+        result.updateValue(list[index], forKey: name) == nil
+      else { return nil }
+    }
+    return result
   }
 
   /// Its own members first, in their order, so that equal objects are written equally.

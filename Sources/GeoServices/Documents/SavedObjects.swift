@@ -21,7 +21,7 @@ struct SavedObjects {
     "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
     "graphics", "data", "viewModelTypes", "viewModels", "environmentKeys", "environments",
   ]
-  /// Members that are written only where something asks for them; they are never taken for a newer version's.
+  /// Members that are written only where something asks for them: of what was read that newer versions know alone is kept.
   static let occasional: Set<String> = ["position", "layers"]
 
   func source(_ source: DocumentSource) -> DocumentProtocol.SavedSource {
@@ -135,11 +135,15 @@ struct DocumentSource {
   /// The schema of those of its layers that maps show.
   var layers: [SourceLayer] = []
 
-  /// All that a world needs, those that are open first.
-  static func all(in world: World) -> [DocumentSource] {
+  /// All that a world needs, those that are open first. Their layers come as the document's do, so that it is the same when it is
+  /// opened and saved again.
+  static func all(in saved: SavedObjects) -> [DocumentSource] {
+    let world = saved.world
+    let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
+    let layers = containers.flatMap { saved.layerLists(of: $0).flatMap(\.layers) }
     var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
     var places = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
-    for features in world.layers.values.compactMap(\.features) {
+    for features in layers.compactMap(\.features) {
       let place = places[features.source] ?? sources.count
       if place == sources.count {
         sources.append(DocumentSource(id: features.source, origin: features.origin))

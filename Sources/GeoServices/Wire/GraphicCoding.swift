@@ -109,32 +109,6 @@ enum FeatureWriter {
   }
 }
 
-extension GraphicReader {
-  /// The members that are understood.
-  private static let members: Set<String> = [
-    "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
-    "symbol",
-  ]
-
-  /// The other members of a graphic, as an object's text; nil without any.
-  static func foreignMembers(of graphic: JSONValue) -> String? {
-    var others: [String] = []
-    graphic.forEachMember { name, _ in
-      let name = String(decoding: name, as: UTF8.self)
-      if !members.contains(name) { others.append(name) }
-    }
-    guard !others.isEmpty else { return nil }
-    var writer = JSONWriter(capacity: 256)
-    writer.beginObject()
-    for name in others {
-      writer.key(name)
-      graphic.member(name).encode(to: &writer)
-    }
-    writer.endObject()
-    return writer.string
-  }
-}
-
 /// Reads the `graphics` of a request into a batch: every item is looked at, and each bad one named.
 struct GraphicReader {
   /// Takes a geometry given in another reference to the overlay's.
@@ -210,7 +184,7 @@ struct GraphicReader {
     text.withUTF8 { batch.setSymbol(utf8: UnsafeRawBufferPointer($0)) }
   }
 
-  private static func symbol(_ value: JSONValue) throws -> Symbol {
+  static func symbol(_ value: JSONValue) throws -> Symbol {
     let read = try SymbologyProtocol.Symbol(from: value)
     return try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(read) }
   }

@@ -136,6 +136,110 @@ struct DocumentTextTests {
       ])
   }
 
+  private static let newerParts = """
+    {
+      "format": "geomodel-document", "version": 1,
+      "sources": [{
+        "source": "w", "path": "\(repository.path)/Tests/Fixtures/naturalearth_110m.gpkg",
+        "layers": [
+          {"name": "cities", "geometryType": "Point", "fields": [{"name": "name", "type": "string", "case": 1}], "age": 2},
+          {"name": "gone", "geometryType": "Point", "fields": [], "age": 3}
+        ]
+      }],
+      "maps": [{"map": "m", "operationalLayers": [{"layer": "l", "source": "w", "sourceLayer": "cities"}]}],
+      "views": [{
+        "view": "v", "map": "m", "position": {"x": 1, "y": 2, "scale": 1000, "rotation": 3, "tilt": 30},
+        "overlays": [{
+          "overlay": "o",
+          "graphics": [
+            {
+              "id": 1, "geometry": {"type": "Point", "coordinates": [1, 2], "certainty": 0.9},
+              "symbol": {"type": "simpleMarker", "glow": 1, "outline": {"width": 2, "glow": 2}}
+            },
+            {
+              "id": 2, "geometry": {
+                "type": "GeometryCollection",
+                "geometries": [{"type": "Point", "coordinates": [3, 4], "certainty": 0.5}]
+              },
+              "symbol": {"type": "composite", "symbols": [{"type": "simpleMarker"}, {"type": "simpleMarker", "glow": 3}]}
+            },
+            {"id": 3, "geometry": {"type": "Point", "coordinates": [5, 6], "certainty": 0.1}, "symbol": {"type": "simpleMarker"}}
+          ]
+        }]
+      }]
+    }
+    """
+
+  @Test func `members of newer versions are kept in geometries, symbols, positions and schemas of data`() throws {
+    try folder.write(Self.newerParts, to: "a.json")
+    try open("a.json")
+    try saveAs("b.json")
+    let saved = try Value(try folder.text("b.json"))
+    let layers = try #require(saved["sources"]?.array?[0]["layers"]?.array)
+    // What no layer shows any more is not saved.
+    #expect(layers.map { $0["name"] } == ["cities"])
+    #expect(layers[0]["age"] == 2)
+    #expect(layers[0]["fields"]?.array?[0]["case"] == 1)
+    #expect(layers[0]["featureCount"] == 243)
+    let position = saved["views"]?.array?[0]["position"]
+    #expect(position?["tilt"] == 30)
+    #expect(position?["scale"] == 1000.0)
+    let graphics = try #require(saved["views"]?.array?[0]["overlays"]?.array?[0]["graphics"]?.array)
+    #expect(graphics[0]["geometry"] == ["type": "Point", "coordinates": [1.0, 2.0], "certainty": 0.9])
+    #expect(graphics[0]["symbol"]?["glow"] == 1)
+    #expect(graphics[0]["symbol"]?["outline"]?["glow"] == 2)
+    #expect(graphics[1]["geometry"]?["geometries"]?.array?[0]["certainty"] == 0.5)
+    #expect(graphics[1]["symbol"]?["symbols"]?.array?[1]["glow"] == 3)
+    #expect(graphics[2]["geometry"]?["certainty"] == 0.1)
+
+    // Values that change keep them; another shape has none of them, nor has what is gone.
+    try server.call("map/addLayer", ["map": "m", "source": "w", "sourceLayer": "countries"])
+    try server.call(
+      "overlay/updateGraphics",
+      [
+        "overlay": "o",
+        "graphics": [
+          ["id": 1, "geometry": ["type": "Point", "coordinates": [7, 8]], "clear": ["symbol"]],
+          ["id": 3, "geometry": ["type": "LineString", "coordinates": [[7, 8], [9, 8]]]],
+        ],
+      ])
+    try server.call(
+      "view/setViewpoint",
+      [
+        "view": "v",
+        "viewpoint": [
+          "type": "centerAndScale", "center": ["type": "Point", "coordinates": [2, 48]], "targetScale": 500,
+          "rotation": 0,
+        ],
+      ])
+    try saveAs("c.json")
+    let changed = try Value(try folder.text("c.json"))
+    let schemas = try #require(changed["sources"]?.array?[0]["layers"]?.array)
+    #expect(schemas.map { $0["name"] } == ["cities", "countries"])
+    #expect(schemas[0]["age"] == 2)
+    #expect(changed["views"]?.array?[0]["position"] == nil)
+    let moved = try #require(changed["views"]?.array?[0]["overlays"]?.array?[0]["graphics"]?.array)
+    #expect(moved[0]["geometry"] == ["type": "Point", "coordinates": [7.0, 8.0], "certainty": 0.9])
+    #expect(moved[0]["symbol"] == nil)
+    #expect(moved[2]["geometry"] == ["type": "LineString", "coordinates": [[7.0, 8.0], [9.0, 8.0]]])
+  }
+
+  @Test func `the schemas of a source's layers stand in the order of the document, whenever the layers came`() throws {
+    try server.call("map/create", ["id": "m1"])
+    try server.call("map/create", ["id": "m2"])
+    try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "s"])
+    try server.call("map/addLayer", ["map": "m2", "source": "s", "sourceLayer": "cities"])
+    try server.call("map/addLayer", ["map": "m1", "source": "s", "sourceLayer": "countries"])
+    try server.call("scene/create", ["id": "c"])
+    try saveAs("a.json")
+    let text = try folder.text("a.json")
+    #expect(
+      try Value(text)["sources"]?.array?[0]["layers"]?.array?.map { $0["name"] } == ["countries", "cities"])
+    try open("a.json")
+    try server.call("document/save")
+    #expect(try folder.text("a.json") == text)
+  }
+
   @Test(arguments: UInt64(0)..<20)
   func `a document that is opened and saved is the same text from then on, whatever it holds`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
@@ -170,7 +274,7 @@ struct DocumentTextTests {
       var result: [String: Value] = [:]
       for (name, member) in members.sorted(by: { $0.key < $1.key }) {
         // What clients have named is all known.
-        let isOpen = ["values", "objects", "attributes", "data", "geometry", "defaultValue", "inputs"].contains(name)
+        let isOpen = ["values", "objects", "attributes", "data", "defaultValue", "inputs"].contains(name)
         result[name] = isOpen ? member : foreign(member, &random)
       }
       if Int.random(in: 0..<4, using: &random) == 0 {
