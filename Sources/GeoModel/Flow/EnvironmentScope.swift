@@ -140,5 +140,10 @@ public struct EnvironmentScope: Entity {
   }
 
   public var parent: ObjectReference? { node }
+  public func withoutLost(in world: World) -> EnvironmentScope {
+    var result = self
+    result.objects = objects.filter { world.viewModels[$0.value] != nil }
+    return result
+  }
   public var byteCount: Int { values.reduce(512) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 }

@@ -70,6 +70,20 @@ public struct ViewModel: Entity {
     return properties[place]
   }
 
+  public func withoutLost(in world: World) -> ViewModel {
+    var result = self
+    for (name, value) in values { result.values[name] = withoutLost(value, of: name, in: world) }
+    return result
+  }
+
+  /// Null for a reference to what is gone for good.
+  func withoutLost(_ value: Value, of name: String, in world: World) -> Value {
+    guard (try? property(name))?.type == .reference, let object = value.text, object != id.rawValue,
+      world.find(object) == nil
+    else { return value }
+    return .null
+  }
+
   /// What a derived property reads, by the names in its expression.
   public func sources(of name: String) -> [(name: String, path: ModelPath)] {
     (try? property(name))?.derivation?.sources(in: id) ?? []
@@ -117,6 +131,7 @@ struct ValuesChanged: Reversal {
 
   func undo(_ world: inout World) {
     guard let model = world.viewModels[id] else { return }
-    world.write(before.filter { entry in (try? model.property(entry.name).isUndone) ?? false }, of: id)
+    let undone = before.filter { entry in (try? model.property(entry.name).isUndone) ?? false }
+    world.write(undone.map { ($0.name, model.withoutLost($0.value, of: $0.name, in: world)) }, of: id)
   }
 }

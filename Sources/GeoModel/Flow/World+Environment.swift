@@ -179,7 +179,11 @@ extension World {
   /// Changes a scope that is there; without it it does nothing.
   mutating func changeScope(_ id: EnvironmentID, _ body: (inout EnvironmentScope) -> Void) {
     changeKnown(id, body)
-    // What holds nothing is not there: a document that is opened has none of it.
+    removeEmptyScope(id)
+  }
+
+  /// What holds nothing is not there: a document that is opened has none of it.
+  mutating func removeEmptyScope(_ id: EnvironmentID) {
     guard let scope = environments[id], scope.node != nil, scope.values.isEmpty, scope.objects.isEmpty else { return }
     remove(id)
   }

@@ -27,6 +27,8 @@ public protocol Entity: Sendable {
   func undone(from current: Self) -> Self
   /// This object as it comes back after it was removed.
   var revived: Self { get }
+  /// This object, as undo is about to make it, without what leads to objects that are gone for good.
+  func withoutLost(in world: World) -> Self
   /// Whether all is there without which it cannot be, now that undo is about to bring it back.
   func canReturn(to world: World) -> Bool
   /// Takes an edit of the contents back, wholly.
@@ -47,6 +49,7 @@ extension Entity {
     return result
   }
   public var revived: Self { self }
+  public func withoutLost(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
   public mutating func rollBackContents(_ reversal: StoreReversal) {}
 }

@@ -75,7 +75,7 @@ struct Removed<Element: Entity>: Reversal {
   func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
   func undo(_ world: inout World) {
     guard isUndoable(in: world), element.canReturn(to: world) else { return }
-    world.insert(element.revived, at: index)
+    world.insert(element.revived.withoutLost(in: world), at: index)
   }
 }
 
@@ -103,7 +103,11 @@ struct Changed<Element: Entity>: Reversal {
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(memento.id) { $0 = memento.rolledBack(from: $0) }
   }
-  func undo(_ world: inout World) { world.changeKnown(memento.id) { $0 = memento.undone(from: $0) } }
+  func undo(_ world: inout World) {
+    guard let now = world[keyPath: Element.registry][memento.id] else { return }
+    let back = memento.undone(from: now).withoutLost(in: world)
+    world.changeKnown(memento.id) { $0 = back }
+  }
 }
 
 /// Only the revision was another.

@@ -76,6 +76,8 @@ extension World {
     defer { origin = client }
     _ = takeNotes()
     for reversal in reversals.reversed() { reversal.undo(&self) }
+    // What was shared there may be gone for good.
+    for scope in environments.ids { removeEmptyScope(scope) }
     tellEnvironment()
     return undoable(takeNotes())
   }
