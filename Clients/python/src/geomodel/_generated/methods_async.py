@@ -1115,7 +1115,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1207,7 +1209,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1286,7 +1290,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1358,7 +1364,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.

@@ -1091,7 +1091,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1183,7 +1185,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1262,7 +1266,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1334,7 +1340,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
