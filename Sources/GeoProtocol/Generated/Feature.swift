@@ -479,8 +479,9 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// How many.
       public var count: Int
-      /// Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
-      /// 85.0511287798066 degrees.
+      /// Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing. Where
+      /// poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin` is beyond
+      /// `xMax` where features that lie together in another reference lie across the antimeridian.
       public var extent: SessionProtocol.Envelope?
 
       public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {

@@ -1356,8 +1356,10 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
-                Mercator, not beyond 85.0511287798066 degrees.
+            extent: Around all of them, as `feature/query` gives them in the same reference; absent when
+                there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066
+                degrees. In degrees `xMin` is beyond `xMax` where features that lie together in another
+                reference lie across the antimeridian.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.

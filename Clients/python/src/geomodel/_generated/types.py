@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "dc6394ce8af34b0c"
+PROTOCOL_HASH = "43aed1ba50f6ac58"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -1137,8 +1137,9 @@ class FeatureQueryExtentResult(TypedDict):
     count: int
     """How many. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
-    85.0511287798066 degrees.
+    """Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing.
+    Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin`
+    is beyond `xMax` where features that lie together in another reference lie across the antimeridian.
     """
 
 
