@@ -5658,7 +5658,10 @@ class ViewMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the answer.
             polygon: The screen's corners.
-            envelope: Around it.
+            envelope: Around it; `feature/query` finds with it what is in sight. Across the antimeridian
+                `xMin` is beyond `xMax` in degrees; in other references that go around the world, as Web
+                Mercator, x goes on beyond the edge, as `view/toLocation` has it. A whole turn in sight is the
+                world from edge to edge.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.

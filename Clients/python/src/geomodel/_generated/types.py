@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "43aed1ba50f6ac58"
+PROTOCOL_HASH = "215a4d6eb8181557"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -3407,7 +3407,10 @@ class ViewGetVisibleAreaResult(TypedDict):
     polygon: Geometry
     """The screen's corners."""
     envelope: Envelope
-    """Around it."""
+    """Around it; `feature/query` finds with it what is in sight. Across the antimeridian `xMin` is beyond
+    `xMax` in degrees; in other references that go around the world, as Web Mercator, x goes on beyond the
+    edge, as `view/toLocation` has it. A whole turn in sight is the world from edge to edge.
+    """
 
 
 class ViewSetLocationDisplayResult(TypedDict):
