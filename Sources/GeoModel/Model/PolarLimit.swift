@@ -42,6 +42,25 @@ public struct PolarLimit: Hashable, Sendable {
   }
 }
 
+extension PolarLimit {
+  /// The latitudes that lie within reach in a map that is no rectangle: up to ``latitude`` where the pole lies at infinity; nil for all.
+  static func latitudes(
+    near info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer
+  ) -> ClosedRange<Double>? {
+    guard info.kind != .geographic else { return nil }
+    // Rounding gives poles at infinity a place 1e20 metres away and more; the farthest that has one is not a billionth of that.
+    func isFar(_ latitude: Double) -> Bool {
+      guard let pole = try? transformer.transform(Point(x: 0, y: latitude), from: .wgs84, to: info.reference) else {
+        return true
+      }
+      return max(abs(pole.x), abs(pole.y)) * (info.metersPerUnit ?? 1) > 1e11
+    }
+    let (isSouthFar, isNorthFar) = (isFar(-90), isFar(90))
+    guard isSouthFar || isNorthFar else { return nil }
+    return (isSouthFar ? -latitude : -90)...(isNorthFar ? latitude : 90)
+  }
+}
+
 extension World {
   /// The box around a box in another reference; where the poles of that one lie at infinity, no further than its limits.
   public func bounds(

@@ -10,9 +10,14 @@ public struct WorldWrap: Hashable, Sendable {
   public var xMax: Double { xMin + width }
 
   /// Nil for a reference made for a part of the world.
-  init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
+  public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else {
       (xMin, width) = (-180, 360)
+      return
+    }
+    // What most maps are in is asked for with every query: half the circumference of its sphere of 6,378,137 metres.
+    guard info.reference != .webMercator else {
+      (xMin, width) = (-6_378_137 * .pi, 2 * 6_378_137 * .pi)
       return
     }
     // Cylindrical projections alone have the same x all along a meridian.
@@ -23,6 +28,22 @@ public struct WorldWrap: Hashable, Sendable {
       east.x > west.x, abs(north.x - east.x) < (east.x - west.x) * 1e-9
     else { return nil }
     (xMin, width) = (west.x, east.x - west.x)
+  }
+
+  /// A box that may cross the edge or lie beyond it, with the same of it a turn away where that lies within the world.
+  ///
+  /// It is among them as it is: positions may have been given beyond the edge too.
+  public func turns(of box: Envelope) -> [Envelope] {
+    var box = box
+    if box.xMin > box.xMax { box.xMax += ((box.xMin - box.xMax) / width).rounded(.up) * width }
+    guard box.xMin < xMin || box.xMax > xMax else { return [box] }
+    // More than one turn holds everything.
+    guard box.width < width else { return [box.moved(toX: min(box.xMin, xMin), max(box.xMax, xMax))] }
+    let turn = ((box.xMin - xMin) / width).rounded(.down)
+    let others = [turn, turn + 1].filter { $0 != 0 }.map {
+      box.moved(toX: box.xMin - $0 * width, box.xMax - $0 * width)
+    }
+    return [box] + others.filter { $0.xMin <= xMax && $0.xMax >= xMin }
   }
 
   /// The same place within one turn.
@@ -92,6 +113,11 @@ extension WorldWrap {
         })
     }
   }
+}
+
+extension Envelope {
+  /// The same rows of it between other ends.
+  func moved(toX low: Double, _ high: Double) -> Envelope { Envelope(xMin: low, yMin: yMin, xMax: high, yMax: yMax) }
 }
 
 extension View {

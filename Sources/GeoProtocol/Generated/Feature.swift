@@ -67,7 +67,9 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index.
+      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
+      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
+      /// with x that go on beyond the edge.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -208,7 +210,9 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index.
+      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
+      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
+      /// with x that go on beyond the edge.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -318,7 +322,9 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index.
+      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
+      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
+      /// with x that go on beyond the edge.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -403,7 +409,9 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index.
+      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
+      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
+      /// with x that go on beyond the edge.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -471,8 +479,9 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// How many.
       public var count: Int
-      /// Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
-      /// 85.0511287798066 degrees.
+      /// Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing. Where
+      /// poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin` is beyond
+      /// `xMax` where features that lie together in another reference lie across the antimeridian.
       public var extent: SessionProtocol.Envelope?
 
       public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {

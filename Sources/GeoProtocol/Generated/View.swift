@@ -1202,7 +1202,9 @@ public enum ViewProtocol {
       public var spatialReference: String
       /// The screen's corners.
       public var polygon: JSONOpaque
-      /// Around it.
+      /// Around it; `feature/query` finds with it what is in sight. Across the antimeridian `xMin` is beyond `xMax`
+      /// in degrees; in other references that go around the world, as Web Mercator, x goes on beyond the edge, as
+      /// `view/toLocation` has it. A whole turn in sight is the world from edge to edge.
       public var envelope: SessionProtocol.Envelope
 
       public init(revision: Int, spatialReference: String, polygon: JSONOpaque, envelope: SessionProtocol.Envelope) {

@@ -71,24 +71,15 @@ enum FeatureService: FeatureHandlers {
   ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result> {
     let features = try FeaturesAsked(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
-    let snapshot = world
-    return try plan(effort: features.isAll ? 0 : features.effort) { worker in
-      var extent = Envelope.none
-      var count = 0
-      if features.isAll {
-        if let all = features.store.extent { extent = all }
-        count = features.store.count
-      } else {
-        for row in try features.rows(by: worker) {
-          if count.isMultiple(of: 1 << 14) { try worker?.checkCancelled() }
-          count += 1
-          if let box = features.store[row]?.envelope { extent.include(box) }
-        }
-      }
-      let moved = extent.isNone ? nil : try snapshot.bounds(of: extent, from: features.reference, to: reference)
+    let (revision, transformer) = (world.revision, world.transformer)
+    let isMoved = reference != features.reference
+    let effort =
+      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeaturesAsked.transforming : 1)
+    return try plan(effort: effort) { worker in
+      let extent = try features.extent(in: reference, transformer, by: worker)
       return .init(
-        revision: snapshot.revision, spatialReference: reference.definition, count: count,
-        extent: moved.map(Wire.envelope))
+        revision: revision, spatialReference: reference.definition, count: extent.count,
+        extent: extent.box.map(Wire.envelope))
     }
   }
 

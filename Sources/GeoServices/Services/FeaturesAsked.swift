@@ -60,7 +60,7 @@ struct FeaturesAsked: Sendable {
       guard let layerTime else { throw ModelError.noTime(id) }
       return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
     }
-    area = try Area(question.envelope, question.spatialReference, for: reference, in: world)
+    area = try Area(question.envelope, question.spatialReference, for: store, in: reference, world)
     (ids, isSelected, transformer) = (question.ids, question.isSelected, world.transformer)
   }
 
@@ -203,69 +203,5 @@ struct FeaturesAsked: Sendable {
     if let isSelected { rows = rows.filter { store[$0]?.isSelected == isSelected } }
     if let time, let layer { rows = layer.rows(rows, meeting: time.extent, by: time.by) }
     return rows
-  }
-}
-
-/// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
-private struct Area: Sendable {
-  let reference: SpatialReference
-  /// Two when it crosses the antimeridian.
-  let given: [Envelope]
-  /// Together they hold at least all that the given ones do; nil for everything.
-  let own: [Envelope]?
-
-  init?(
-    _ envelope: SessionProtocol.Envelope?, _ reference: String?, for features: SpatialReference, in world: World
-  ) throws {
-    guard let envelope = envelope.map(Wire.envelope) else { return nil }
-    guard envelope.yMin <= envelope.yMax else {
-      throw RPCError(
-        .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
-    }
-    self.reference = try world.canonical(reference) ?? features
-    if envelope.xMin > envelope.xMax, try world.transformer.describe(self.reference).kind != .geographic {
-      throw RPCError(
-        .invalidParams, "Only a box in degrees can cross the antimeridian.", path: "/params/envelope/xMax",
-        expected: "number not below xMin")
-    }
-    given = envelope.split(at: 180)
-    guard self.reference != features else {
-      own = given
-      return
-    }
-    var boxes: [Envelope]? = []
-    for part in given {
-      guard let found = Self.holding(part, of: self.reference, in: features, world.transformer) else {
-        boxes = nil
-        break
-      }
-      boxes?.append(contentsOf: found)
-    }
-    own = boxes
-  }
-
-  /// Boxes that hold all of `box`; nil when no box is known to.
-  private static func holding(
-    _ box: Envelope, of source: SpatialReference, in target: SpatialReference, _ transformer: any CoordinateTransformer
-  ) -> [Envelope]? {
-    // What cannot be had is no error: the exact test that follows looks at every feature then.
-    guard let bounds = try? transformer.bounds(of: box, from: source, to: target),
-      let center = try? transformer.transform(box.center, from: source, to: target)
-    else { return nil }
-    let parts = bounds.split(at: 180)
-    // A box that goes around the world more than once has bounds that leave its own middle out.
-    return parts.contains { $0.contains(x: center.x, y: center.y) } ? parts : nil
-  }
-
-  /// Whether a feature's own envelope, in the reference of the area, meets it.
-  func isMet(by row: FeatureRow, in own: SpatialReference, _ transformer: any CoordinateTransformer) -> Bool {
-    if reference == own {
-      guard let box = row.envelope else { return false }
-      return given.contains { $0.intersects(box) }
-    }
-    guard let geometry = row.geometry, !geometry.isEmpty,
-      let box = (try? transformer.transform(geometry, from: own, to: reference))?.envelope
-    else { return false }
-    return given.contains { $0.intersects(box) }
   }
 }

@@ -148,26 +148,39 @@ enum ViewService: ViewHandlers {
     let rings = try pieces.map { piece in
       try world.transformer.transform(.polygon([piece]), from: own, to: reference)
     }
-    let boxes = try pieces.compactMap { Geometry.multiPoint($0).envelope }.map {
-      try world.bounds(of: $0, from: own, to: reference)
-    }
     return .init(
       revision: world.revision, spatialReference: reference.definition,
       polygon: Wire.opaque(rings.count == 1 ? rings[0] : .multiPolygon(rings.compactMap(\.rings))),
-      envelope: Wire.envelope(try envelope(of: boxes, view, in: reference, world)))
+      envelope: Wire.envelope(try visibleBox(of: view, pieces, in: reference, world)))
   }
 
-  /// The box around what is in sight: in degrees, `xMin > xMax` where it lies across the antimeridian.
-  private static func envelope(
-    of boxes: [Envelope], _ view: View, in reference: SpatialReference, _ world: World
+  /// The box around what is in sight. Where it lies across the antimeridian `xMin > xMax` in degrees; in other references
+  /// that go around the world x goes on beyond the edge, as places on the screen do.
+  private static func visibleBox(
+    of view: View, _ pieces: [Positions], in reference: SpatialReference, _ world: World
   ) throws -> Envelope {
+    let own = view.reference.reference
+    let info = try world.transformer.describe(reference)
+    var boxes = pieces.compactMap { Geometry.multiPoint($0).envelope }
+    guard let wrap = WorldWrap(info, world.transformer) else {
+      return try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
+        .reduce(into: Envelope.none) { $0.include($1) }
+    }
+    if view.wrap != nil || info.kind == .geographic {
+      boxes = try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
+    } else {
+      // Degrees tell where a map that is in one piece there crosses the antimeridian.
+      boxes = try boxes.flatMap { try world.bounds(of: $0, from: own, to: .wgs84).split(at: 180) }
+        .map { try world.bounds(of: $0, from: .wgs84, to: reference) }
+    }
+    // From west to east.
     var all = boxes.reduce(into: Envelope.none) { $0.include($1) }
-    guard try world.transformer.describe(reference).kind == .geographic, let first = boxes.first, let last = boxes.last
-    else { return all }
+    guard let first = boxes.first, let last = boxes.last else { return all }
     if view.showsWholeTurn {
-      (all.xMin, all.xMax) = (-180, 180)
+      (all.xMin, all.xMax) = (wrap.xMin, wrap.xMax)
     } else {
       (all.xMin, all.xMax) = (first.xMin, last.xMax)
+      if info.kind != .geographic, boxes.count > 1 { all.xMax += wrap.width }
     }
     return all
   }

@@ -1115,7 +1115,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1207,7 +1209,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1286,7 +1290,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1358,7 +1364,9 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1372,8 +1380,10 @@ class FeatureMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
-                Mercator, not beyond 85.0511287798066 degrees.
+            extent: Around all of them, as `feature/query` gives them in the same reference; absent when
+                there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066
+                degrees. In degrees `xMin` is beyond `xMax` where features that lie together in another
+                reference lie across the antimeridian.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -5716,7 +5726,10 @@ class ViewMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the answer.
             polygon: The screen's corners.
-            envelope: Around it.
+            envelope: Around it; `feature/query` finds with it what is in sight. Across the antimeridian
+                `xMin` is beyond `xMax` in degrees; in other references that go around the world, as Web
+                Mercator, x goes on beyond the edge, as `view/toLocation` has it. A whole turn in sight is the
+                world from edge to edge.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.

@@ -1091,7 +1091,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1183,7 +1185,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1262,7 +1266,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1334,7 +1340,9 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index.
+            envelope: Only features whose envelope meets this box, edges included; through the index. In a
+                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1348,8 +1356,10 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
             count: How many. (at least 0)
-            extent: Around them; absent when there is nothing. Where poles lie at infinity, as in Web
-                Mercator, not beyond 85.0511287798066 degrees.
+            extent: Around all of them, as `feature/query` gives them in the same reference; absent when
+                there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066
+                degrees. In degrees `xMin` is beyond `xMax` where features that lie together in another
+                reference lie across the antimeridian.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -5648,7 +5658,10 @@ class ViewMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the answer.
             polygon: The screen's corners.
-            envelope: Around it.
+            envelope: Around it; `feature/query` finds with it what is in sight. Across the antimeridian
+                `xMin` is beyond `xMax` in degrees; in other references that go around the world, as Web
+                Mercator, x goes on beyond the edge, as `view/toLocation` has it. A whole turn in sight is the
+                world from edge to edge.
 
         Raises:
             UnknownIdError: No object of that id, of the kind asked for.

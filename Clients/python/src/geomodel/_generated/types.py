@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "cb0f99d110b3f46c"
+PROTOCOL_HASH = "7c1c87758deb0397"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -1137,8 +1137,9 @@ class FeatureQueryExtentResult(TypedDict):
     count: int
     """How many. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around them; absent when there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond
-    85.0511287798066 degrees.
+    """Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing.
+    Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin`
+    is beyond `xMax` where features that lie together in another reference lie across the antimeridian.
     """
 
 
@@ -3408,7 +3409,10 @@ class ViewGetVisibleAreaResult(TypedDict):
     polygon: Geometry
     """The screen's corners."""
     envelope: Envelope
-    """Around it."""
+    """Around it; `feature/query` finds with it what is in sight. Across the antimeridian `xMin` is beyond
+    `xMax` in degrees; in other references that go around the world, as Web Mercator, x goes on beyond the
+    edge, as `view/toLocation` has it. A whole turn in sight is the world from edge to edge.
+    """
 
 
 class ViewSetLocationDisplayResult(TypedDict):
