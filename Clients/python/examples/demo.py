@@ -76,6 +76,7 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
                 lambda result: f"arrived: {flag(result['arrived'])}",
             )
         )
+        # The flight is to be watched, and interrupted, on its way.
         await asyncio.sleep(1.2)
         midway = await say.step(
             "view/getViewpoint", server.view.get_viewpoint(view="view"), lambda now: where(now["viewpoint"])
@@ -235,6 +236,7 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
         answered = ended - began
         say.line("task/cancel  the load", f"the load was answered: {kind(error)}", answered)
         while (status := await server.session.status())["tasks"]["working"] and time.perf_counter() - began < 10:
+            # Nothing tells when cancelled work has stopped: it is asked for.
             await asyncio.sleep(0.001)
         stopped = time.perf_counter() - began
         say.line("session/status", f"{status['tasks']['working']} tasks at work", stopped)

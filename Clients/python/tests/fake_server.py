@@ -83,6 +83,7 @@ def slow(request: Any) -> None:
             wake.wait(0.02)
         done = request["id"] not in cancelled
     if not done and params.get("answersAnyway"):
+        # Long enough for the client to have given up on it.
         time.sleep(0.05)
         done = True
     if done and params.get("makes"):
@@ -161,6 +162,7 @@ def handle(request: Any) -> None:
         os._exit(params.get("status", 3))
     elif method == "test/closeOutput":
         os.close(1)
+        # A server that says nothing more but lives.
         time.sleep(60)
     elif method == "test/garbage":
         with write_lock:
@@ -188,6 +190,7 @@ def main() -> None:
         message = read()
         if message is None:
             if "--stubborn" in sys.argv:
+                # It does not end with its input: the client has to end it.
                 time.sleep(60)
             return
         log.append(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -52,4 +53,10 @@ def deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-import geomodel  # noqa: E402, F401
+import geomodel  # noqa: E402
+
+
+async def arrived(server: geomodel.Client, method: str) -> None:
+    """Until the fake server has seen a message of that method."""
+    while method not in [message.get("method") for message in (await server.call("test/log"))["log"]]:
+        await asyncio.sleep(0)

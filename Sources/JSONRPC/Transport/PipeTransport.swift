@@ -138,6 +138,7 @@ final class PipeTransport: ChannelInboundHandler {
     buffer.writeBytes(UnsafeRawBufferPointer(rebasing: sending.bytes[sent..<(sent + count)]))
     isWriting = true
     let promise = context.eventLoop.makePromise(of: Void.self)
+    // The promise is of the loop that this runs on.
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       isWriting = false
       switch result {
