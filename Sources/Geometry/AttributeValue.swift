@@ -14,8 +14,14 @@ public enum AttributeValue: Hashable, Sendable {
   case json(String)
 }
 
+extension String {
+  /// Whether both are written alike, by their code points. `==` is more than that: it takes an e with an accent as one code point
+  /// and as two for equal, and what a client gave would be kept for what it gives now.
+  public func isWritten(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
+}
+
 extension AttributeValue {
-  /// Texts are compared by their code points: an e with an accent may be one or two, and features keep what they were given.
+  /// Texts are equal where they are written alike.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -23,7 +29,7 @@ extension AttributeValue {
     case (.integer(let left), .integer(let right)): left == right
     case (.double(let left), .double(let right)): left == right
     case (.string(let left), .string(let right)), (.json(let left), .json(let right)):
-      left == right && left.utf8.elementsEqual(right.utf8)
+      left.isWritten(as: right)
     default: false
     }
   }

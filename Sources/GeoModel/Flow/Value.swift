@@ -40,7 +40,7 @@ extension Value.Members: Equatable {
 }
 
 extension Value: Equatable {
-  /// Numbers are compared by value: 1 and 1.0 are equal; texts by their code points.
+  /// Numbers are compared by value: 1 and 1.0 are equal; texts as they are written.
   public static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -49,7 +49,7 @@ extension Value: Equatable {
     case (.number(let left), .number(let right)): left == right
     case (.integer(let whole), .number(let real)), (.number(let real), .integer(let whole)):
       Int64(exactly: real) == whole
-    case (.string(let left), .string(let right)): left == right && left.utf8.elementsEqual(right.utf8)
+    case (.string(let left), .string(let right)): left.isWritten(as: right)
     case (.array(let left), .array(let right)): left == right
     case (.object(let left), .object(let right)): left == right
     default: false

@@ -64,11 +64,11 @@ public struct Observed<Element>: Sendable {
     self.differs = differs
   }
 
-  /// Texts that read alike may be written otherwise: an e with an accent is one code point, or two.
+  /// Texts differ where they are written otherwise.
   init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
     self.init(property) { left, right in
       switch (value(left), value(right)) {
-      case (let left?, let right?): left != right || !left.utf8.elementsEqual(right.utf8)
+      case (let left?, let right?): !left.isWritten(as: right)
       case (nil, nil): false
       default: true
       }

@@ -112,12 +112,12 @@ public struct FeatureStore: Sendable {
   public func contains(id: Int) -> Bool { row(of: id) != nil }
 }
 
-/// A name by its code points: those that read alike but are written otherwise are two.
+/// A name as it is written: those that only read alike are two.
 struct ExactText: Hashable, Sendable {
   let text: String
   init(_ text: String) { self.text = text }
 
-  static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+  static func == (left: ExactText, right: ExactText) -> Bool { left.text.isWritten(as: right.text) }
   func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
