@@ -15,14 +15,14 @@ extension Host {
         let meta = try RequestMeta(call.params)
         let options = meta.task
         let place = try place(of: call, options)
-        // Who joins changes nothing, and is refused all the same.
-        if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
         let older = place.key.flatMap { tasks.with(scope: place.scope, key: $0) }
         if let older,
           place.isLoad
             || older.method == call.method && older.revision == place.revision
               && older.question?.isSame(as: TaskQuestion(call)) == true
         {
+          // Who joins changes nothing, and is refused all the same.
+          if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
           join(older, call.deferReply(), for: place.waiterScope)
           return .later
         }
@@ -68,8 +68,9 @@ extension Host {
       // Of documents on their way the newest counts.
       return Place(scope: nil, key: DocumentService.openKey)
     }
+    guard let key = options?.key else { return Place(scope: scope) }
     let revision = objectNamed(by: call.method, in: call.params).flatMap { world.revision(of: $0) }
-    return Place(scope: scope, key: options?.key, revision: options?.key == nil ? nil : revision)
+    return Place(scope: scope, key: key, revision: revision)
   }
 
   private func run<R: JSONEncodable & Sendable>(

@@ -33,7 +33,8 @@ enum FeatureService: FeatureHandlers {
     let isMoved = reference != features.reference && params.returnGeometry
     let found = features.effort
     let each = isMoved ? FeaturesAsked.transforming : FeaturesAsked.writing
-    return try plan(effort: found + min(params.limit, found) * each) { worker in
+    let ordering = terms.isEmpty ? 0 : found * FeaturesAsked.ordering
+    return try plan(effort: found + ordering + min(params.limit, found) * each) { worker in
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
       try features.checkWeight(of: rows.page, moved: isMoved, by: worker)
       let moved =
@@ -50,7 +51,8 @@ enum FeatureService: FeatureHandlers {
     let features = try FeaturesAsked(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
-    return try plan(effort: features.effort) { worker in
+    let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeaturesAsked.ordering)
+    return try plan(effort: effort) { worker in
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
       return .init(
         revision: revision, exceededLimit: rows.exceeded, ids: rows.page.compactMap { features.store[$0]?.id })
@@ -63,7 +65,7 @@ enum FeatureService: FeatureHandlers {
     let features = try FeaturesAsked(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
-    return try plan(effort: features.effort) { .init(revision: revision, count: try features.count(by: $0)) }
+    return try plan(effort: features.effort) { .init(revision: revision, count: try features.rows(by: $0).count) }
   }
 
   static func queryExtent(

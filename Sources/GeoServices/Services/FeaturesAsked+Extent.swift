@@ -8,7 +8,7 @@ import Query
 extension FeaturesAsked {
   /// How many they are, and the box around them as they are in `target`; nil when none has a place.
   ///
-  /// - Parameter worker: as with ``count(by:)``.
+  /// - Parameter worker: as with ``rows(by:)``.
   func extent(
     in target: SpatialReference, _ transformer: any CoordinateTransformer, by worker: Worker?
   ) throws -> (count: Int, box: Envelope?) {

@@ -32,6 +32,8 @@ struct FeaturesAsked: Sendable {
   private let area: Area?
   private let ids: [Int]?
   private let condition: CompiledExpression?
+  /// What a look at a feature costs, by the conditions that it is held against.
+  private let look: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
   private let transformer: any CoordinateTransformer
@@ -52,9 +54,10 @@ struct FeaturesAsked: Sendable {
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
     let schema = store.schema
-    condition = try question.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/params/whereClause").1
+    let asked = try question.whereClause.map { text in
+      try Expression.condition(text, over: schema, at: "/params/whereClause")
     }
+    condition = asked?.1
     let layerTime = layer?.time
     time = try question.timeExtent.map { extent in
       guard let layerTime else { throw ModelError.noTime(id) }
@@ -62,6 +65,9 @@ struct FeaturesAsked: Sendable {
     }
     area = try Area(question.envelope, question.spatialReference, for: store, in: reference, world)
     (ids, isSelected, transformer) = (question.ids, question.isSelected, world.transformer)
+    // A time is a text to be read.
+    let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
+    look = 1 + ((asked?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
   }
 
   // MARK: Effort
@@ -72,6 +78,8 @@ struct FeaturesAsked: Sendable {
   /// What a feature costs that has to be transformed, and what one costs that is written, in looks at a feature.
   static let transforming = 200
   static let writing = 10
+  /// And one that is put in order.
+  static let ordering = 10
 
   /// So much of positions and texts is transformed or written at once.
   static let smallWeight = 1 << 20
@@ -91,7 +99,7 @@ struct FeaturesAsked: Sendable {
     }
   }
 
-  /// What has to be done to find them: about how many features are looked at, by each eight parts of a condition.
+  /// What has to be done to find them: about how many features are looked at, and what a look costs.
   var effort: Int {
     let candidates: Int
     if let ids {
@@ -101,7 +109,7 @@ struct FeaturesAsked: Sendable {
     } else {
       candidates = store.count
     }
-    let looks = candidates * (1 + (condition?.size ?? 0) / 8)
+    let looks = candidates * look
     return area.map { $0.reference == reference } ?? true ? looks : looks + candidates * Self.transforming
   }
 
@@ -110,12 +118,7 @@ struct FeaturesAsked: Sendable {
   /// Whether they are all that the store has.
   var isAll: Bool { ids == nil && area == nil && wantsAll }
 
-  /// How many they are; in boxes alone without visiting each.
-  ///
-  /// - Parameter worker: who counts, asked again and again whether the answer is still wanted; nil on the loop.
-  func count(by worker: Worker?) throws -> Int { try quickCount ?? rows(by: worker).count }
-
-  /// The same where no feature has to be looked at.
+  /// How many they are where no feature has to be looked at: all, or those in boxes alone.
   var quickCount: Int? {
     if isAll { return store.count }
     guard ids == nil, wantsAll, let area, let own = area.own, area.reference == reference else { return nil }
@@ -124,7 +127,7 @@ struct FeaturesAsked: Sendable {
 
   /// All of them, in drawing order.
   ///
-  /// - Parameter worker: as with ``count(by:)``.
+  /// - Parameter worker: who looks, asked again and again whether the answer is still wanted; nil on the loop.
   func rows(by worker: Worker?) throws -> [UInt32] {
     var rows: [UInt32]
     if let ids {

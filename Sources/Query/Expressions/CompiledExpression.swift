@@ -8,8 +8,6 @@ import Geometry
 /// anew), compile again.
 public struct CompiledExpression: Sendable {
   let tree: ExpressionTree
-  /// How many operators, functions, names and constants it has.
-  public var size: Int { tree.nodes.count }
   /// The store's column of each property.
   let columns: [Int]
   let plan: FilterPlan

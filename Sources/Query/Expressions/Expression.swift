@@ -37,6 +37,9 @@ public struct Expression: Hashable, Sendable {
   /// The names it refers to, each once, in the order of the text.
   public var properties: [String] { tree.parts.properties }
 
+  /// How many operators, functions, names and constants it has.
+  public var size: Int { tree.nodes.count }
+
   /// What the value of an expression is for.
   public enum Use: Sendable {
     /// A value of any type.
