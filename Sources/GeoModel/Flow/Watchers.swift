@@ -67,6 +67,9 @@ private struct RestoredPlaces {
 }
 
 extension World {
+  /// Whether there are links or derived properties at all.
+  public mutating func isFollowed() -> Bool { !currentWatchers().isEmpty }
+
   /// What is due because of what was recorded since the last call: each once, in the order in which it came up. Of a link whose
   /// both ends changed the later one counts.
   ///

@@ -70,8 +70,8 @@ extension World {
     }
   }
 
-  /// Changes graphics; answers how many differ from before.
-  public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> Int {
+  /// Changes graphics; answers which differ from before, in the order of the edits.
+  public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
     return try edit(id, isUndone: isUndone, selects: selects) { (store, reversal) throws(StoreFailure) in
@@ -84,10 +84,14 @@ extension World {
         if !isOnce { changed.insert(edit.id) }
         return true
       }
-      guard !effective.isEmpty else { return (0, []) }
+      guard !effective.isEmpty else { return ([], []) }
       try store.update(effective, recording: &reversal)
-      let ids = effective.map(\.id)
-      return (ids.count > 1 ? Set(ids).count : 1, [.updated(.list(ids))])
+      var ids = effective.map(\.id)
+      if !isOnce {
+        var seen: Set<Int> = []
+        ids.removeAll { !seen.insert($0).inserted }
+      }
+      return (ids, [.updated(.list(ids))])
     }
   }
 

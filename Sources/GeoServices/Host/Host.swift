@@ -52,8 +52,10 @@ public final class Host: MethodHost {
   var subscribers = Subscribers()
   var tasks = Tasks()
   var router = Router()
+  /// A command within a transaction: writes its result.
+  typealias Command = (_ params: JSONValue, inout World, inout JSONWriter) throws -> Void
   /// What transactions are made of, by name.
-  var commands: [String: (JSONValue, inout World, inout JSONWriter) throws -> Void] = [:]
+  var commands: [String: Command] = [:]
   /// The request of the session's shape that is being answered.
   var running: Call?
   /// There from the first message on.

@@ -8,6 +8,12 @@ import JSONRPC
 enum ModelService: ModelHandlers {
   typealias Host = GeoServices.Host
 
+  private struct Command {
+    let method: String
+    let params: JSONValue
+    let run: Host.Command
+  }
+
   static func apply(_ params: ModelProtocol.Apply.Params, on host: Host) throws -> ModelProtocol.Apply.Result {
     let commands = try params.commands.enumerated().map { index, command in
       // Steps of history are made of transactions, not the other way round.
@@ -16,19 +22,42 @@ enum ModelService: ModelHandlers {
           .notACommand, "\"\(command.method)\" is no command.", path: "/params/commands/\(index)/method",
           expected: "the name of a command")
       }
-      return (run, command.params?.value ?? JSONDocument.emptyObject.unownedRoot)
+      return Command(
+        method: command.method, params: command.params?.value ?? JSONDocument.emptyObject.unownedRoot, run: run)
     }
     var texts: [String] = []
     texts.reserveCapacity(commands.count)
     try host.perform("model/apply", step: params.name) { world in
       var writer = JSONWriter(capacity: 256)
-      for (index, (run, params)) in commands.enumerated() {
-        do { try run(params, &world, &writer) } catch { throw failure(of: index, error, params) }
-        texts.append(writer.string)
-        writer.reset()
+      while texts.count < commands.count {
+        let row = row(in: commands[texts.count...])
+        if row.count > 1, let results = OverlayService.updateGraphics(inARow: row.map(\.params), in: &world) {
+          for result in results {
+            result.encode(to: &writer)
+            texts.append(writer.string)
+            writer.reset()
+          }
+        } else {
+          for (index, command) in zip(row.indices, row) {
+            do { try command.run(command.params, &world, &writer) } catch {
+              throw failure(of: index, error, command.params)
+            }
+            texts.append(writer.string)
+            writer.reset()
+          }
+        }
       }
     }
     return .init(revision: host.world.revision, results: texts.map { text in .written { $0.raw(text) } })
+  }
+
+  /// The first command, with those behind it that update graphics of the same overlay.
+  private static func row(in commands: ArraySlice<Command>) -> ArraySlice<Command> {
+    guard commands.first?.method == "overlay/updateGraphics" else { return commands.prefix(1) }
+    let overlay = commands.first.flatMap { try? $0.params["overlay"].string() }
+    return commands.prefix {
+      $0.method == "overlay/updateGraphics" && (try? $0.params["overlay"].string()) == overlay
+    }
   }
 
   /// The command's error as it is when it is sent alone, and which command it was.

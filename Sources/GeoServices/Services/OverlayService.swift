@@ -65,7 +65,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.AddGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let batch = reader.readBatch(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
+    let batch = reader.readBatch(params.graphics, beside: world.overlays[id]?.store)
     try check(reader)
     let added = try world.addGraphics(batch, to: id)
     return .init(revision: world.revision, firstId: added.firstID, count: added.count)
@@ -76,10 +76,10 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.UpdateGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let edits = reader.readEdits(params.graphics) { world.overlays[id]?.store.contains(id: $0) ?? false }
+    let edits = reader.readEdits([params.graphics], of: world.overlays[id]?.store)
     try check(reader)
-    let count = try world.updateGraphics(edits, of: id)
-    return .init(revision: world.revision, count: count)
+    let changed = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: changed.count)
   }
 
   static func replaceGraphics(
@@ -87,7 +87,7 @@ enum OverlayService: OverlayHandlers {
   ) throws -> OverlayProtocol.ReplaceGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
-    let batch = reader.readBatch(params.graphics) { _ in false }
+    let batch = reader.readBatch(params.graphics, beside: nil)
     try check(reader)
     let replaced = try world.replaceGraphics(batch, of: id)
     return .init(
@@ -96,7 +96,7 @@ enum OverlayService: OverlayHandlers {
       removed: replaced.changes.removed.count)
   }
 
-  private static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
+  static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
     let reference = try world.overlays.require(id).reference
     let transformer = world.transformer
     return GraphicReader { geometry, name in
@@ -170,8 +170,8 @@ enum OverlayService: OverlayHandlers {
       edit.attributes = columns.map { ($0.0, ColumnReader.value($0.1, at: index)) }
       return edit
     }
-    let count = try world.updateGraphics(edits, of: id)
-    return .init(revision: world.revision, count: count)
+    let changed = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: changed.count)
   }
 
   private static func position(

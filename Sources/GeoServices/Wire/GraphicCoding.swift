@@ -118,15 +118,15 @@ struct GraphicReader {
 
   init(transform: @escaping (Geometry, String) throws -> Geometry) { self.transform = transform }
 
-  /// - Parameter exists: whether there is a graphic of that id.
-  mutating func readBatch(_ graphics: [JSONOpaque], _ exists: (Int) -> Bool) -> FeatureBatch {
+  /// - Parameter store: whose ids are taken.
+  mutating func readBatch(_ graphics: [JSONOpaque], beside store: FeatureStore?) -> FeatureBatch {
     var batch = FeatureBatch()
     batch.reserveCapacity(graphics.count)
     var given: Set<Int> = []
     for (index, graphic) in graphics.enumerated() {
       guard let value = graphic.value else { continue }
       do {
-        if let id = try read(value, into: &batch), exists(id) || !given.insert(id).inserted {
+        if let id = try read(value, into: &batch), store?.contains(id: id) ?? false || !given.insert(id).inserted {
           throw WireFault(.idExists, value["id"].error(expected: "an id that is free"))
         }
       } catch { note(error, index, value) }
@@ -242,17 +242,23 @@ struct GraphicReader {
 
   // MARK: Updates
 
-  /// - Parameter exists: whether there is a graphic of that id.
-  mutating func readEdits(_ updates: [JSONOpaque], _ exists: (Int) -> Bool) -> [FeatureEdit] {
+  /// Reads the `graphics` of one call or several; an index in a failure is that in its call.
+  ///
+  /// - Parameter store: the graphics that are edited.
+  mutating func readEdits(_ calls: [[JSONOpaque]], of store: FeatureStore?) -> [FeatureEdit] {
     var edits: [FeatureEdit] = []
-    edits.reserveCapacity(updates.count)
-    for (index, update) in updates.enumerated() {
-      guard let value = update.value else { continue }
-      do {
-        let edit = try edit(value)
-        guard exists(edit.id) else { throw WireFault(.unknownId, value["id"].error(expected: "the id of a graphic")) }
-        edits.append(edit)
-      } catch { note(error, index, value) }
+    edits.reserveCapacity(calls.reduce(0) { $0 + $1.count })
+    for updates in calls {
+      for (index, update) in updates.enumerated() {
+        guard let value = update.value else { continue }
+        do {
+          let edit = try edit(value)
+          guard store?.contains(id: edit.id) ?? false else {
+            throw WireFault(.unknownId, value["id"].error(expected: "the id of a graphic"))
+          }
+          edits.append(edit)
+        } catch { note(error, index, value) }
+      }
     }
     return edits
   }
