@@ -25,8 +25,11 @@ extension World {
   public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       let known = Set(list.compactMap(\.itemID))
-      if let missing = ids.first(where: { !known.contains($0) }) { throw .flow(.unknownItem(missing)) }
-      let gone = Set(ids)
+      var gone: Set<String> = []
+      for (index, id) in ids.enumerated() {
+        guard known.contains(id) else { throw .flow(.unknownItem(id)) }
+        guard gone.insert(id).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+      }
       list.removeAll { $0.itemID.map(gone.contains) ?? false }
     }
   }

@@ -38,6 +38,19 @@ extension World {
     if hasOther { history.noteOtherChange() }
   }
 
+  /// After what followed from the step itself: it will follow again from whatever takes the step back.
+  ///
+  /// - Returns: whether something is told of the history that was not; once, as a document that is modified stays so.
+  public mutating func commitFollowing() -> Bool {
+    let journal = takeNotes()
+    guard !journal.isEmpty else { return false }
+    let before = history.state
+    if !undoable(journal).isEmpty { history.noteOtherChange() }
+    recordHistory(since: before)
+    forgetNotes()
+    return before.isModified != history.isModified
+  }
+
   /// Takes the newest step back.
   ///
   /// - Returns: its name.

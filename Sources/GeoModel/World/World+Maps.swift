@@ -58,7 +58,7 @@ extension World {
     try check(
       update.clear,
       allowed: [
-        "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
+        "title", "basemap", "basemap.name", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
         "backgroundColor",
       ])
     if update.clear.contains("title") { new.title = nil }
@@ -81,6 +81,7 @@ extension World {
       dropped = basemap.baseLayers + basemap.referenceLayers
       new.basemap = nil
     }
+    if update.clear.contains("basemap.name") { new.basemap?.name = nil }
     if let basemap = update.basemap {
       new.basemap = new.basemap ?? Basemap()
       if let name = basemap.name { new.basemap?.name = name }

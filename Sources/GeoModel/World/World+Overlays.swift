@@ -70,36 +70,28 @@ extension World {
     }
   }
 
-  /// Changes graphics; answers which differ from before, in the order of the edits.
+  /// Changes graphics, each once; answers which differ from before, in the order of the edits.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
     return try edit(id, isUndone: isUndone, selects: selects) { (store, reversal) throws(StoreFailure) in
-      // What one edit of a call sets, a later one may set back.
-      var changed: Set<Int> = []
-      let isOnce = zip(edits, edits.dropFirst()).allSatisfy { $0.id < $1.id }
+      try FeatureStore.requireOnce(edits.map(\.id))
       let effective = edits.filter { edit in
-        if changed.contains(edit.id) { return true }
-        guard store.feature(id: edit.id).map({ edit.changes($0, store.schema) }) ?? true else { return false }
-        if !isOnce { changed.insert(edit.id) }
-        return true
+        store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true
       }
       guard !effective.isEmpty else { return ([], []) }
       try store.update(effective, recording: &reversal)
-      var ids = effective.map(\.id)
-      if !isOnce {
-        var seen: Set<Int> = []
-        ids.removeAll { !seen.insert($0).inserted }
-      }
+      let ids = effective.map(\.id)
       return (ids, [.updated(.list(ids))])
     }
   }
 
-  /// Moves graphics to points; answers how many stand elsewhere than before.
+  /// Moves graphics to points, each once; answers how many stand elsewhere than before.
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
     try edit(id, selects: false) { (store, reversal) throws(StoreFailure) in
+      try FeatureStore.requireOnce(ids)
       let moved = ids.indices.filter { index in
         guard let point = store.feature(id: ids[index])?.point else { return true }
         return point.x != x[index] || point.y != y[index] || z != nil

@@ -24,7 +24,7 @@ public enum BindingProtocol {
   public struct Binding: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var binding: String
-    /// Of its last change.
+    /// Of the last change of the object that it leads into, or its own where that is later.
     public var revision: Int
     /// Where it leads; absent for a constant. Who wants to follow it observes this.
     public var path: String?

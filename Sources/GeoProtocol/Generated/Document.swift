@@ -27,7 +27,8 @@ public enum DocumentProtocol {
     public var revision: Int
     /// Its file, absolute; absent before it is first saved.
     public var path: String?
-    /// Whether it differs from what was last saved, but for viewpoints.
+    /// Whether it differs from what was last saved, but for viewpoints, what is selected, and location displays:
+    /// these are saved as they stand then. Selections of layers are not saved.
     public var isModified: Bool
 
     public init(revision: Int, path: String? = nil, isModified: Bool) {
@@ -650,7 +651,7 @@ public enum DocumentProtocol {
     public var backgroundColor: String?
     /// The ground.
     public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
-    /// First match first. One that cannot be opened fails the document.
+    /// First match first. One that cannot be opened comes with the status `failed`.
     public var elevationSources: [DocumentProtocol.SavedElevationSource]
     /// First drawn first; what is in a group stands behind it and names it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]

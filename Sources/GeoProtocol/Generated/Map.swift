@@ -414,7 +414,7 @@ public enum MapProtocol {
       public var maxScale: Double?
       /// What is seen where nothing is drawn; none when absent.
       public var backgroundColor: String?
-      /// Members to take away: `title`, `basemap` (with its layers), `bookmarks`, `initialViewpoint`,
+      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
       /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
       public var clear: [String]?
 

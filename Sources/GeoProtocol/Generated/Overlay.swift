@@ -661,7 +661,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Changes graphics.
+  /// Changes graphics, each at most once.
   public enum UpdateGraphics {
     public static let name: StaticString = "overlay/updateGraphics"
     public static let params = [
@@ -778,7 +778,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Changes positions or attributes, given in columns of equal length.
+  /// Changes positions or attributes, each graphic's at most once, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"
     public static let params = [

@@ -43,7 +43,7 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.AddColumns.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.AddColumns.Result
 
-  /// Changes graphics.
+  /// Changes graphics, each at most once.
   static func updateGraphics(
     _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.UpdateGraphics.Result
@@ -53,7 +53,7 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.ReplaceGraphics.Result
 
-  /// Changes positions or attributes, given in columns of equal length.
+  /// Changes positions or attributes, each graphic's at most once, given in columns of equal length.
   static func updateColumns(
     _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Host.World
   ) throws -> OverlayProtocol.UpdateColumns.Result

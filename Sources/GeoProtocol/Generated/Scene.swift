@@ -528,7 +528,7 @@ public enum SceneProtocol {
       public var backgroundColor: String?
       /// The ground.
       public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
-      /// Members to take away: `title`, `basemap` (with its layers), `bookmarks`, `initialViewpoint`,
+      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
       /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
       public var clear: [String]?
 

@@ -86,8 +86,9 @@ public enum SessionProtocol {
   public struct Meta: JSONDecodable, JSONEncodable, Sendable {
     /// Names the writer; every change that the request makes carries it, so that its author can tell an echo.
     public var origin: String?
-    /// Only if the object that the command names (`view`, `map` ...) has not changed since this revision, or the
-    /// world when it names none; else `contentModified`. Commands look at it.
+    /// Only if the object that the command names (`view`, `map`, `node`, the one that a `path` or a `binding` leads
+    /// into ...) has not changed since this revision, or the world when it names none; else `contentModified`.
+    /// Commands look at it.
     public var ifRevision: Int?
     /// What the command's step is called in the history of undo; the method's name when absent.
     public var step: String?

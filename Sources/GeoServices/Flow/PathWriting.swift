@@ -128,6 +128,9 @@ enum PathWriting {
     if setter.isSpread {
       guard let spread = value.members else { throw wrong("object") }
       for name in spread.names { add(name, spread[name] ?? .null) }
+    } else if path.names.dropFirst(2).elementsEqual(["basemap", "name"]), value.members?["name"]?.isNull ?? true {
+      // What a command changes of a basemap it is given, not all of it.
+      add("basemap.name", .null)
     } else {
       add(member, value)
     }

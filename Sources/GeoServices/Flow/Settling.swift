@@ -100,6 +100,12 @@ enum Settling {
 }
 
 extension Host {
+  /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
+  func commit(_ step: String) {
+    world.commit(step)
+    repeat { settleOrUnlink() } while world.commitFollowing()
+  }
+
   /// The same where no command could be refused: links that cannot follow are closed.
   func settleOrUnlink() {
     for _ in 0...world.links.count {

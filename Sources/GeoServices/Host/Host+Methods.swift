@@ -21,7 +21,7 @@ extension Host {
       let given = try P(from: params)
       if let revision = try RequestMeta(params).ifRevision {
         // What the transaction itself has changed is nobody else's change.
-        try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params)))
+        try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
       let result = try body(given, &world)
       try Settling.settle(&world)
@@ -103,7 +103,7 @@ extension Host {
     do {
       let result = try body(&world)
       try Settling.settle(&world)
-      world.commit(step ?? meta.step ?? call.method)
+      commit(step ?? meta.step ?? call.method)
       return result
     } catch {
       world.rollBack()
@@ -137,7 +137,7 @@ extension Host {
 
 /// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
 func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
-  let object = objectNamed(by: "\(name)", in: params)
+  let object = objectNamed(by: "\(name)", in: params, of: world)
   // An object that is not there is the command's own affair.
   try checkRevision(revision, object.map { world.revision(of: $0) ?? 0 } ?? world.revision)
 }

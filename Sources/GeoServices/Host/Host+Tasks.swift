@@ -69,7 +69,7 @@ extension Host {
       return Place(scope: nil, key: DocumentService.openKey)
     }
     guard let key = options?.key else { return Place(scope: scope) }
-    let revision = objectNamed(by: call.method, in: call.params).flatMap { world.revision(of: $0) }
+    let revision = objectNamed(by: call.method, in: call.params, of: world).flatMap { world.revision(of: $0) }
     return Place(scope: scope, key: key, revision: revision)
   }
 
@@ -144,7 +144,7 @@ extension Host {
     do {
       let result = try outcome.get()(&world)
       settleOrUnlink()
-      world.commit(task.method)
+      commit(task.method)
       tasks.remove(task)
       publish(comparedWith: before)
       tellHeldBack()

@@ -25,8 +25,16 @@ struct RequestMeta {
   }
 }
 
-/// The object that a method's params name first, for `meta.ifRevision`; nil for the world.
-func objectNamed(by method: String, in params: JSONValue) -> ObjectReference? {
+/// The object that a method's params name first, for `meta.ifRevision`; nil for the world. A binding stands for what it leads into.
+func objectNamed(by method: String, in params: JSONValue, of world: World) -> ObjectReference? {
+  func find(_ id: JSONValue) -> ObjectReference? { (try? id.string()).flatMap { world.find($0) } }
+  switch method.prefix(while: { $0 != "/" }) {
+  case "environment": return find(params["node"])
+  case "state": return (try? params["path"].string()).flatMap { ModelPath(pointer: $0)?.object }
+  case "binding":
+    if let path = find(params["binding"]).flatMap({ world.bindings[ID($0.id)]?.path }) { return path.object }
+  default: break
+  }
   let target: (Collection, JSONValue)? =
     switch method.prefix(while: { $0 != "/" }) {
     case "source": (.sources, params["source"])

@@ -26,9 +26,11 @@ extension RPCError {
       self.init(
         fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
         path: path(fault.error), expected: fault.error.expected)
-    case ModelError.unknownID(let collection, let id) where root?.member(collection.noun).isPresent == true:
-      self.init(ModelError.unknownID(collection, id))
-      self.path = "\(prefix)/\(collection.noun)"
+    case let error as ModelError where error.unknown != nil:
+      self.init(error)
+      if let root, let (noun, id) = error.unknown {
+        self.path = Self.place(of: id, noun, in: root).map { "\(prefix)/\($0)" }
+      }
     case let error as SymbologyError: self.init(error, at: prefix)
     case ModelError.symbology(let error): self.init(error, at: prefix)
     case ModelError.flow(let error): self.init(error, in: root, at: prefix)
@@ -39,6 +41,19 @@ extension RPCError {
     case is CancellationError: self = .cancelled
     default: return nil
     }
+  }
+
+  /// Which member of params names something by its id: the one called like what is meant, or another.
+  private static func place(of id: String, _ noun: String, in params: JSONValue) -> String? {
+    func names(_ value: JSONValue) -> Bool { (try? value.string())?.isWritten(as: id) == true }
+    if names(params.member(noun)) { return noun }
+    var found: String?
+    params.forEachMember { name, value in
+      let name = String(decoding: name, as: UTF8.self)
+      if found == nil, name != "title", name != "name", names(value) { found = name }
+    }
+    // What is not named as it stands in a member of that name.
+    return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
   init(_ error: ModelError) {
@@ -179,5 +194,16 @@ extension RPCError {
       ).encode(to: &writer)
     }
     return writer.string
+  }
+}
+
+extension ModelError {
+  /// What there is not: what it is called in params, and its id.
+  fileprivate var unknown: (noun: String, id: String)? {
+    switch self {
+    case .unknownID(let collection, let id): (collection.noun, id)
+    case .unknownItem(let noun, let id): (noun, id)
+    default: nil
+    }
   }
 }

@@ -25,9 +25,7 @@ extension OverlayService {
     else { return nil }
     let edits = reader.readEdits(calls, of: world.overlays[id]?.store)
     let before = world.revision
-    guard reader.failureCount == 0, areDistinct(edits.map(\.id)),
-      let changed = try? world.updateGraphics(edits, of: id)
-    else { return nil }
+    guard reader.failureCount == 0, let changed = try? world.updateGraphics(edits, of: id) else { return nil }
     var rest = changed[...]
     var ids = edits.lazy.map(\.id)[...]
     return calls.map { graphics in
@@ -36,9 +34,5 @@ extension OverlayService {
       ids = ids.dropFirst(graphics.count)
       return .init(revision: rest.count < changed.count ? world.revision : before, count: count - rest.count)
     }
-  }
-
-  private static func areDistinct(_ ids: [Int]) -> Bool {
-    zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 } || Set(ids).count == ids.count
   }
 }

@@ -147,9 +147,10 @@ enum OverlayService: OverlayHandlers {
     let id = OverlayID(params.overlay)
     _ = try world.overlays.require(id)
     let ids = try ColumnReader.ids(params.ids)
-    guard (params.x == nil) == (params.y == nil) else {
-      let missing = params.x == nil ? "x" : "y"
-      throw RPCError(.invalidParams, "x and y come together.", path: "/params/\(missing)", expected: "a column")
+    for (name, column, other) in [("x", params.x, params.y ?? params.z), ("y", params.y, params.x ?? params.z)]
+    where column == nil && other != nil {
+      throw RPCError(
+        .invalidParams, "x and y come together, and z with them.", path: "/params/\(name)", expected: "a column")
     }
     var columns: [(String, Column)] = []
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {

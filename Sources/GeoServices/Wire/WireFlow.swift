@@ -73,8 +73,9 @@ extension Wire {
     case .path(let path): value = PathReading.value(at: path, in: world)
     case .constant(let constant): value = constant
     }
+    let target = binding.path?.object.flatMap { world.revision(of: $0) } ?? 0
     return .init(
-      binding: binding.id.rawValue, revision: binding.revision, path: binding.path?.description,
+      binding: binding.id.rawValue, revision: max(binding.revision, target), path: binding.path?.description,
       access: access(binding),
       owner: binding.owner?.id, value: present(value))
   }

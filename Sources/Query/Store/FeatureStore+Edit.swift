@@ -125,6 +125,19 @@ extension FeatureStore {
     reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
   }
 
+  /// Refuses ids of which one stands there twice.
+  ///
+  /// - Throws: ``StoreFailure`` naming each that was there before.
+  public static func requireOnce(_ ids: [Int]) throws(StoreFailure) {
+    guard !zip(ids, ids.dropFirst()).allSatisfy({ $0 < $1 }) else { return }
+    var known: Set<Int> = []
+    var failures: [StoreFailure.Item] = []
+    for (index, id) in ids.enumerated() where !known.insert(id).inserted {
+      failures.append(.init(index: index, error: .idRepeated(id)))
+    }
+    guard failures.isEmpty else { throw StoreFailure(failures) }
+  }
+
   // MARK: -
 
   /// The rows of features, in the order of their ids here.

@@ -2421,8 +2421,8 @@ class MapMethods(AsyncCaller):
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
-            clear: Members to take away: `title`, `basemap` (with its layers), `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3463,7 +3463,7 @@ class OverlayMethods(AsyncCaller):
         graphics: Sequence[t.GraphicUpdate],
         meta: t.Meta | None = None,
     ) -> t.OverlayUpdateGraphicsResult:
-        """Changes graphics.
+        """Changes graphics, each at most once.
 
         Args:
             overlay: The overlay.
@@ -3557,7 +3557,7 @@ class OverlayMethods(AsyncCaller):
         attributes: Mapping[str, t.Column] | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayUpdateColumnsResult:
-        """Changes positions or attributes, given in columns of equal length.
+        """Changes positions or attributes, each graphic's at most once, given in columns of equal length.
 
         Args:
             overlay: The overlay.
@@ -3970,8 +3970,8 @@ class SceneMethods(AsyncCaller):
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
             base_surface: The ground.
-            clear: Members to take away: `title`, `basemap` (with its layers), `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -6184,6 +6184,7 @@ class ViewModelMethods(AsyncCaller):
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             UnknownItemError: The list has no item of that id.
+            DuplicateItemError: An item of that id is there already, or twice among those given.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
 
