@@ -54,11 +54,12 @@ public struct TaskPlan<Host: MethodHost, R: Sendable>: Sendable {
 
   public init(
     abandon: (@Sendable (inout Host.World) -> Void)? = nil,
+    awaiting: (@Sendable (Host) -> [Host.Prerequisite])? = nil,
     work: @escaping @Sendable (Host.TaskContext) throws -> Finish
   ) {
     self.work = work
     self.abandon = abandon
-    awaits = nil
+    awaits = awaiting
     answer = nil
   }
 

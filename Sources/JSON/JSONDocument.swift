@@ -2,6 +2,12 @@
 
 import CJansson
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// Bounds on what one text may hold.
 public struct JSONLimits: Sendable {
   /// Values at most; jansson needs a few hundred bytes for each.
@@ -36,6 +42,8 @@ public final class JSONDocument: @unchecked Sendable {
 
   /// Parses one text: any JSON value, UTF-8, no member's name twice, NUL allowed in strings but not in names.
   ///
+  /// An integer beyond 64 bits is read as the double next to it, as by everybody to whom all numbers are doubles.
+  ///
   /// - Complexity: linear; about ten times the text in memory.
   public init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
     // Two bytes are the least that a value takes, so only long texts can have too many.
@@ -45,16 +53,28 @@ public final class JSONDocument: @unchecked Sendable {
     guard let arena = ParseArena(textSize: text.count) else {
       throw JSONSyntaxError(kind: .outOfMemory, reason: "out of memory", offset: 0)
     }
+    // jansson takes a zero byte behind a number for its end.
+    if let start = text.baseAddress, let zero = memchr(start, 0, text.count) {
+      throw JSONSyntaxError(kind: .malformed, reason: "a zero byte", offset: UnsafeRawPointer(zero) - start)
+    }
     var error = json_error_t()
-    let flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY
-    let empty: StaticString = ""
-    let bytes = text.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
-    let root = arena.withAllocation {
-      json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error)
+    let root = arena.withAllocation { () -> UnsafeMutablePointer<json_t>? in
+      if let root = Self.load(text, &error) { return root }
+      guard error.code == json_error_numeric_overflow, let rewritten = LargeIntegers.asReals(text) else { return nil }
+      return rewritten.withUnsafeBytes { Self.load($0, &error) }
     }
     guard let root else { throw JSONSyntaxError(error) }
     owned = root
     self.arena = consume arena
+  }
+
+  private static func load(
+    _ text: UnsafeRawBufferPointer, _ error: inout json_error_t
+  ) -> UnsafeMutablePointer<json_t>? {
+    let flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY
+    let empty: StaticString = ""
+    let bytes = text.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
+    return json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error)
   }
 
   public convenience init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
@@ -90,18 +110,18 @@ public final class JSONDocument: @unchecked Sendable {
   }
 }
 
+extension json_error_t {
+  /// What kind of error it is: jansson keeps it in the last byte of the text.
+  fileprivate var code: json_error_code {
+    withUnsafeBytes(of: text) { json_error_code(rawValue: UInt32($0[$0.count - 1])) }
+  }
+}
+
 extension JSONSyntaxError {
-  init(_ error: json_error_t) {
-    var error = error
-    // jansson keeps its error code in the last byte of the text.
-    let (reason, code) = withUnsafeBytes(of: &error.text) { bytes in
-      (
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self),
-        json_error_code(rawValue: UInt32(bytes[bytes.count - 1]))
-      )
-    }
+  fileprivate init(_ error: json_error_t) {
+    let reason = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let kind: Kind =
-      switch code {
+      switch error.code {
       case json_error_duplicate_key: .duplicateKey
       case json_error_stack_overflow: .tooDeep
       case json_error_invalid_utf8: .invalidUTF8

@@ -5,7 +5,7 @@ import CJansson
 /// Why a text is no JSON document.
 public struct JSONSyntaxError: Error, Hashable, Sendable {
   public enum Kind: String, Sendable {
-    /// Not JSON by RFC 8259, or a number beyond 64 bits, or a lone surrogate.
+    /// Not JSON by RFC 8259, or a number beyond any double, or a lone surrogate.
     case malformed
     /// A member's name stands twice in one object.
     case duplicateKey

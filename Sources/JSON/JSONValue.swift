@@ -160,8 +160,9 @@ extension JSONValue {
     }
   }
 
+  /// An empty array passes: it is what some languages have for an empty object.
   public func requireObject() throws(JSONError) {
-    guard kind == .object else { throw typeError(expected: "object") }
+    guard kind == .object || (kind == .array && count == 0) else { throw typeError(expected: "object") }
   }
 
   public func requireArray() throws(JSONError) {

@@ -10,6 +10,8 @@ final class Batch {
   var remaining = 1
   /// All ids of it: they are in flight until the array is written.
   var ids: [RequestID] = []
+  /// Whether `exit` came in it: what is behind that is not run.
+  var exits = false
   /// What is to happen behind the array.
   var afterwards: [() -> Void] = []
 

@@ -33,12 +33,17 @@ extension Session {
     switch action {
     case .cancelRequest:
       if phase == .initialized, let id = RequestID(call.params["id"]) { cancelInFlight(id) }
-    case .exit: end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: 2_000_000_000))
+    case .exit:
+      // Behind the array of its batch.
+      if let batch = call.batch { batch.exits = true } else { exit() }
     case .setTrace: setTrace(call.params["value"])
     case .initialized: if phase == .initialized { lifecycle.initialized() }
     case .initialize, .shutdown: logger.debug("\(action.rawValue) is a request; as a notification it was ignored")
     }
   }
+
+  /// Ends once what is written has gone.
+  func exit() { end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: 2_000_000_000)) }
 
   // MARK: - Cancel
 
@@ -49,7 +54,7 @@ extension Session {
   }
 
   /// In the order of their beginning, which is the order of answers that a reader expects.
-  private func cancelAll() {
+  func cancelAll() {
     let all = inFlight.values.compactMap { entry -> PendingReply? in
       if case .pending(let pending) = entry { pending } else { nil }
     }

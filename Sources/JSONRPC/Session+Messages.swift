@@ -61,7 +61,7 @@ extension Session {
       return write(error: .batchTooLarge(limit: limits.batch), id: nil, batch: nil)
     }
     let batch = Batch()
-    for index in 0..<count where ending == nil {
+    for index in 0..<count where ending == nil && !batch.exits {
       let entry = entries[index]
       if entry.kind == .object {
         handle(entry, document, batch: batch, at: position)
@@ -70,7 +70,9 @@ extension Session {
         write(error: .invalidRequest("An entry of a batch is an object."), id: nil, batch: batch)
       }
     }
+    if batch.exits { cancelAll() }
     settle(batch)
+    if batch.exits { exit() }
   }
 
   private func handle(_ message: JSONValue, _ document: JSONDocument, batch: Batch?, at position: Int) {
@@ -96,18 +98,27 @@ extension Session {
         inFlight[usable] = .answered
       }
     }
-    let none = envelope.params.map { !$0.isPresent || ($0.kind == .array && $0.count == 0) } ?? true
-    let params = none ? JSONDocument.emptyObject.unownedRoot : envelope.params ?? message["params"]
+    let given = envelope.params.flatMap(Self.params)
+    let params = given ?? JSONDocument.emptyObject.unownedRoot
     let place = name.withUTF8 { router.find($0) }
     let route = place.map { router.routes[$0] }
     let call = Call(
       session: self, method: route?.name ?? "", id: id, params: params, document: document, message: message,
-      hasParams: !none, batch: batch)
+      hasParams: given != nil, batch: batch)
     if let id {
       request(call, id, route, name, at: position)
     } else {
       notification(call, route, name)
     }
+  }
+
+  /// Params that hold something. Libraries that take any number of them send an array: its one object is meant, whatever nothings follow.
+  @inline(__always)
+  private static func params(_ given: JSONValue) -> JSONValue? {
+    guard given.kind == .array else { return given.isPresent ? given : nil }
+    let first = given[0]
+    guard (1..<max(1, given.count)).allSatisfy({ !given[$0].isPresent }) else { return given }
+    return first.isPresent ? (first.kind == .object ? first : given) : nil
   }
 
   /// The id as one that can be used; otherwise it is answered for.

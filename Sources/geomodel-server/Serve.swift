@@ -32,7 +32,7 @@ func serve(_ flags: Flags) -> Never {
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
   let wiring = configuration
-  StdioServer.run(logger: logger, trace: trace) { loop, recorder in
+  StdioServer.run(logger: logger, trace: trace, atEnd: UnfinishedSaves.remove) { loop, recorder in
     Host.makeSession(wiring, on: loop, recorder: recorder)
   }
 }

@@ -14,6 +14,16 @@ import Synchronization
   import Darwin
 #endif
 
+/// What is being saved when the process ends.
+public enum UnfinishedSaves {
+  fileprivate static let files = Mutex<Set<String>>([])
+
+  /// Takes away what was written so far; the files themselves stay as they are.
+  public static func remove() {
+    files.withLock { for name in $0 { unlink(name) } }
+  }
+}
+
 /// A new content for a file. Until it is committed the old one stands; given up, it leaves nothing behind.
 struct AtomicFile: ~Copyable {
   private let target: String
@@ -45,6 +55,7 @@ struct AtomicFile: ~Copyable {
       // What an earlier process of this number left behind is not ours to touch.
     } while descriptor < 0 && errno == EEXIST
     guard descriptor >= 0 else { throw RPCError(savingTo: target, errno) }
+    UnfinishedSaves.files.withLock { _ = $0.insert(name) }
     let file = AtomicFile(target: target, temporary: name, descriptor: descriptor)
     // The mask of the process took bits from a mode that is to be kept.
     if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
@@ -52,6 +63,7 @@ struct AtomicFile: ~Copyable {
   }
 
   deinit {
+    defer { UnfinishedSaves.files.withLock { _ = $0.remove(temporary) } }
     guard isOpen else { return }
     close(descriptor)
     unlink(temporary)

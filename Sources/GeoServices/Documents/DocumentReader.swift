@@ -50,7 +50,7 @@ struct DocumentReader {
   }
 
   private func checkVersion() throws -> Int {
-    try root.requireObject()
+    guard root.kind == .object else { throw root.typeError(expected: "object") }
     _ = try DocumentProtocol.DocumentFormat(from: root["format"])
     let version = try root["version"].integer()
     guard version >= 1 else { throw root["version"].error(expected: "integer of at least 1") }

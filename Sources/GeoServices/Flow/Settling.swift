@@ -29,7 +29,7 @@ enum Settling {
         switch watcher {
         case .derived(let id, let name):
           hasDerived = true
-          try count(watcher, &fired)
+          try count(watcher, &fired, in: world)
           derive(name, of: id, in: &world)
         case .link(let id, let fromFirst):
           waiting.removeAll { $0 == watcher || $0 == .link(id, fromFirst: !fromFirst) }
@@ -51,14 +51,14 @@ enum Settling {
 
   private static func watcher(_ id: LinkID, _ fromFirst: Bool) -> Watcher { .link(id, fromFirst: fromFirst) }
 
-  private static func count(_ watcher: Watcher, _ fired: inout [Watcher: Int], in world: World? = nil) throws {
+  private static func count(_ watcher: Watcher, _ fired: inout [Watcher: Int], in world: World) throws {
     fired[watcher, default: 0] += 1
     guard fired[watcher] ?? 0 > patience else { return }
     let paths = fired.filter { $0.value > patience / 2 }.keys.flatMap { watcher -> [String] in
       switch watcher {
       case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
       case .link(let id, let fromFirst):
-        world?.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
+        world.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
       }
     }
     throw ModelError.flow(.cycle(Set(paths).sorted()))

@@ -47,7 +47,8 @@ extension Host {
 
   /// How far a task is that waits for others: each counts the same.
   func tellProgress(of task: RunningTask) {
-    guard task.awaitedCount > 0 else { return }
+    // What it waits for before it opens a document is no part of that.
+    guard task.awaitedCount > 0, task.key != DocumentService.openKey else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }
     task.worker.report(done / Double(task.awaitedCount))
   }

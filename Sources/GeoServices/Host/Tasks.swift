@@ -30,7 +30,8 @@ public final class RunningTask {
   var dependents: [RunningTask] = []
   /// How far it is, in 0...1.
   var fraction = 0.0
-  var isUnwanted: Bool { waiters.isEmpty && dependents.isEmpty }
+  /// Only of loads those are in want that wait for them; others wait for their end, whichever it is.
+  var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || key != LayerService.loadKey) }
 
   init(
     handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskQuestion?, worker: Worker,
@@ -80,6 +81,9 @@ struct Tasks {
   func with(scope: ObjectReference?, key: String) -> RunningTask? {
     running.first { $0.key == key && $0.scope == scope }
   }
+
+  /// Saves of documents.
+  var saves: [RunningTask] { running.filter { $0.method == "document/save" || $0.method == "document/saveAs" } }
 
   func with(handle: String) -> RunningTask? { running.first { $0.handle == handle } }
 

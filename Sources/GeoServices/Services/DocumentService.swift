@@ -32,6 +32,7 @@ enum DocumentService: DocumentHandlers {
   static func revert(
     _ params: DocumentProtocol.Revert.Params, in world: inout World
   ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    if let name = world.nameUnderWay { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return reading(world) { _ in path }
   }
@@ -41,7 +42,8 @@ enum DocumentService: DocumentHandlers {
   ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
-    return TaskPlan { worker in
+    // What is being saved may be what is to be read.
+    return TaskPlan(awaiting: { $0.tasks.saves }) { worker in
       let path = try path(worker.files)
       let (read, foreign) = try DocumentFile.read(path, into: empty, worker)
       return { world in

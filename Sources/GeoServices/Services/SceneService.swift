@@ -20,6 +20,8 @@ enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
+        // One that was under way when this began may have come first.
+        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.scene(scene, world) }
         let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
         return Wire.scene(scene, world)
       }

@@ -30,7 +30,7 @@ enum SourceService: SourceHandlers {
         expected: "string")
     }
     let reference = try world.canonical(params.spatialReference)
-    return plan(id: id) { files in
+    return plan(id: id, params.ifExists) { files in
       .file(
         path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField,
         reference: reference)
@@ -52,17 +52,19 @@ enum SourceService: SourceHandlers {
     }
     let reference = try world.canonical(params.spatialReference)
     let bytes = Array(value.text.utf8)
-    return plan(id: id) { _ in .inline(bytes, reference: reference) }
+    return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
   }
 
   private static func plan(
-    id: SourceID?, _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
+    id: SourceID?, _ ifExists: SessionProtocol.IfExists, _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
   ) -> TaskPlan<Host, SourceProtocol.Source> {
     TaskPlan { worker in
       let origin = try origin(worker.files)
       let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
-        Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
+        // One that was under way when this began may have come first.
+        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.source(source) }
+        return Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
       }
     }
   }

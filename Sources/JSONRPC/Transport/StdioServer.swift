@@ -15,10 +15,11 @@ public enum StdioServer {
   ///
   /// - Parameters:
   ///   - traceFile: a file for the traffic, or the reason that it cannot be written.
+  ///   - atEnd: called once more before the process ends, whatever ends it but a kill; other threads still run.
   ///   - makeSession: called once, on the loop, which is this thread. A closure in `main.swift` would belong to the main
   ///     actor; give a function.
   public static func run(
-    logger: Logger, trace: TraceFile? = nil,
+    logger: Logger, trace: TraceFile? = nil, atEnd: @escaping @Sendable () -> Void = {},
     makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
   ) -> Never {
     let streams: StandardStreams
@@ -29,6 +30,7 @@ public enum StdioServer {
       _exit(74)
     }
     installSignals {
+      atEnd()
       streams.giveBack()
       trace?.close()
     }
@@ -36,7 +38,10 @@ public enum StdioServer {
       let session = makeSession(NIOLoop(eventLoop), trace)
       let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
         // In a later turn, so that NIO has closed the channel: the output pump then sees the end of what it has to write.
-        eventLoop.execute { leave(code, streams, trace) }
+        eventLoop.execute {
+          atEnd()
+          leave(code, streams, trace)
+        }
       }
       session.onClientProcess = { [loop = session.loop] process in
         let bound = LoopBound(session, on: loop)
