@@ -1,6 +1,7 @@
 """The asynchronous client against a fake server."""
 
 import asyncio
+import inspect
 import os
 import time
 import unittest
@@ -11,6 +12,7 @@ from unittest import mock
 from support import FAKE, arrived
 
 import geomodel
+from geomodel._generated.methods_async import LocationMethods, StateMethods, ViewMethods
 
 
 class ClientTests(unittest.IsolatedAsyncioTestCase):
@@ -232,6 +234,15 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
 
 
 class ObserveTests(unittest.IsolatedAsyncioTestCase):
+    def test_each_way_to_observe_takes_what_its_method_takes(self) -> None:
+        for method, way in (
+            (StateMethods.observe, "observe"), (ViewMethods.observe_viewpoint, "observe_viewpoint"),
+            (LocationMethods.observe, "observe_location"),
+        ):  # fmt: skip
+            wanted = set(inspect.signature(method).parameters) - {"meta"} | {"limit"}
+            for client in (geomodel.Client, geomodel.SyncClient):
+                self.assertEqual(set(inspect.signature(getattr(client, way)).parameters), wanted)
+
     async def test_deltas_in_the_same_read_as_the_reply(self) -> None:
         async with geomodel.launch(FAKE) as server:
             async with server.observe("/early") as sub:

@@ -15,6 +15,7 @@ from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequenc
 
 from ._client import Client, Server, launch
 from ._framing import Framing
+from ._generated import types
 from ._generated.methods_sync import Domains
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
@@ -209,10 +210,13 @@ class SyncClient(Domains):
         *,
         except_origin: str | None = None,
         max_rate: float | None = None,
+        edits: types.EditDeltas | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> SyncStateSubscription:
-        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`"""
-        opening = self._async.observe(paths, except_origin=except_origin, max_rate=max_rate, limit=limit)
+        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`; see `Client.observe`."""
+        opening = self._async.observe(
+            paths, except_origin=except_origin, max_rate=max_rate, edits=edits, limit=limit
+        )
         return SyncStateSubscription(self._portal, self._portal.run(_opened(opening)))
 
     def observe_viewpoint(
