@@ -13,6 +13,8 @@ from geomodel.errors import CancelledError, UnknownIdError
 
 # So many that looking through their names takes a while: short questions are answered before anyone could close a view.
 COUNT = 200_000
+# Three at the end of the lane, and the rest all in one house.
+NUMBERS = [101, 103, 102] + [1] * (COUNT - 3)
 
 
 def check(holds: bool, claim: str) -> None:
@@ -45,9 +47,9 @@ async def main() -> None:
         await server.overlay.create(id="addresses", view="view")
         await server.overlay.add_columns(
             overlay="addresses",
-            x=[8.5 + number * 1e-6 for number in range(COUNT)],
+            x=[8.5] * COUNT,
             y=[47.3] * COUNT,
-            attributes={"street": ["Old Gate Lane"] * COUNT, "number": list(range(COUNT))},
+            attributes={"street": ["Old Gate Lane"] * COUNT, "number": NUMBERS},
         )
         properties: list[Any] = [{"name": "found", "type": "list"}]
         await server.view_model.create(id="search", owner="view", properties=properties)
@@ -55,7 +57,7 @@ async def main() -> None:
         answer = await search(server, "Gate")
         print(f"    the highest of {COUNT} addresses in a street with a gate: {answer}")
         shown = (await server.view_model.get(view_model="search"))["values"]["found"]
-        check(shown == [COUNT - 1, COUNT - 2, COUNT - 3], "while the view is open, the search is answered and shown")
+        check(shown == [103, 102, 101], "while the view is open, the search is answered and shown")
 
         answer, _ = await asyncio.gather(search(server, "Gate"), server.view.close(view="view"))
         check(answer == "cancelled", "closed before the answer, the view takes its search with it")

@@ -15,7 +15,6 @@ from geomodel.errors import CancelledError, SupersededError
 
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
 VALLEY, HILL = (-84.25, 36.6), (-84.2, 36.5)
-ZOOMED_OUT = 150  # Cells to each side that a fingertip covers; zoomed in it covers none but its own.
 
 
 def check(holds: bool, claim: str) -> None:
@@ -24,30 +23,24 @@ def check(holds: bool, claim: str) -> None:
     print(f"  {claim}")
 
 
-def under_finger(at: tuple[float, float], reach: int) -> list[Any]:
-    """The points that a fingertip covers, a cell of the surface apart."""
-    cells = [cell / 1200 for cell in range(-reach, reach + 1)]  # Degrees.
-    return [{"type": "Point", "coordinates": (at[0] + x, at[1] + y)} for y in cells for x in cells]
-
-
-async def tap(server: geomodel.Server, at: tuple[float, float] | None, reach: int = 0) -> str:
-    """Shows the highest point under the finger in the callout, or nothing; answers how that went."""
+async def tap(server: geomodel.Server, at: tuple[float, float] | None) -> str:
+    """Shows the height at a point in the callout, or nothing; answers how that went."""
     if at is None:
         await server.task.cancel(task="tap")
         await server.view_model.set(view_model="callout", clear=["point", "height"])
         return "idle"
     try:
         asking = server.options(scope="view", key="tap", task="tap")
-        found = await asking.scene.elevation(scene="scene", points=under_finger(at, reach))
+        found = await asking.scene.elevation(scene="scene", points=[{"type": "Point", "coordinates": at}])
     except SupersededError:
         return "superseded"
     except CancelledError:
         return "cancelled"
-    heights = [each["elevation"] for each in found["elevations"] if each["type"] == "value"]
+    height = found["elevations"][0]
     await server.view_model.set(
         view_model="callout",
-        values={"point": at, "height": max(heights, default=None)},
-        clear=[] if heights else ["height"],  # None among the values would leave the old height.
+        values={"point": at, "height": round(height["elevation"], 1) if height["type"] == "value" else None},
+        clear=[] if height["type"] == "value" else ["height"],  # None among the values would leave the old height.
     )
     return "shown"
 
@@ -69,7 +62,7 @@ async def main() -> None:
             print(f"    {shown.at('/viewModels/callout/point')}: {shown.at('/viewModels/callout/text')}")
             check(shown.at("/viewModels/callout/text") == "513 m", "a tap shows the height there")
 
-            older, newer = await asyncio.gather(tap(server, VALLEY, ZOOMED_OUT), tap(server, HILL))
+            older, newer = await asyncio.gather(tap(server, VALLEY), tap(server, HILL))
             check((older, newer) == ("superseded", "shown"), "a newer tap supersedes the one under way")
             check(shown.at("/viewModels/callout/text") == "667 m", "and has the callout")
 
@@ -77,7 +70,7 @@ async def main() -> None:
             print(f"    questions under way, and how many wait for each: {[task['waiting'] for task in running['tasks']]}")
             check((first, again) == ("shown", "shown"), "the same tap joins the one under way, and both are answered")
 
-            asked, none = await asyncio.gather(tap(server, VALLEY, ZOOMED_OUT), tap(server, None))
+            asked, none = await asyncio.gather(tap(server, VALLEY), tap(server, None))
             check((asked, none) == ("cancelled", "idle"), "no tap: the question under way is given up")
             check(shown.at("/viewModels/callout/point") is None, "and the callout is away")
             check((await server.task.list(scope="view"))["tasks"] == [], "nothing runs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import threading
 import time
@@ -156,6 +157,8 @@ def handle(request: Any) -> None:
         write({"id": "mine", "method": "client/do", "params": {}}, reply(request, {}))
     elif method == "test/log":
         write(reply(request, {"log": log}))
+    elif method == "test/fileSizeLimit":
+        write(reply(request, {"bytes": resource.getrlimit(resource.RLIMIT_FSIZE)[0]}))
     elif method == "test/die":
         sys.stderr.write("first line\nlast words\n")
         sys.stderr.flush()

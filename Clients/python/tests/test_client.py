@@ -1,15 +1,18 @@
 """The asynchronous client against a fake server."""
 
 import asyncio
+import inspect
 import os
 import time
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from support import FAKE, arrived
 
 import geomodel
+from geomodel._generated.methods_async import LocationMethods, StateMethods, ViewMethods
 
 
 class ClientTests(unittest.IsolatedAsyncioTestCase):
@@ -42,6 +45,19 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
         async with geomodel.launch(FAKE) as server:
             results = await asyncio.gather(*(server.session.echo(value=n) for n in range(1000)))
         self.assertEqual([result["value"] for result in results], list(range(1000)))
+
+    async def test_calls_made_at_once_leave_in_one_write_and_in_their_order(self) -> None:
+        async with geomodel.launch(FAKE) as server:
+            await server.session.echo(value="what the start sends is away")
+            pipe = server._connection._process._process.stdin
+            assert pipe is not None
+            with mock.patch.object(pipe, "write", wraps=pipe.write) as write:
+                texts = ["a", "b", "x" * 100_000, "c", "d"]
+                await asyncio.gather(*(server.session.echo(value=text) for text in texts))
+            # What is large goes by itself: to put it together with others would copy it.
+            self.assertEqual([call.args[0].count(b"session/echo") for call in write.call_args_list], [2, 1, 2])
+            log = [message["params"] for message in (await server.call("test/log"))["log"] if message["method"] == "session/echo"]
+            self.assertEqual([params["value"] for params in log[1:]], texts)
 
     async def test_large_messages_both_ways_without_deadlock(self) -> None:
         text = "\u00e9" * 3_000_000
@@ -218,6 +234,15 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
 
 
 class ObserveTests(unittest.IsolatedAsyncioTestCase):
+    def test_each_way_to_observe_takes_what_its_method_takes(self) -> None:
+        for method, way in (
+            (StateMethods.observe, "observe"), (ViewMethods.observe_viewpoint, "observe_viewpoint"),
+            (LocationMethods.observe, "observe_location"),
+        ):  # fmt: skip
+            wanted = set(inspect.signature(method).parameters) - {"meta"} | {"limit"}
+            for client in (geomodel.Client, geomodel.SyncClient):
+                self.assertEqual(set(inspect.signature(getattr(client, way)).parameters), wanted)
+
     async def test_deltas_in_the_same_read_as_the_reply(self) -> None:
         async with geomodel.launch(FAKE) as server:
             async with server.observe("/early") as sub:

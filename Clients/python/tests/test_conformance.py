@@ -94,6 +94,13 @@ class RunnerTests(unittest.TestCase):
             status, out = self.run_cases(*cases, options=("--framing", framing))
             self.assertEqual((status, out.splitlines()[-1]), (0, f"{len(cases)} passed, 0 failed"), out)
 
+    def test_a_limit_on_files_is_the_servers_own(self) -> None:
+        ask = {"send": {"id": 1, "method": "test/fileSizeLimit"}}
+        status, out = self.run_cases([{"fileSizeLimit": 5000}, ask, {"expect": {"id": 1, "result": {"bytes": 5000}}}])
+        self.assertEqual(status, 0, out)
+        status, out = self.run_cases([{}, ask, {"expect": {"id": 1, "result": {"bytes": 5000}}}])
+        self.assertIn("at /result/bytes: expected 5000", out)
+
     def test_failures_say_what_and_where(self) -> None:
         ask = {"send": {"id": 1, "method": "session/echo", "params": {"v": 1}}}
         for lines, wanted in (

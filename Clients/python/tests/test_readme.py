@@ -4,12 +4,31 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
 from support import ROOT, SOURCE, child_environment, real_server
 
 SERVER = real_server()
+
+
+# What the fragments take for granted.
+BLOCKING = f"""import geomodel
+p = {{"type": "Point", "coordinates": [-84.25, 36.6]}}
+with geomodel.launch_sync(root_path={str(ROOT / "Tests" / "Fixtures")!r}) as server:
+    server.map.create(id="m1")
+    server.view.create(id="v1", map="m1")
+    server.source.open(id="w", path="naturalearth_110m.gpkg")
+    server.map.add_layer(map="m1", source="w", source_layer="cities", id="l1")
+    server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
+"""
+RUNNING = """import asyncio, geomodel
+async def main():
+    async with geomodel.launch() as server:
+        await server.map.create(id="m1")
+        await server.view.create(id="v1", map="m1")
+"""
 
 
 def block(text: str, before: str, language: str = "") -> str:
@@ -50,6 +69,18 @@ class ReadmeTests(unittest.TestCase):
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
         self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
         self.assertEqual(self.run_python(block(text, "The same with asyncio", "python")), "")
+        self.assertEqual(self.run_python(block(text, '`edits="deferred"` tells', "python")), "Draft\nParis 1\n")
+
+    def test_the_fragments_of_the_client(self) -> None:
+        text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
+        calls, follows = block(text, "## What calls carry", "python"), block(text, "## Following the model", "python")
+        # One of the calls shows a refusal, of a map that has changed since.
+        calls = calls.replace("if_revision=7", "if_revision=server.map.get(map='m1')['revision']")
+        self.run_python(BLOCKING + textwrap.indent(calls, "    "))
+        ended = follows.replace("async for change in sub:", "for change in sub.take_all():")
+        self.assertNotEqual(follows, ended, "the last loop has no end")
+        said = self.run_python(RUNNING + textwrap.indent(ended, "        ") + "\nasyncio.run(main())\n")
+        self.assertIn("'targetScale': 25000.0", said)
 
 
 if __name__ == "__main__":

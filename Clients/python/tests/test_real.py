@@ -69,6 +69,27 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             self.assertIsNone(sub.at("/maps/m2"))
             self.assertEqual(len(sub.take_all()), 6)
 
+    async def test_a_replica_with_deferred_edits_follows_at_their_end(self) -> None:
+        await self.server.map.create(id="m1", title="A")
+        path = "/maps/m1/title"
+        async with self.server.observe(path) as live, self.server.observe(path, edits="deferred") as deferred:
+            await self.server.edit.begin(name="Rename")
+            for title in ("B", "C", "D"):
+                await self.server.map.update(map="m1", title=title)
+            self.assertEqual((live.at(path), len(live.take_all())), ("D", 3))
+            self.assertEqual((deferred.at(path), deferred.take_all()), ("A", []))
+            ended = await self.server.edit.end()
+            told = deferred.take_all()
+            self.assertEqual((deferred.at(path), deferred.revision), ("D", told[0].revision))
+            self.assertLessEqual(told[0].revision, ended["revision"])
+            self.assertEqual([change.changes for change in told], [[{"op": "replace", "path": path, "value": "D"}]])
+            self.assertEqual(live.take_all(), [])
+            # What the edit puts back is not told.
+            await self.server.edit.begin()
+            await self.server.map.update(map="m1", title="E")
+            await self.server.edit.cancel()
+            self.assertEqual((deferred.take_all(), [change.changes[0]["value"] for change in live.take_all()]), ([], ["E", "D"]))
+
     async def test_a_file_with_progress(self) -> None:
         await self.server.source.open(path=FIXTURES / "naturalearth_110m.gpkg", id="w")
         await self.server.map.create(id="m1")

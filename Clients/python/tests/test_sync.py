@@ -31,6 +31,16 @@ class SyncTests(unittest.TestCase):
                 server.view.get(view="v9")
         self.assertEqual(server.exit_status, 0)
 
+    def test_what_was_heard_can_be_read_after_the_end(self) -> None:
+        with geomodel.launch_sync(FAKE) as server:
+            sub, empty = server.observe("/early"), server.notifications("test/told")
+        self.assertEqual((sub.at("/views/v1/n"), sub.state), (2, {"views": {"v1": {"n": 2}}}))
+        self.assertEqual((sub.get().revision, [change.revision for change in sub], sub.take_all()), (8, [9], []))
+        self.assertEqual((list(empty), empty.take_all()), ([], []))
+        sub.close()
+        with self.assertRaises(geomodel.ClosedError):
+            server.session.echo(value=1)
+
     def test_inside_a_running_loop(self) -> None:
         async def cell() -> Any:
             with geomodel.launch_sync(FAKE) as server:

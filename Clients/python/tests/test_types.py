@@ -18,6 +18,7 @@ import pathlib
 from typing import Any
 import geomodel
 from geomodel import types
+from geomodel.errors import UnknownIdError
 
 class Shape:
     @property
@@ -38,13 +39,28 @@ def use(server: geomodel.SyncServer, shape: Shape, collection: dict[str, Any]) -
 
 async def use_async(server: geomodel.Server) -> str:
     opened = await server.source.open(path=pathlib.Path("cities.gpkg"))
+    try:
+        await server.map.get(map="m1")
+    except UnknownIdError as error:
+        reveal_type(error.kind)
+    async with server.observe("/maps", edits="deferred") as sub:
+        async for change in sub:
+            reveal_type(change.revision)
     return opened["driver"]
+
+def follow(server: geomodel.SyncServer) -> None:
+    with server.observe("/maps") as sub, server.observe_viewpoint("v1") as seen:
+        for change in sub:
+            reveal_type(change)
+        reveal_type(next(seen))
 '''
 REFUSED = '''
 import geomodel
+from geomodel.errors import UnknwonIdError
 
 def misuse(server: geomodel.SyncServer) -> None:
     server.source.open(path=5)
+    server.observe("/maps", edits="later")
 '''
 
 
@@ -78,11 +94,13 @@ class TypeTests(unittest.TestCase):
             promised.write_text(PROMISED)
             refused.write_text(REFUSED)
             status, said = self.mypy(str(promised))
-            self.assertEqual((status, len(said.splitlines())), (0, 1), said)
-            self.assertIn('Revealed type is "str"', said.replace("builtins.", ""))
+            revealed = [line.split('Revealed type is "')[1][:-1].replace("builtins.", "") for line in said.splitlines()]
+            change = "geomodel._subscriptions.StateChange"
+            self.assertEqual((status, revealed), (0, ["str", "str", "int", change, "dict[str, Any]"]), said)
             status, said = self.mypy(str(refused))
-            self.assertEqual(status, 1, said)
-            self.assertIn("incompatible type", said)
+            self.assertEqual((status, len(said.splitlines())), (1, 3), said)
+            for wrong in ('has no attribute "UnknwonIdError"', '"path" to "open"', '"edits" to "observe"'):
+                self.assertIn(wrong, said)
 
 
 if __name__ == "__main__":

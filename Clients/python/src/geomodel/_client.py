@@ -11,6 +11,7 @@ from . import _wire
 from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
+from ._generated import types
 from ._generated.methods_async import Domains
 from ._limits import Limits
 from ._options import CallOptions
@@ -80,11 +81,23 @@ class Client(Domains):
         *,
         except_origin: str | None = None,
         max_rate: float | None = None,
+        edits: types.EditDeltas | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> Opening[StateSubscription]:
-        """Follows paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`"""
+        """Follows paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`
+
+        - `except_origin`: leaves out the changes that this origin made.
+        - `max_rate`: deltas at most so many times a second.
+        - `edits`: "live" (when absent) tells what an edit does as it happens, "deferred" as one net delta at its end.
+        - `limit`: so many changes are kept for who does not read; then one with `resynced` stands for them.
+
+        With `max_rate` and with deferred edits `state` may be behind the replies.
+        """
         params = _present(
-            paths=[paths] if isinstance(paths, str) else paths, exceptOrigin=except_origin, maxRate=max_rate
+            paths=[paths] if isinstance(paths, str) else paths,
+            exceptOrigin=except_origin,
+            maxRate=max_rate,
+            edits=edits,
         )
         return Opening(self, "state/observe", params, lambda: StateSubscription(self, limit))
 

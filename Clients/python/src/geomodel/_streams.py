@@ -29,13 +29,16 @@ class Stream(Generic[T]):
 
     async def get(self, timeout: float | None = None) -> T:
         """The next item; waits for it, at most `timeout` seconds. Raises `StopAsyncIteration` at the end."""
-        loop = asyncio.get_running_loop()
-        deadline = None if timeout is None else loop.time() + timeout
+        deadline: float | None = None
         while not self._items and not self._lost:
             if self._failure is not None:
                 raise self._failure
             if self._ended:
                 raise StopAsyncIteration
+            # Only who has to wait needs a loop: what is left can be read when there is none any more.
+            loop = asyncio.get_running_loop()
+            if timeout is not None and deadline is None:
+                deadline = loop.time() + timeout
             waiter: asyncio.Future[None] = loop.create_future()
             self._waiters.append(waiter)
             try:

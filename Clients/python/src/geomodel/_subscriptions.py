@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 10_000
 
+T = TypeVar("T")
+S = TypeVar("S", bound="Subscribed[Any]")
+
 
 @dataclass(frozen=True)
 class StateChange:
@@ -31,7 +34,7 @@ class StateChange:
     resynced: bool = False
 
 
-class Subscription(Stream[Any]):
+class Subscribed(Stream[T]):
     """Notifications of one handle, from its reply on; an async iterator. `first` is what the reply told."""
 
     def __init__(self, client: Client, limit: int) -> None:
@@ -54,7 +57,7 @@ class Subscription(Stream[Any]):
         await self.close()
 
     def receive(self, method: str, params: Mapping[str, Any]) -> None:
-        self._push({"method": method, **params})
+        raise NotImplementedError
 
     def end(self, failure: BaseException | None) -> None:
         self._end(failure)
@@ -72,7 +75,14 @@ class Subscription(Stream[Any]):
         """Waits for what has to be here before it can be used."""
 
 
-class StateSubscription(Subscription):
+class Subscription(Subscribed[dict[str, Any]]):
+    """Follows a view or a location source; each item has a notification's params and, as `method`, its method."""
+
+    def receive(self, method: str, params: Mapping[str, Any]) -> None:
+        self._push({"method": method, **params})
+
+
+class StateSubscription(Subscribed[StateChange]):
     """Follows paths of the state tree; iterating gives `StateChange`s.
 
     `state` is a tree with just the observed places. It is brought up to date when deltas arrive, not when they are read: when
@@ -165,9 +175,6 @@ class StateSubscription(Subscription):
             self._items.clear()
             item = StateChange(base=self._revision, revision=self._revision, resynced=True)
         super()._push(item)
-
-
-S = TypeVar("S", bound=Subscription)
 
 
 class Opening(Generic[S]):

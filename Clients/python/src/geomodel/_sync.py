@@ -15,9 +15,10 @@ from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequenc
 
 from ._client import Client, Server, launch
 from ._framing import Framing
+from ._generated import types
 from ._generated.methods_sync import Domains
 from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscription
+from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
 
 T = TypeVar("T")
@@ -50,6 +51,18 @@ class _Portal:
             future.cancel()
             raise
 
+    def read(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """As `run`, for what waits for nothing once the client is closed: that can be read then, too."""
+        if self._thread.is_alive():
+            return self.run(coroutine)
+        try:
+            coroutine.send(None)
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+        coroutine.close()
+        raise ClosedError("the client is closed")
+
     def stop(self) -> None:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -73,14 +86,14 @@ class SyncStream(Generic[T]):
     def get(self, timeout: float | None = None) -> T:
         """The next item; waits for it, at most `timeout` seconds. Raises `StopIteration` at the end."""
         # A coroutine must not raise StopIteration, and a future does not carry StopAsyncIteration through.
-        found = self._portal.run(_next(self._stream, timeout))
+        found = self._portal.read(_next(self._stream, timeout))
         if not found:
             raise StopIteration
         return found[0]
 
     def take_all(self) -> list[T]:
         """All that has arrived and was not read, without waiting."""
-        return self._portal.run(_do(self._stream.take_all))
+        return self._portal.read(_do(self._stream.take_all))
 
     def close(self) -> None:
         """Ends it: nothing more is kept."""
@@ -100,10 +113,10 @@ class SyncStream(Generic[T]):
         self.close()
 
 
-class SyncSubscription(SyncStream[Any]):
+class SyncSubscribed(SyncStream[T]):
     """Notifications of one handle; `first` is what the reply told."""
 
-    _stream: Subscription
+    _stream: Subscribed[T]
 
     @property
     def handle(self) -> str:
@@ -119,7 +132,11 @@ class SyncSubscription(SyncStream[Any]):
             self._portal.run(self._stream.close())
 
 
-class SyncStateSubscription(SyncSubscription):
+class SyncSubscription(SyncSubscribed[dict[str, Any]]):
+    """Follows a view or a location source; see `Subscription`."""
+
+
+class SyncStateSubscription(SyncSubscribed[StateChange]):
     """Follows paths of the state tree; see `StateSubscription`."""
 
     _stream: StateSubscription
@@ -135,15 +152,11 @@ class SyncStateSubscription(SyncSubscription):
     @property
     def state(self) -> Any:
         """A copy of the observed places as they are now."""
-        return self._portal.run(_do(lambda: copy.deepcopy(self._stream.state)))
+        return self._portal.read(_do(lambda: copy.deepcopy(self._stream.state)))
 
     def at(self, path: str, default: Any = None) -> Any:
         """A copy of the value at a JSON Pointer; `default` when nothing stands there."""
-        return self._portal.run(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
-
-    def get(self, timeout: float | None = None) -> StateChange:
-        change: StateChange = super().get(timeout)
-        return change
+        return self._portal.read(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
 
 class SyncClient(Domains):
@@ -209,10 +222,13 @@ class SyncClient(Domains):
         *,
         except_origin: str | None = None,
         max_rate: float | None = None,
+        edits: types.EditDeltas | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> SyncStateSubscription:
-        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`"""
-        opening = self._async.observe(paths, except_origin=except_origin, max_rate=max_rate, limit=limit)
+        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`; see `Client.observe`."""
+        opening = self._async.observe(
+            paths, except_origin=except_origin, max_rate=max_rate, edits=edits, limit=limit
+        )
         return SyncStateSubscription(self._portal, self._portal.run(_opened(opening)))
 
     def observe_viewpoint(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
+
+if TYPE_CHECKING:
+    # One exception an error kind: for type checkers here, at run time by `__getattr__` below, since they derive from ours.
+    from ._generated.errors import *
 
 
 class Error(Exception):
@@ -119,10 +123,12 @@ def _kinds() -> Mapping[str, type[GeoModelError]]:
     return KIND_TO_ERROR
 
 
-def __getattr__(name: str) -> Any:
-    """The generated exceptions, one an error kind, can be had from here as well."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from ._generated import errors as generated
+if not TYPE_CHECKING:
 
-    return getattr(generated, name)
+    def __getattr__(name: str) -> Any:
+        """The generated exceptions, one an error kind, can be had from here as well."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from ._generated import errors as generated
+
+        return getattr(generated, name)

@@ -13,7 +13,7 @@ _NAME = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
 _MATCHERS = {"$any", "$type", "$absent", "$exact", "$approx", "$unordered", "$bind", "$ref", "$repeat"}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # Not frozen: `with` statements write the traceback of what they pass on.
 class Mismatch(Exception):
     """Where a message and a pattern part."""
 

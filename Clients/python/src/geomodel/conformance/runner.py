@@ -6,6 +6,7 @@ import itertools
 import json
 import queue
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +19,13 @@ from .patterns import Mismatch, fill, match, match_unordered, raw, show
 _QUIET = ("$/logMessage", "$/logTrace")
 _ENVELOPE = {"jsonrpc", "id", "method", "params", "result", "error"}
 _END = object()
+# Becomes the command, with a limit on the size of files; what the signal does is the command's again.
+_LIMITED = """
+import os, resource, signal, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class CaseFailure(Exception):
@@ -56,7 +64,9 @@ class Runner:
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._held: list[Any] = []
-        self._command = [*command, *fill(case.head.get("args", []), self._bindings)]
+        limit = case.head.get("fileSizeLimit")
+        limited = [] if limit is None else [sys.executable, "-c", _LIMITED, str(limit)]
+        self._command = [*limited, *command, *fill(case.head.get("args", []), self._bindings)]
 
     def run(self) -> None:
         """Plays all lines; raises `CaseFailure` at the first that does not fit."""
