@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "7c1c87758deb0397"
+PROTOCOL_HASH = "82066ff042c1c155"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -1989,7 +1989,10 @@ class Scene(TypedDict):
     """Its title."""
     loadStatus: LoadStatus
     """What follows from its layers and tables: failed when one has failed, which the error names; loading
-    while one is; loaded when all are.
+    while one is; loaded when all are. Elevation sources do not count: they are opened by the command that
+    adds them, not by `scene/load`, and one that failed with its document leaves the layers, and the other
+    sources, usable. Each has its own `loadStatus`, `scene/retryElevationSource` opens it again, and
+    `scene/elevation` says where its height is missing.
     """
     basemap: NotRequired[Basemap]
     """Layers that orient; absent when there is none."""
@@ -3478,7 +3481,11 @@ PropertyType = Literal[
 `list`: An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is
 there once.
 `dictionary`: An object with members of any name; at first empty.
-`reference`: The id of an object of the session, or null: at first, and from when that object goes.
+`reference`: The id of an object that is there, or null: at first, and from when that object goes. The objects
+are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id
+that none of them has is refused with `unknownId`. A default other than null is refused, as an object may go
+and what is defined stays. Documents keep null for what they do not hold: location sources, bindings, links,
+and view models of those.
 `status`: `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or
 `{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
 """
@@ -3491,8 +3498,8 @@ class Derivation(TypedDict):
 
     expression: str
     """In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
-    properties of the view model. Functions that make text for people follow the environment of the view
-    model's owner. (1 to 65536 characters)
+    properties of the view model; others are refused with `unknownField`. Functions that make text for
+    people follow the environment of the view model's owner. (1 to 65536 characters)
     """
     inputs: NotRequired[dict[str, str]]
     """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own
