@@ -143,6 +143,12 @@ public struct EnvironmentScope: Entity {
   public func withoutLost(in world: World) -> EnvironmentScope {
     var result = self
     result.objects = objects.filter { world.viewModels[$0.value] != nil }
+    for (name, value) in values {
+      guard let key = world.environmentKeys[EnvironmentKeyID(name)], world.isLost(value, of: key.definition) else {
+        continue
+      }
+      result.values[name] = .null
+    }
     return result
   }
   public var byteCount: Int { values.reduce(512) { $0 + $1.key.utf8.count + $1.value.byteCount } }

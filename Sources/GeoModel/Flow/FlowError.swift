@@ -30,6 +30,8 @@ public enum FlowError: Error, Hashable, Sendable {
   case unknownReference(String, place: String)
   /// A property, or a definition, that cannot be: why.
   case invalidDefinition(property: String, expected: String)
+  /// The default of a property among those defined is none.
+  indirect case inDefault(ofProperty: Int, FlowError)
   /// What a link had to write was refused.
   case linkFailed(link: String, target: String, Failure)
 }

@@ -32,10 +32,17 @@ extension World {
       }.map(\.name)
       if !names.isEmpty { write(names.map { ($0, .null) }, of: model.id, by: .binding) }
     }
+    let keys = environmentKeys.values.filter { $0.definition.type == .reference }.map(\.id.rawValue)
+    guard !keys.isEmpty else { return }
+    for scope in environments.values {
+      let lost = keys.filter { scope.values[$0]?.text == object.id }
+      if !lost.isEmpty { changeKnown(scope.id, by: .binding) { for key in lost { $0.values[key] = .null } } }
+    }
   }
 
   /// Whether there is anything that can hang on an object.
   private var hasFlow: Bool {
     viewModels.count > 0 || bindings.count > 0 || links.count > 0 || environments.count > 1
+      || environments[EnvironmentScope.session]?.values.isEmpty == false
   }
 }

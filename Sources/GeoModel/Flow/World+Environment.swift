@@ -10,7 +10,7 @@ extension World {
       guard known.definition == definition else { throw .flow(.defined(definition.name)) }
       return
     }
-    _ = try definition.accepted(definition.defaultValue, at: "/default")
+    try checkDefault(of: definition)
     insert(key)
     // All see its default from now on.
     for node in environmentNodes { record(.changed(node, .environment)) }
@@ -22,7 +22,9 @@ extension World {
   public mutating func setEnvironment(
     _ key: EnvironmentKeyID, at node: ObjectReference?, to value: Value
   ) throws(ModelError) {
-    let kept = try environmentKeys.require(key).accepted(value)
+    let known = try environmentKeys.require(key)
+    let kept = try known.accepted(value)
+    if let id = kept.text, isLost(kept, of: known.definition) { throw .flow(.unknownReference(id, place: "")) }
     if key == EnvironmentKey.timeZone { try checkTimeZone(kept) }
     try changeScope(of: node) { $0.values[key.rawValue] = kept }
   }

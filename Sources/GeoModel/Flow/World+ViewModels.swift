@@ -160,15 +160,29 @@ extension World {
 
   func checked(_ value: Value, for property: PropertyDefinition, at place: String) throws(ModelError) -> Value {
     let value = try property.accepted(value, at: place)
-    if property.type == .reference, let id = value.text, find(id) == nil {
-      throw .flow(.unknownReference(id, place: place))
-    }
+    if let id = value.text, isLost(value, of: property) { throw .flow(.unknownReference(id, place: place)) }
     return value
+  }
+
+  /// Whether it is a reference to an object that is not there.
+  func isLost(_ value: Value, of property: PropertyDefinition) -> Bool {
+    guard property.type == .reference, let id = value.text else { return false }
+    return find(id) == nil
+  }
+
+  /// Refuses a default that no value can be. That of a reference is null: the definition stays, and the object may go.
+  func checkDefault(of property: PropertyDefinition) throws(ModelError) {
+    let value = property.defaultValue
+    if value.isNull, property.isNullable { return }
+    _ = try checked(value, for: property, at: "")
+    guard property.type != .reference else {
+      throw .flow(.wrongType(place: "", expected: "null, as no object is there for good"))
+    }
   }
 
   private func check(_ properties: [PropertyDefinition]) throws(ModelError) {
     var names: Set<String> = []
-    for property in properties {
+    for (index, property) in properties.enumerated() {
       func refuse(_ expected: String) -> ModelError {
         .flow(.invalidDefinition(property: property.name, expected: expected))
       }
@@ -176,19 +190,19 @@ extension World {
       guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
       guard names.insert(property.name).inserted else { throw refuse("each name once") }
       guard let derivation = property.derivation else {
-        if !(property.isNullable && property.defaultValue.isNull) {
-          _ = try property.accepted(property.defaultValue, at: "/\(property.name)/default")
+        do throws(ModelError) { try checkDefault(of: property) } catch {
+          guard case .flow(let fault) = error else { throw error }
+          throw .flow(.inDefault(ofProperty: index, fault))
         }
         continue
       }
       guard derivation.sources(in: ViewModelID("")) != nil else { throw refuse("inputs that are paths") }
     }
-    for property in properties {
+    for (index, property) in properties.enumerated() {
       guard let derivation = property.derivation else { continue }
-      for name in derivation.expression.properties
-      where derivation.inputs[name] == nil && !names.contains(name) {
-        throw .flow(.unknownProperty(name, available: properties.map(\.name)))
-      }
+      do throws(ExpressionError) {
+        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.sorted())
+      } catch { throw .expression(error, path: "/params/properties/\(index)/derived/expression") }
     }
   }
 

@@ -71,7 +71,7 @@ extension World {
   /// Whether anything moves by itself, so that ticks are worth their while.
   // Visible to whoever asks after each command, so that only the two registries are looked at and no world is copied.
   @inlinable public var isMoving: Bool {
-    views.contains(where: \.isNavigating) || locationSources.contains(where: \.isRunning)
+    mayMove && (views.contains(where: \.isNavigating) || locationSources.contains(where: \.isRunning))
   }
 
   /// How many ticks come due on the way to `instant`.

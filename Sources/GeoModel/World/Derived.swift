@@ -1,15 +1,43 @@
 // What follows from other things: how far a map is loaded, how a layer stands in a view. Computed when it is read, so that it cannot
 // lie; remembered only to tell when it has changed.
 
-/// What followed when it was last looked at.
+import HashTreeCollections
+
+/// What followed when it was last looked at. All of it is held in trees, so that what it was when a command began costs no copy.
 struct Derived: Sendable {
   /// Of maps, scenes and groups.
-  var loadStatuses: [ObjectReference: LoadStatus] = [:]
-  var views: [ViewID: ViewStates] = [:]
+  var loadStatuses: TreeDictionary<ObjectReference, LoadStatus> = [:]
+  /// How the layers and tables right in a map, a scene or a group stand; where nothing is counted, all are loaded.
+  var tallies: TreeDictionary<ObjectReference, Tally> = [:]
+  /// As what each layer is counted, and where.
+  var counted: TreeDictionary<LayerID, Counted> = [:]
+  var views: TreeDictionary<ViewID, ViewStates> = [:]
 
   struct ViewStates: Sendable {
     var scale: Double
-    var states: [LayerID: LayerViewState]
+    var states: TreeDictionary<LayerID, LayerViewState>
+  }
+
+  struct Counted: Sendable {
+    let container: ViewContent
+    /// What it lies in.
+    let parent: ObjectReference
+    let status: LoadStatus
+  }
+
+  struct Tally: Hashable, Sendable {
+    var failed = 0
+    var loading = 0
+    var notLoaded = 0
+
+    mutating func count(_ status: LoadStatus, _ by: Int) {
+      switch status {
+      case .failed: failed += by
+      case .loading: loading += by
+      case .notLoaded: notLoaded += by
+      case .loaded: break
+      }
+    }
   }
 }
 
@@ -32,14 +60,10 @@ extension World {
 
   private func merged(_ ids: [LayerID]) -> LoadStatus {
     var result = LoadStatus.loaded
-    for layer in ids.compactMap({ layers[$0] }) {
+    for id in ids {
+      guard let layer = layers[id] else { continue }
       switch (loadStatus(of: layer), result) {
-      case (.failed(let failure), _):
-        guard layer.kind != .group else { return .failed(failure) }
-        return .failed(
-          Failure(
-            kind: failure.kind, message: "layer \"\(layer.id)\": \(failure.message)", path: "/layers/\(layer.id)",
-            expected: failure.expected))
+      case (.failed(let failure), _): return .failed(layer.kind == .group ? failure : failure.naming(id))
       case (.loading, _): result = .loading
       case (.notLoaded, .loaded): result = .notLoaded
       case (.notLoaded, _), (.loaded, _): break
@@ -56,8 +80,13 @@ extension World {
   public func layerViewStates(of view: View) -> [(layer: LayerID, state: LayerViewState)] {
     guard let content = try? content(of: view.content) else { return [] }
     var result: [(layer: LayerID, state: LayerViewState)] = []
-    for id in content.topLayers { _ = add(id, [], isHidden: nil, at: view.camera.scale, to: &result) }
+    for id in content.topLayers { add(id, at: view.camera.scale, to: &result) }
     return result
+  }
+
+  /// How a layer at the top level stands at a scale, and all below it.
+  func add(_ top: LayerID, at scale: Double, to result: inout [(layer: LayerID, state: LayerViewState)]) {
+    _ = add(top, [], isHidden: nil, at: scale, to: &result)
   }
 
   /// - Parameters:
@@ -102,74 +131,11 @@ extension World {
     result[place].state = state
     return state
   }
+}
 
-  // MARK: Telling
-
-  /// Records what follows from the changes since the last call. Called before changes are taken; calling it more often is no harm.
-  ///
-  /// - Complexity: O(changes), and O(layers) for each map, scene and view that they concern.
-  public mutating func recordDerived() {
-    var containers: [ViewContent: Origin] = [:]
-    var moved: [ViewID: Origin] = [:]
-    for change in takeUnexamined() {
-      switch change.event {
-      case .created(let object), .closed(let object), .changed(let object, .operationalLayers),
-        .changed(let object, .basemap), .changed(let object, .tables), .changed(let object, .layers),
-        .changed(let object, .loadStatus), .changed(let object, .isVisible), .changed(let object, .minScale),
-        .changed(let object, .maxScale), .changed(let object, .visibilityMode), .changed(let object, .group):
-        switch object.collection {
-        case .maps: containers[.map(MapID(object.id))] = change.origin
-        case .scenes: containers[.scene(SceneID(object.id))] = change.origin
-        case .layers:
-          if let layer = layers[LayerID(object.id)] { containers[layer.container] = change.origin }
-          derived.loadStatuses[object] = layers[LayerID(object.id)] == nil ? nil : derived.loadStatuses[object]
-        case .views: moved[ViewID(object.id)] = change.origin
-        default: break
-        }
-      case .changed(let object, .viewpoint), .changed(let object, .width), .changed(let object, .dpi):
-        moved[ViewID(object.id)] = change.origin
-      default: break
-      }
-    }
-    if !containers.isEmpty {
-      for (container, origin) in containers.sorted(by: { $0.key.reference.id < $1.key.reference.id }) {
-        recordLoadStatuses(in: container, by: origin)
-      }
-      for view in views.values { if let origin = containers[view.content] { recordStates(in: view, by: origin) } }
-    }
-    for (id, origin) in moved.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      guard let view = views[id] else {
-        derived.views[id] = nil
-        continue
-      }
-      // Only zooming matters.
-      if derived.views[id]?.scale != view.camera.scale { recordStates(in: view, by: origin) }
-    }
-  }
-
-  private mutating func recordLoadStatuses(in container: ViewContent, by origin: Origin) {
-    guard (try? content(of: container)) != nil else {
-      derived.loadStatuses[container.reference] = nil
-      return
-    }
-    recordLoadStatus(loadStatus(of: container), of: container.reference, by: origin)
-    for layer in allLayers(of: container) where layer.kind == .group {
-      recordLoadStatus(loadStatus(of: layer), of: layer.reference, by: origin)
-    }
-  }
-
-  private mutating func recordLoadStatus(_ status: LoadStatus, of object: ObjectReference, by origin: Origin) {
-    // What is new is told whole.
-    if let old = derived.loadStatuses.updateValue(status, forKey: object), old != status {
-      record(.changed(object, .loadStatus), by: origin)
-    }
-  }
-
-  private mutating func recordStates(in view: View, by origin: Origin) {
-    let states = Dictionary(uniqueKeysWithValues: layerViewStates(of: view).map { ($0.layer, $0.state) })
-    let new = Derived.ViewStates(scale: view.camera.scale, states: states)
-    if let old = derived.views.updateValue(new, forKey: view.id), old.states != states {
-      record(.changed(view.reference, .layerViewStates), by: origin)
-    }
+extension Failure {
+  /// The same as what a map, scene or group says of a layer in it.
+  func naming(_ layer: LayerID) -> Failure {
+    Failure(kind: kind, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected)
   }
 }

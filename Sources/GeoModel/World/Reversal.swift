@@ -147,6 +147,8 @@ struct Edited<Element: Entity>: Reversal {
   var outline: ContentsOutline?
   /// False for what is put back only when the command fails, such as a selection.
   let isUndone: Bool
+  /// How many edits it takes back.
+  private(set) var calls = 1
   var byteCount: Int { reversal.byteCount }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
   var kind: ReversalKind { .contents }
@@ -167,7 +169,9 @@ struct Edited<Element: Entity>: Reversal {
   }
   mutating func absorb(_ next: any Reversal) -> Bool {
     guard let next = next as? Edited<Element>, next.id == id, next.isUndone == isUndone else { return false }
-    return reversal.absorb(next.reversal)
+    guard reversal.absorb(next.reversal) else { return false }
+    calls += next.calls
+    return true
   }
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(reversal) }

@@ -42,11 +42,11 @@ extension World {
     var other = other
     // Keys are there for good: what this session's cannot hold counts as not set.
     for scope in other.environments.values {
-      _ = other.environments.modify(scope.id) { scope in
-        scope.values = scope.values.filter { name, value in
-          environmentKeys[EnvironmentKeyID(name)].map { (try? $0.accepted(value)) != nil } ?? true
-        }
+      let values = scope.values.filter { name, value in
+        guard let key = environmentKeys[EnvironmentKeyID(name)] else { return true }
+        return (try? key.accepted(value)) != nil && !other.isLost(value, of: key.definition)
       }
+      _ = other.environments.modify(scope.id) { $0.values = values }
     }
     let known = environmentKeys.count
     for collection in Collection.allCases { takeOver(collection.kind, from: other) }

@@ -45,6 +45,7 @@ extension World {
         $0.givenAtResume = $0.given
         if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
       }
+      mayMove = true
     }
     end(process, .completed)
     return process

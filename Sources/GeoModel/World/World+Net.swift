@@ -95,16 +95,15 @@ private struct RecordedPlace: Hashable {
 }
 
 extension World {
-  /// Forgets what was recorded of members that have again the value they had when the command began: equal values tell nothing.
+  /// Forgets what was recorded of members and graphics that are again what they were when the command began: equal values tell nothing.
   ///
-  /// Of graphics that were changed and changed back it is still recorded that they were.
-  ///
-  /// - Complexity: linear in what was recorded; in the notes, too, where a member was recorded twice.
+  /// - Complexity: linear in what was recorded; in the notes, too, where a member or a graphic was recorded twice.
   mutating func forgetEqual() {
-    guard !recordedTwice().isEmpty else { return }
-    // What follows is told as well, and may have been told on the way.
+    // What follows may have been recorded on the way, and be again what it was.
     recordDerived()
+    let graphics = equalGraphics()
     let twice = recordedTwice()
+    guard !twice.isEmpty || !graphics.isEmpty else { return }
     let objects = Set(twice.map(\.object))
     let known = Dictionary(grouping: notes.filter { objects.contains($0.object) }, by: \.object)
     let sees = twice.contains { $0.member == .property(.environment) } ? Set(nodesSeeingAnotherEnvironment()) : []
@@ -115,7 +114,13 @@ extension World {
       for note in notes { if let isAgain = note.isAgain(place.member, in: self) { return isAgain } }
       return follows(place) ?? false
     }
-    if !equal.isEmpty { forgetRecords { RecordedPlace($0).map(equal.contains) ?? false } }
+    guard !equal.isEmpty || !graphics.isEmpty else { return }
+    trimRecords { event in
+      if case .graphics(let overlay, let edit) = event, let ids = graphics[overlay] {
+        return edit.without(ids).map { .graphics(overlay, $0) }
+      }
+      return RecordedPlace(event).map(equal.contains) ?? false ? nil : event
+    }
   }
 
   /// Where something was recorded more than once, by one origin: elsewhere is another value, or one that its author does not know of.

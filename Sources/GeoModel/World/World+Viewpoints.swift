@@ -37,6 +37,7 @@ extension World {
       process: process, start: clock.now, duration: duration, easing: easing, from: view.camera, to: camera,
       sceneCameras: sceneCameras, destination: viewpoint)
     changeKnown(id) { $0.animation = animation }
+    mayMove = true
     return process
   }
 

@@ -36,6 +36,8 @@ public struct World: Sendable {
   /// How many of them have been looked at for what follows from them.
   private var examined = 0
   var derived = Derived()
+  /// False when nothing moves by itself for sure: then nobody has to look through all views.
+  public internal(set) var mayMove = false
   var origin = Origin.client(nil)
   /// Whether what is done now becomes a step of history.
   var isStep = true
@@ -67,6 +69,7 @@ public struct World: Sendable {
   private struct Start {
     let revision: Int
     let changes: Int
+    let examined: Int
     let ended: Int
     let clock: Clock
     let mintedIDs: Int
@@ -103,8 +106,8 @@ public struct World: Sendable {
     followed = 0
     forgetNotes()
     start = Start(
-      revision: revision, changes: changes.count, ended: ended.count, clock: clock, mintedIDs: mintedIDs,
-      derived: derived)
+      revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
+      mintedIDs: mintedIDs, derived: derived)
   }
 
   /// Takes back all that was done since ``begin(origin:)``: a command that fails changes nothing.
@@ -114,7 +117,7 @@ public struct World: Sendable {
     forgetNotes()
     if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
-    examined = min(examined, changes.count)
+    examined = start.examined
     derived = start.derived
     ended.removeLast(ended.count - start.ended)
     if let before = start.ids { (takenIDs, retiredIDs) = before }
@@ -185,10 +188,16 @@ public struct World: Sendable {
     changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event))
   }
 
-  /// Takes records of the current command back, all of which have been looked at for what follows from them.
-  mutating func forgetRecords(where isMeant: (Change.Event) -> Bool) {
+  /// Makes others of the records of the current command, all of which have been looked at for what follows from them.
+  ///
+  /// - Parameter body: what is left of one; nil for nothing.
+  mutating func trimRecords(_ body: (Change.Event) -> Change.Event?) {
     let first = changes.count - recorded.count
-    changes = changes[..<first] + changes[first...].filter { !isMeant($0.event) }
+    changes =
+      changes[..<first]
+      + changes[first...].compactMap { change in
+        body(change.event).map { Change(revision: change.revision, origin: change.origin, event: $0) }
+      }
     examined = changes.count
     followed = min(followed, changes.count - first)
   }
@@ -196,6 +205,7 @@ public struct World: Sendable {
   /// What has happened since the last call.
   public mutating func takeChanges() -> [Change] {
     recordDerived()
+    if mayMove { mayMove = isMoving }
     defer {
       changes = []
       examined = 0

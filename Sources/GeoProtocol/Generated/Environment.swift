@@ -25,7 +25,8 @@ import JSON
 /// renderers and links see nothing of it: what they find does not depend on who looks. What a node sees stands at
 /// `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and `/environments/$session` for the
 /// session); whoever observes that hears when it changes for this node. What is set stands at
-/// `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
+/// `/environments/<node>/values`. Values are undone and saved, keys are registered for good. A value of a key of the
+/// type `reference` is null from when the object goes that it names.
 public enum EnvironmentProtocol {
   /// Where a value comes from.
   public enum EnvironmentSource: JSONDecodable, JSONEncodable, Sendable {

@@ -41,6 +41,11 @@ public enum ModelProtocol {
   /// Carries out commands in their order as one transaction: one revision, one step of undo, one delta for each
   /// subscription. When one fails, nothing has changed. A command sees what those before it did.
   ///
+  /// What it sets and sets back is told to nobody, members and graphics alike; where all of it comes to nothing there
+  /// is no delta and no step. The revision is another one all the same, as the commands' results state it: a client
+  /// that knew no better could take a later change of somebody else for its own. The next delta has the last one that
+  /// was told as its base.
+  ///
   /// Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its like, and
   /// not `model/apply` itself.
   public enum Apply {

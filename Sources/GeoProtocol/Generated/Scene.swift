@@ -18,7 +18,10 @@ public enum SceneProtocol {
     /// Its title.
     public var title: String?
     /// What follows from its layers and tables: failed when one has failed, which the error names; loading while one
-    /// is; loaded when all are.
+    /// is; loaded when all are. Elevation sources do not count: they are opened by the command that adds them, not by
+    /// `scene/load`, and one that failed with its document leaves the layers, and the other sources, usable. Each has
+    /// its own `loadStatus`, `scene/retryElevationSource` opens it again, and `scene/elevation` says where its height
+    /// is missing.
     public var loadStatus: LayerProtocol.LoadStatus
     /// Layers that orient; absent when there is none.
     public var basemap: MapProtocol.Basemap?

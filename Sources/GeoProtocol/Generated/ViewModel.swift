@@ -35,7 +35,11 @@ public enum ViewModelProtocol {
     case list
     /// An object with members of any name; at first empty.
     case dictionary
-    /// The id of an object of the session, or null: at first, and from when that object goes.
+    /// The id of an object that is there, or null: at first, and from when that object goes. The objects are sources,
+    /// maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id that none of
+    /// them has is refused with `unknownId`. A default other than null is refused, as an object may go and what is
+    /// defined stays. Documents keep null for what they do not hold: location sources, bindings, links, and view
+    /// models of those.
     case reference
     /// `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or `{"type":
     /// "failed", "error": {"kind", "message", ...}}`: state and data in one value.
@@ -45,8 +49,8 @@ public enum ViewModelProtocol {
   /// How a property is computed. What cannot be computed, or comes out of another type than declared, is null.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
     /// In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
-    /// properties of the view model. Functions that make text for people follow the environment of the view model's
-    /// owner.
+    /// properties of the view model; others are refused with `unknownField`. Functions that make text for people
+    /// follow the environment of the view model's owner.
     public var expression: String
     /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own properties
     /// (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are their JSON text.

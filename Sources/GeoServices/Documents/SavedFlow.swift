@@ -47,9 +47,11 @@ extension SavedObjects {
   }
 
   func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
-    .init(
-      node: scope.node?.id, values: Self.opaque(scope.values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
-      objects: objects(scope))
+    let values = scope.values.sorted { $0.key < $1.key }.map { name, value in
+      let isReference = world.environmentKeys[EnvironmentKeyID(name)]?.definition.type == .reference
+      return (name, isReference ? reference(value) : value)
+    }
+    return .init(node: scope.node?.id, values: Self.opaque(values), objects: objects(scope))
   }
 
   private func objects(_ scope: EnvironmentScope) -> [String: String] {

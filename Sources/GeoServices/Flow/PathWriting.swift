@@ -51,6 +51,9 @@ enum PathWriting {
     ],
   ]
 
+  /// Where errors say that the value lies that was to be written.
+  static let given = "/params/value"
+
   /// Refuses a path at which nothing can be written, whatever the value.
   static func check(_ path: ModelPath, in world: World) throws {
     guard let object = path.object, path.names.count > 2 else { throw notWritable(path) }
@@ -159,13 +162,13 @@ enum PathWriting {
   private static func place(of fault: String, past names: ArraySlice<String>) -> String {
     guard fault == "/params" || fault.hasPrefix("/params/") else { return fault }
     let own = ModelPath(["params"] + names).description
-    guard fault == own || fault.hasPrefix(own + "/") else { return "/params/value" }
-    return "/params/value" + fault.dropFirst(own.count)
+    guard fault == own || fault.hasPrefix(own + "/") else { return given }
+    return given + fault.dropFirst(own.count)
   }
 
   private static func notWritable(_ path: ModelPath) -> ModelError { .flow(.notWritable(path.description)) }
 
   private static func wrong(_ expected: String, at path: String? = nil) -> RPCError {
-    RPCError(.wrongType, "Expected \(expected).", path: path ?? "/params/value", expected: expected)
+    RPCError(.wrongType, "Expected \(expected).", path: path ?? given, expected: expected)
   }
 }

@@ -91,7 +91,12 @@ enum Settling {
     do {
       try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
-      guard let error = RPCError(error, in: nil, at: "") else { throw error }
+      guard var error = RPCError(error, in: nil, at: "") else { throw error }
+      // The client sent no value: for it the fault lies at the end that was to be written.
+      let place = error.path ?? PathWriting.given
+      if place.hasPrefix(PathWriting.given) {
+        error.path = target.description + place.dropFirst(PathWriting.given.count)
+      }
       throw ModelError.flow(.linkFailed(link: link.id.rawValue, target: target.description, error.failure))
     }
     // View models keep what they are given.

@@ -48,11 +48,17 @@ extension RPCError {
     case .duplicateItem(let id, let place):
       self = RPCError(.duplicateItem, "The item \"\(id)\" would be there twice.", path: path(place)).with("id", id)
     case .unknownReference(let id, let place):
-      self = RPCError(.unknownId, "There is no object \"\(id)\".", path: path(place)).with("id", id)
+      self = RPCError(
+        .unknownId, "There is no object \"\(id)\".", path: path(place),
+        expected: "the id of an object that is there, or null"
+      ).with("id", id)
     case .invalidDefinition(let property, let expected):
       self.init(
         .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",
         expected: expected)
+    case .inDefault(let index, let error):
+      self.init(error, in: nil, at: prefix)
+      self.path = "\(prefix)/properties/\(index)/defaultValue"
     case .linkFailed(let link, let target, let failure):
       self = RPCError(.linkFailed, "The link \"\(link)\" could not write \(target): \(failure.message)")
         .with("link", link).with("target", target).with("error", Wire.failure(failure))

@@ -90,7 +90,7 @@ enum BindingService: BindingHandlers {
   private static func expression(_ text: String, _ member: String) throws -> Expression {
     let path = "/params/\(member)"
     let expression = try Wire.parsed(text, at: path)
-    do { _ = try expression.evaluated { $0 == "value" ? .null : nil } } catch { throw RPCError(error, at: path) }
+    do { try expression.check(names: ["value"]) } catch { throw RPCError(error, at: path) }
     return expression
   }
 

@@ -8,6 +8,18 @@ struct ListElement: Equatable {
   /// As JSON.
   let text: String
 
+  init(id: String, text: String) {
+    self.id = id
+    self.text = text
+  }
+
+  /// One that is its own id.
+  init(id: String) {
+    var writer = JSONWriter(capacity: id.utf8.count + 8)
+    writer.value(id)
+    self.init(id: id, text: writer.string)
+  }
+
   /// The elements of an array of strings or of objects with an `id`, each of which is there once; nil for others.
   static func elements(of text: String) -> [ListElement]? {
     guard let document = try? JSONDocument(text) else { return nil }
@@ -37,23 +49,60 @@ enum ListDelta {
 
   /// The steps from `old` to `new`, whose ids are unique in each.
   ///
-  /// - Complexity: O(n log n).
+  /// - Complexity: O(n), and O(m log m) for the m elements between what both begin and end with.
   static func steps(from old: [ListElement], to new: [ListElement]) -> [Step] {
+    let (first, last) = common(old, new)
+    return inner(Array(old[first..<old.count - last]), Array(new[first..<new.count - last]), at: first)
+  }
+
+  /// The same of lists of ids.
+  static func steps(from old: [String], to new: [String]) -> [Step] {
+    let (first, last) = common(old, new)
+    let (before, now) = (old[first..<old.count - last], new[first..<new.count - last])
+    // One that was moved is found at once, as none else has come, gone or moved.
+    if before.count == now.count, before.count > 2, let head = before.first, let tail = before.last {
+      let (low, high) = (first, first + before.count - 1)
+      if now.last == head, before.dropFirst().elementsEqual(now.dropLast()) {
+        return [.move(from: low, to: high, id: head)]
+      }
+      if now.first == tail, before.dropLast().elementsEqual(now.dropFirst()) {
+        return [.move(from: high, to: low, id: tail)]
+      }
+    }
+    return inner(before.map { ListElement(id: $0) }, now.map { ListElement(id: $0) }, at: first)
+  }
+
+  /// With how many elements both begin, and with how many further ones they end.
+  private static func common<Element: Equatable>(_ old: [Element], _ new: [Element]) -> (first: Int, last: Int) {
+    let most = min(old.count, new.count)
+    var first = 0
+    while first < most, old[first] == new[first] { first += 1 }
+    var last = 0
+    while last < most - first, old[old.count - 1 - last] == new[new.count - 1 - last] { last += 1 }
+    return (first, last)
+  }
+
+  /// The steps where neither list begins or ends with the other's elements.
+  ///
+  /// - Parameter start: the place in the whole lists of the first element.
+  private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step] {
     let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
     var steps: [Step] = []
     for (place, element) in old.enumerated().reversed() where places[element.id] == nil {
-      steps.append(.remove(place, id: element.id))
+      steps.append(.remove(start + place, id: element.id))
     }
     let kept = old.filter { places[$0.id] != nil }
-    steps += moves(kept.compactMap { places[$0.id] }).map { .move(from: $0, to: $1, id: new[$2].id) }
+    steps += moves(kept.compactMap { places[$0.id] }).map {
+      .move(from: start + $0, to: start + $1, id: new[$2].id)
+    }
     let texts = Dictionary(uniqueKeysWithValues: kept.map { ($0.id, $0.text) })
     var changed: [Step] = []
     for (place, element) in new.enumerated() {
       guard let text = texts[element.id] else {
-        steps.append(.add(place, element))
+        steps.append(.add(start + place, element))
         continue
       }
-      if text != element.text { changed.append(.replace(place, element)) }
+      if text != element.text { changed.append(.replace(start + place, element)) }
     }
     return steps + changed
   }

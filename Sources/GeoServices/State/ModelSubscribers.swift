@@ -32,7 +32,7 @@ final class ViewpointSubscriber: Subscriber {
   let interests: [StatePattern]
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -85,7 +85,7 @@ final class LocationSubscriber: Subscriber {
   let interests: [StatePattern]
   var isDirty: Bool { hasLocation || hasStatus }
 
-  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true

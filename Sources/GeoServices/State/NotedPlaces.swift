@@ -9,7 +9,7 @@ struct NotedPlaces {
     /// nil for what came to nothing.
     var operation: Operation?
     /// The list that was told there.
-    var list: String?
+    var list: ToldList?
   }
 
   private(set) var entries: [Entry] = []
@@ -29,7 +29,7 @@ struct NotedPlaces {
 
   subscript(place: StatePlace) -> Operation? { find(place).flatMap { entries[$0].operation } }
 
-  mutating func set(_ place: StatePlace, _ operation: Operation?, list: String? = nil) {
+  mutating func set(_ place: StatePlace, _ operation: Operation?, list: ToldList? = nil) {
     if let at = find(place) {
       count += (operation == nil ? 0 : 1) - (entries[at].operation == nil ? 0 : 1)
       guard entries[at].operation == nil, operation != nil else {

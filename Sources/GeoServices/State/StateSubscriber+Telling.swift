@@ -73,12 +73,7 @@ extension StateSubscriber {
     guard patterns.contains(where: { $0.covers(place) }) else { return entriesOfNew(place, world) }
     guard let node = StateTree.node(at: place, in: world) else { return [] }
     if operation == .replace {
-      if case .list = node, let told = noted.list.flatMap(ListElement.elements),
-        let now = ListElement.elements(of: node.text)
-      {
-        let steps = ListDelta.steps(from: told, to: now)
-        return steps.isEmpty ? [] : [.list(place.pointer, steps)]
-      }
+      if let steps = noted.list?.steps(to: node) { return steps.isEmpty ? [] : [.list(place.pointer, steps)] }
       if let before, StateTree.node(at: place, in: before).map({ Self.isSame($0, node) }) == true { return [] }
     }
     return StatePiece.pieces(place.names, node).enumerated().map { .write($0 == 0 ? operation : .add, $1) }

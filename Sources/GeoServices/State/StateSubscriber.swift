@@ -60,7 +60,7 @@ final class StateSubscriber: Subscriber {
 
   // MARK: Noting
 
-  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
     if isLost { return 1 }
     if case .client(let name?) = change.origin, name == exceptOrigin {
       assumeKnown(change.event, place, world)
@@ -79,7 +79,7 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
-  private func note(_ place: StatePlace, _ operation: Operation, _ list: String?) -> Int {
+  private func note(_ place: StatePlace, _ operation: Operation, _ list: ToldList?) -> Int {
     if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, list) }
     let below = patterns.enumerated().filter { $0.element.isBelow(place) }
     var superfluous = 0
@@ -105,7 +105,7 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
-  private func pend(_ place: StatePlace, _ operation: Operation, _ list: String?) -> Int {
+  private func pend(_ place: StatePlace, _ operation: Operation, _ list: ToldList?) -> Int {
     switch (pending[place], operation) {
     case (nil, .replace) where isToldWhole(place): return 1
     case (nil, _):

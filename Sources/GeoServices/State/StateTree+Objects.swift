@@ -52,7 +52,7 @@ private func value(_ number: Int?) -> StateNode {
   }
 }
 private func value(_ flag: Bool) -> StateNode { .leaf { $0.value(flag) } }
-private func value(_ texts: [String]) -> StateNode { .list { $0.array(texts) { $1.value($0) } } }
+private func value(_ ids: [String]) -> StateNode { .ids(ids) }
 private func list(_ elements: [any JSONEncodable]) -> StateNode { .list { $0.array(elements) { $0.encode(to: &$1) } } }
 
 extension StateTree {

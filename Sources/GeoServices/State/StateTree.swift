@@ -11,6 +11,8 @@ indirect enum StateNode {
   case leaf((inout JSONWriter) -> Void)
   /// The same of an ordered list, whose deltas are insertions, removals and moves.
   case list((inout JSONWriter) -> Void)
+  /// An ordered list of ids, each of which is there once.
+  case ids([String])
   /// Graphics by id.
   case graphics(FeatureStore)
 
@@ -21,7 +23,7 @@ indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf, .list: return opened?.child(name)
+    case .leaf, .list, .ids: return opened?.child(name)
     }
   }
 
@@ -53,7 +55,7 @@ indirect enum StateNode {
   /// The names of its children; none for a scalar.
   var names: [String] {
     switch self {
-    case .leaf, .list: return opened?.names ?? []
+    case .leaf, .list, .ids: return opened?.names ?? []
     case .branch(let names, _): return names
     case .graphics(let store):
       var ids: [String] = []
@@ -69,6 +71,7 @@ indirect enum StateNode {
   func write(to writer: inout JSONWriter) {
     switch self {
     case .leaf(let write), .list(let write): write(&writer)
+    case .ids(let ids): writer.array(ids) { $1.value($0) }
     case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
     case .branch(let names, let child):
       writer.beginObject()
@@ -113,7 +116,7 @@ extension StateNode {
   /// How many graphics are in it.
   var graphicCount: Int {
     switch self {
-    case .leaf, .list: 0
+    case .leaf, .list, .ids: 0
     case .graphics(let store): store.count
     case .branch(let names, let child):
       // Only the tree's upper levels lead to graphics; below an object's members there are none.
@@ -137,9 +140,20 @@ enum StateTree {
 
   /// The place at a path; nil when nothing stands there.
   static func node(at path: [String], in world: World) -> StateNode? {
-    var node: StateNode? = root(world)
-    for name in path { node = node?.child(name) }
+    // Straight to an object: no list of ids is made.
+    let object = path.count > 1 ? Collection(rawValue: path[0]).map { ObjectReference($0, path[1]) } : nil
+    var node = object.map { self.node(of: $0, in: world) } ?? root(world)
+    for name in path.dropFirst(object == nil ? 0 : 2) { node = node?.child(name) }
     return node
+  }
+
+  private static func node(of object: ObjectReference, in world: World) -> StateNode? {
+    let noun = object.collection.noun
+    return withMembers(of: object, in: world) { names, _ in
+      .branch([noun] + names()) { name in
+        name == noun ? .leaf { $0.value(object.id) } : member(name, of: object, in: world)
+      }
+    }
   }
 
   static func node(at place: StatePlace, in world: World) -> StateNode? {
@@ -227,12 +241,6 @@ enum StateTree {
   }
 
   private static func branch<Element>(_ registry: Registry<Element>, _ world: World) -> StateNode {
-    let noun = Element.collection.noun
-    return .branch(registry.ids.map(\.rawValue)) { id in
-      let object = ObjectReference(Element.collection, id)
-      return withMembers(of: object, in: world) { names, _ in
-        .branch([noun] + names()) { $0 == noun ? .leaf { $0.value(id) } : member($0, of: object, in: world) }
-      }
-    }
+    .branch(registry.ids.map(\.rawValue)) { node(of: ObjectReference(Element.collection, $0), in: world) }
   }
 }

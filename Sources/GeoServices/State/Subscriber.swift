@@ -33,7 +33,7 @@ protocol Subscriber: AnyObject {
   /// - Parameters:
   ///   - place: where it happened.
   ///   - list: the list that was there before, if it is one.
-  func note(_ change: Change, _ place: StatePlace, _ list: String?, _ world: World) -> Int
+  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int
   /// Tells what has been noted, as of now.
   ///
   /// - Parameter texts: what others have told already.

@@ -100,7 +100,7 @@ struct Subscribers {
     for change in changes {
       let place = change.event.place
       let followers = interests.followers(of: place)
-      let list = followers.isEmpty ? nil : lists.text(at: place)
+      let list = followers.isEmpty ? nil : lists.list(at: place)
       for number in followers {
         guard let entry = entries[number] else { continue }
         coalesced += entry.subscriber.note(change, place, list, world)

@@ -65,6 +65,16 @@ public struct Expression: Hashable, Sendable {
     try tree.checkResult(use.types, in: text) { _ in .any }
   }
 
+  /// Refuses names other than these.
+  ///
+  /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the place of the first.
+  public func check(names: [String]) throws(ExpressionError) {
+    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) where !names.contains(name) {
+      throw ExpressionError(
+        .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names)
+    }
+  }
+
   /// Whether its value may be another by other conventions: it has a function in it whose name begins with `format`.
   public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
 

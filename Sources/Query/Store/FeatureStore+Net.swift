@@ -29,6 +29,20 @@ extension FeatureStore {
     }
   }
 
+  /// Those of some features that are what they were before edits, selection included; their place in the order does not count.
+  ///
+  /// - Parameter reversals: of edits that followed one another up to now, in their order.
+  /// - Complexity: as the edits.
+  public func equal(_ ids: [Int], since reversals: [StoreReversal]) -> Set<Int> {
+    var before = self
+    for reversal in reversals.reversed() { before.rollBack(reversal) }
+    return Set(
+      ids.filter { id in
+        guard let old = before.feature(id: id), let now = feature(id: id) else { return false }
+        return now.isSame(as: old)
+      })
+  }
+
   private func comesToNothing(_ reversals: [StoreReversal]) -> Bool {
     var balance = 0
     for reversal in reversals {

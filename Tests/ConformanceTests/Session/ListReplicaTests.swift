@@ -19,7 +19,26 @@ struct ListReplicaTests {
       }
     }
     let (old, new) = (list(), list())
+    try check(ListDelta.steps(from: old, to: new), from: old, to: new)
+  }
+
+  @Test(arguments: UInt64(0)..<300)
+  func `the steps between two lists of ids are as few, whether one was moved or many`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let old = (0..<Int.random(in: 1...9, using: &random)).map { "e\($0)" }.shuffled(using: &random)
+    var new = old
+    for _ in 0..<Int.random(in: 1...2, using: &random) {
+      let id = new.remove(at: Int.random(in: new.indices, using: &random))
+      new.insert(id, at: Int.random(in: 0...new.count, using: &random))
+    }
+    if Bool.random(using: &random) { new.insert("x", at: Int.random(in: 0...new.count, using: &random)) }
+    if seed % 3 == 0 { new.remove(at: Int.random(in: new.indices, using: &random)) }
     let steps = ListDelta.steps(from: old, to: new)
+    try check(steps, from: old.map { ListElement(id: $0) }, to: new.map { ListElement(id: $0) })
+  }
+
+  /// Holds steps against what they are to lead to.
+  private func check(_ steps: [ListDelta.Step], from old: [ListElement], to new: [ListElement]) throws {
     var now = old
     var moves = 0
     for (place, step) in steps.enumerated() {

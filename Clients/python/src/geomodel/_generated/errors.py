@@ -502,7 +502,8 @@ class LinkFailedError(GeoModelError):
     `data` has:
         link: Which.
         target: The path that was to be written.
-        error: Why it was not.
+        error: Why it was not; its `path` leads to the target, or to a place in what was to be written
+            there.
     """
 
     kind = "linkFailed"
@@ -681,10 +682,15 @@ class NotLoadedError(GeoModelError):
 
 
 class UnknownFieldError(GeoModelError):
-    """The features have no such attribute.
+    """The features have no such attribute; or there is nothing of that name for an expression that is over
+    something else. In an expression the place is told.
 
     `data` has:
         available: Those there are.
+        line: Where in an expression, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the expression's beginning. (byte; at least 0)
+        found: The name that stands there in an expression.
     """
 
     kind = "unknownField"

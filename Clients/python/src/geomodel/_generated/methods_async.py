@@ -238,7 +238,8 @@ class BindingMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -352,7 +353,8 @@ class BindingMethods(AsyncCaller):
             UnknownPropertyError: The view model has no such property.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -886,6 +888,7 @@ class EnvironmentMethods(AsyncCaller):
     What a node sees stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
     `/environments/$session` for the session); whoever observes that hears when it changes for this node. What
     is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
+    A value of a key of the type `reference` is null from when the object goes that it names.
     """
 
     async def register(
@@ -913,6 +916,7 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
@@ -1153,7 +1157,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1240,7 +1245,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1316,7 +1322,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1396,7 +1403,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1545,7 +1553,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -1620,7 +1629,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1681,7 +1691,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1759,7 +1770,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1997,7 +2009,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -2936,7 +2949,8 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -2976,7 +2990,8 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -3024,6 +3039,11 @@ class ModelMethods(AsyncCaller):
         """Carries out commands in their order as one transaction: one revision, one step of undo, one delta
         for each subscription. When one fails, nothing has changed. A command sees what those before it
         did.
+
+        What it sets and sets back is told to nobody, members and graphics alike; where all of it comes to
+        nothing there is no delta and no step. The revision is another one all the same, as the commands'
+        results state it: a client that knew no better could take a later change of somebody else for its own.
+        The next delta has the last one that was told as its base.
 
         Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its
         like, and not `model/apply` itself.
@@ -4660,7 +4680,8 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4700,7 +4721,8 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -5135,7 +5157,8 @@ class StateMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5887,13 +5910,15 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownPropertyError: The view model has no such property.
+            UnknownIdError: No object of that id, of the kind asked for.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
             DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5959,6 +5984,8 @@ class ViewModelMethods(AsyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
             DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types

@@ -238,7 +238,8 @@ class BindingMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -344,7 +345,8 @@ class BindingMethods(SyncCaller):
             UnknownPropertyError: The view model has no such property.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -862,6 +864,7 @@ class EnvironmentMethods(SyncCaller):
     What a node sees stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
     `/environments/$session` for the session); whoever observes that hears when it changes for this node. What
     is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
+    A value of a key of the type `reference` is null from when the object goes that it names.
     """
 
     def register(
@@ -889,6 +892,7 @@ class EnvironmentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
@@ -1129,7 +1133,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1216,7 +1221,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1292,7 +1298,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1372,7 +1379,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1521,7 +1529,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -1596,7 +1605,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1657,7 +1667,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1735,7 +1746,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1965,7 +1977,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -2899,7 +2912,8 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -2939,7 +2953,8 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -2987,6 +3002,11 @@ class ModelMethods(SyncCaller):
         """Carries out commands in their order as one transaction: one revision, one step of undo, one delta
         for each subscription. When one fails, nothing has changed. A command sees what those before it
         did.
+
+        What it sets and sets back is told to nobody, members and graphics alike; where all of it comes to
+        nothing there is no delta and no step. The revision is another one all the same, as the commands'
+        results state it: a client that knew no better could take a later change of somebody else for its own.
+        The next delta has the last one that was told as its base.
 
         Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its
         like, and not `model/apply` itself.
@@ -4615,7 +4635,8 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4655,7 +4676,8 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -5074,7 +5096,8 @@ class StateMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5819,13 +5842,15 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownPropertyError: The view model has no such property.
+            UnknownIdError: No object of that id, of the kind asked for.
             WrongTypeError: A value is not of the type that a client declared for it, or of that of the
                 place where it is to stand.
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             AlreadyDefinedError: A type or a key of that name says something else.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
             DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -5891,6 +5916,8 @@ class ViewModelMethods(SyncCaller):
             ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
             InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
             DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
