@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e5a7040d304f2b64"
+  public static let hash = "84758bfbf9d3d8f6"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -229,7 +229,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .invalidItems, .contentModified, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .unknownField]
+      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",

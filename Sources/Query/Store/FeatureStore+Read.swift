@@ -93,8 +93,12 @@ extension FeatureStore {
 
   /// Rows of the features with these ids, each once and ascending; ids of none are passed over.
   ///
-  /// - Parameter look: called every few ten thousand rows.
   /// - Complexity: O(k log n) for k ids.
+  public func rows(of ids: [Int]) -> [UInt32] { rows(of: ids) { _ in } }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
   public func rows(of ids: [Int], looking look: Look) rethrows -> [UInt32] {
     var found = FoundRows()
     for start in stride(from: 0, to: ids.count, by: 1 << 14) {

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "e5a7040d304f2b64"
+PROTOCOL_HASH = "84758bfbf9d3d8f6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -2971,7 +2971,10 @@ class PopupElement(TypedDict):
     """What people read before it; the field's name or the expression when absent. (at most 1024 characters)
     """
     format: NotRequired[str]
-    """How the value is written, as in the function `format`: `%,d`, `%.2f km`. (at most 1024 characters)"""
+    """How the value is written: a number as by the function `format` (`%,d`, `%.2f km`), a date as by
+    `formatDate` (`%-d %B %Y`). What can be read as either, as `%d`, is a pattern of dates for fields of
+    dates and one of numbers for all else. (at most 1024 characters)
+    """
 
 
 class PopupDefinition(TypedDict):
@@ -3096,7 +3099,10 @@ class ViewpointCenterAndScale(TypedDict):
 
     type: Literal["centerAndScale"]
     center: Geometry
-    """A point."""
+    """A point. Where the poles of the map lie at infinity, as in Web Mercator, one beyond 85.0511287798066
+    degrees is kept as it was given and shown as the place at that latitude: what is in sight, the other
+    kind of viewpoint, and the center in another reference are of there.
+    """
     targetScale: float
     """The denominator of the scale. (above 0)"""
     rotation: NotRequired[float]
