@@ -81,7 +81,10 @@ let package = Package(
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(
       "ConformanceTests",
-      ["GeoServices", "GeoModel", "JSONRPC", "JSON", "Geometry", "Projection", "TestSupport", logging]),
+      [
+        "GeoServices", "GeoModel", "GeoProtocol", "Query", "JSONRPC", "JSON", "Geometry", "Projection", "TestSupport",
+        logging,
+      ]),
     .testTarget(
       name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],
       swiftSettings: strict),

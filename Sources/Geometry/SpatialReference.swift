@@ -53,6 +53,14 @@ public enum TransformError: Error, Hashable, Sendable {
   case unavailable(reason: String)
 }
 
+extension TransformError {
+  /// The same, `count` positions behind which those that were given begin.
+  fileprivate func moved(by count: Int) -> TransformError {
+    guard case .outsideDomain(let index, let source, let target) = self else { return self }
+    return .outsideDomain(index: index + count, from: source, to: target)
+  }
+}
+
 /// Takes coordinates from one spatial reference to another, x always easting or longitude.
 public protocol CoordinateTransformer: Sendable {
   /// - Complexity: the first call for a reference parses it; later ones look it up.
@@ -85,6 +93,36 @@ extension CoordinateTransformer {
       let hasZ = positions.hasZ
       try moved.withMutableValues { (buffer) throws(TransformError) in
         try transform(buffer, stride: stride, hasZ: hasZ, from: source, to: target)
+      }
+      return moved
+    }
+  }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called at least every few thousand positions; what it throws ends it.
+  public func transform(
+    _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, looking look: () throws -> Void
+  ) throws -> Geometry {
+    var sinceLook = Int.max / 2
+    return try geometry.mapPositions { (positions) throws -> Positions in
+      var moved = positions
+      let (count, stride, hasZ) = (positions.count, positions.stride, positions.hasZ)
+      try moved.withMutableValues { buffer in
+        for start in Swift.stride(from: 0, to: count, by: 4096) {
+          let end = min(start + 4096, count)
+          sinceLook += end - start
+          if sinceLook >= 4096 {
+            sinceLook = 0
+            try look()
+          }
+          let piece = UnsafeMutableBufferPointer(rebasing: buffer[start * stride..<end * stride])
+          do throws(TransformError) {
+            try transform(piece, stride: stride, hasZ: hasZ, from: source, to: target)
+          } catch {
+            throw error.moved(by: start)
+          }
+        }
       }
       return moved
     }

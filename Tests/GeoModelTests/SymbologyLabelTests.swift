@@ -110,7 +110,7 @@ struct SymbologyLabelTests {
     #expect(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral) == nil)
   }
 
-  @Test(arguments: ["%d %d", "%q", "%"])
+  @Test(arguments: ["%f %f", "%d %q", "%"])
   func `a format has to be one for one value`(format: String) {
     #expect { try PopupDefinition.Element(source: .field("n"), format: format) } throws: { error in
       (error as? SymbologyError)?.path == ["format"]

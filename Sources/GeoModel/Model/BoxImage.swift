@@ -13,17 +13,40 @@ extension CoordinateTransformer {
     holding box: Envelope, of source: SpatialReference, in target: SpatialReference, within extent: Envelope
   ) -> [Envelope]? {
     guard let from = try? describe(source), let to = try? describe(target) else { return nil }
-    guard let box = clipped(box, to: from) else { return [] }
+    guard var box = clipped(box, to: from) else { return [] }
+    // What lies beyond the edge of a map without poles counts as lying at it: a box up to the edge goes on without end.
+    let limit = PolarLimit(from, self)
+    box = limit?.held(box) ?? box
+    let isAtEdge = limit.map { (south: box.yMin == $0.y.lowerBound, north: box.yMax == $0.y.upperBound) }
     // Beyond the size of the world the grid might step over it.
     let largest = from.kind == .geographic ? 360 : worldLength / (from.metersPerUnit ?? 1)
     guard box.width <= largest * 1.001, box.height <= largest * 1.001 else { return nil }
     let wrap = WorldWrap(to, self)
+    // The other way around the grid ends before the pole, which has no place to compute with.
+    let hasPoles = from.kind != .geographic || PolarLimit(to, self) == nil
+    let beyond = hasPoles ? (south: false, north: false) : (south: box.yMin < -nearPole, north: box.yMax > nearPole)
+    if beyond.south || beyond.north {
+      (box.yMin, box.yMax) = (min(max(box.yMin, -nearPole), nearPole), max(min(box.yMax, nearPole), -nearPole))
+    }
     guard let grid = SampleGrid(box, self, from: source, to: target, period: wrap?.width) else { return nil }
 
     var held = grid.bounds
     // What leads there and what leads back may come from different data, which differ by metres.
     let slack = (wrap?.width ?? worldLength / (to.metersPerUnit ?? metersPerDegree)) * 1e-6
     held.widen(x: grid.bend.x + slack, y: grid.bend.y + slack)
+    var caps: [Envelope] = []
+    if wrap != nil || PolarLimit(to, self) != nil {
+      if beyond.south || isAtEdge?.south == true { held.yMin = -.greatestFiniteMagnitude }
+      if beyond.north || isAtEdge?.north == true { held.yMax = .greatestFiniteMagnitude }
+    } else if let isAtEdge {
+      // Only in cylindrical maps what lies beyond is straight on.
+      let (edge, pole) = (PolarLimit.latitude, 90.0)
+      for (isThere, south, north) in [(isAtEdge.south, -pole, -edge), (isAtEdge.north, edge, pole)] where isThere {
+        let cap = Envelope(xMin: -180, yMin: south, xMax: 180, yMax: north)
+        guard let found = boxes(holding: cap, of: .wgs84, in: target, within: extent) else { return nil }
+        caps += found
+      }
+    }
     let poles = from.kind == .geographic ? (south: false, north: false) : poles(near: box, of: source)
     if poles.south || poles.north {
       // There Mercator's y has no limit; where the pole lies at infinity in another way, nothing has.
@@ -34,7 +57,7 @@ extension CoordinateTransformer {
       if poles.north { held.yMax = .greatestFiniteMagnitude }
       return [held.moved(toX: extent.xMin, extent.xMax)]
     }
-    guard let wrap else { return [held] }
+    guard let wrap else { return [held] + caps }
     // With less than a quarter of a turn from point to point they go around the world around no cell of the grid.
     guard grid.largestStep < wrap.width / 4, held.width < wrap.width else {
       return [held.moved(toX: extent.xMin, extent.xMax)]
@@ -63,6 +86,9 @@ extension CoordinateTransformer {
     return (isNear(-90), isNear(90))
   }
 }
+
+/// Degrees up to which Mercator's y is computed with.
+private let nearPole = 89.0
 
 /// Metres around the equator.
 private let worldLength = 360 * metersPerDegree

@@ -3,7 +3,7 @@
 import Geometry
 
 /// Grows with the positions it is given.
-public struct MovedExtent {
+public struct MovedExtent: Sendable {
   private let source: SpatialReference
   private let target: SpatialReference
   private let transformer: any CoordinateTransformer
@@ -36,6 +36,9 @@ public struct MovedExtent {
     guard mayCross, crossing.width < whole.width else { return whole }
     return crossing.moved(toX: crossing.xMin, crossing.xMax > 180 ? crossing.xMax - 360 : crossing.xMax)
   }
+
+  /// The same in one piece, the long way around where ``box`` crosses the antimeridian.
+  public var span: Envelope? { whole.isNone ? nil : whole }
 
   /// Includes positions, x and y by turns; where a pole lies at infinity, no further than ``PolarLimit/latitude``.
   ///

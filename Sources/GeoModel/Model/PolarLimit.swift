@@ -10,7 +10,7 @@ public struct PolarLimit: Hashable, Sendable {
   let y: ClosedRange<Double>
 
   /// Nil for a reference whose poles have a place, or in which parallels are no straight lines.
-  init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
+  public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else { return nil }
     func place(_ longitude: Double, _ latitude: Double) -> Point? {
       try? transformer.transform(Point(x: longitude, y: latitude), from: .wgs84, to: info.reference)
@@ -31,6 +31,29 @@ public struct PolarLimit: Hashable, Sendable {
 
   /// A geometry in map units without what lies beyond.
   func held(_ geometry: Geometry) -> Geometry { held(geometry, y) }
+
+  /// A place in degrees, at the edge where it lies beyond. What lies beyond the pole is none, and stays.
+  func held(degrees point: Point) -> Point {
+    abs(point.y) <= 90 ? Self.held(point, -Self.latitude...Self.latitude) : point
+  }
+
+  /// A place in map units, at the edge where it lies beyond.
+  func held(_ point: Point) -> Point { Self.held(point, y) }
+
+  private static func held(_ point: Point, _ range: ClosedRange<Double>) -> Point {
+    guard point.y < range.lowerBound || point.y > range.upperBound else { return point }
+    return Point(x: point.x, y: min(max(point.y, range.lowerBound), range.upperBound), z: point.z)
+  }
+
+  /// A box in map units without what lies beyond; at an edge where it lies beyond that, or ends at it but for rounding.
+  public func held(_ box: Envelope) -> Envelope {
+    let rounding = (y.upperBound - y.lowerBound) * 1e-12
+    var box = box
+    box.hold(y)
+    if box.yMin < y.lowerBound + rounding { box.yMin = y.lowerBound }
+    if box.yMax > y.upperBound - rounding { box.yMax = y.upperBound }
+    return box
+  }
 
   private func held(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
     guard let box = geometry.envelope, box.yMin < range.lowerBound || box.yMax > range.upperBound else {

@@ -125,7 +125,9 @@ public struct View: Sendable {
     do {
       switch kind {
       case .centerAndScale:
-        if case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
+        // What lies beyond the edge has no place elsewhere that would be in sight.
+        let isHeld = polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false
+        if !isHeld, case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
           let moved = try transformer.transform(center, from: own, to: reference)
           return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
         }

@@ -33,6 +33,9 @@ public struct BoundSymbols: Sendable {
     self.fallback = fallback
   }
 
+  /// Whether features may say themselves how they look.
+  public var isByFeature: Bool { renderer == nil && !styleColumns.isEmpty }
+
   /// A row's symbol; nil when it is not drawn. Whether it is visible is not looked at.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
     if let own = row.symbol { return .own(own) }
@@ -59,6 +62,12 @@ extension SourceOrigin {
 }
 
 extension Layer {
+  /// Whether its features may say themselves how they look, as far as that is known without them.
+  public var mayHaveSimpleStyles: Bool {
+    guard portrayal.renderer == nil, let features, features.origin.isGeoJSON else { return false }
+    return features.schema.fields.contains { SimpleStyle.names.contains($0.name) }
+  }
+
   /// The symbols of its features.
   public func boundSymbols(_ store: FeatureStore) -> BoundSymbols {
     BoundSymbols(

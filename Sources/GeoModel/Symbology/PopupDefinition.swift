@@ -10,18 +10,19 @@ public struct PopupDefinition: Hashable, Sendable {
     public let source: AttributeSource
     /// The field's name, or the expression, when nil.
     public let label: String?
-    /// As of the function `format`, for one value.
+    /// As of the functions `format` and `formatDate`, for one value.
     public let format: String?
-    /// The source with the format around it.
-    let shown: AttributeSource
+    /// The source with `format` around it, and with `formatDate`; nil where the format is not for these.
+    private let asNumber: AttributeSource?
+    private let asDate: AttributeSource?
 
-    /// - Throws: ``SymbologyError`` of reason `template` where the format is none.
+    /// - Throws: ``SymbologyError`` of reason `template` where the format is neither of numbers nor of dates.
     public init(source: AttributeSource, label: String? = nil, format: String? = nil) throws(SymbologyError) {
       self.source = source
       self.label = label
       self.format = format
       guard let format else {
-        shown = source
+        (asNumber, asDate) = (nil, nil)
         return
       }
       let value =
@@ -29,9 +30,30 @@ public struct PopupDefinition: Hashable, Sendable {
         case .field(let name): Self.quoted(name, by: "\"")
         case .expression(let expression): "(\(expression.text))"
         }
-      do { shown = .expression(try Expression("format(\(value), \(Self.quoted(format, by: "'")))")) } catch {
-        throw SymbologyError(.template, at: ["format"], expected: error.expected, found: error.found)
+      let pattern = Self.quoted(format, by: "'")
+      asDate = (try? Expression("formatDate(\(value), \(pattern))")).map(AttributeSource.expression)
+      do { asNumber = .expression(try Expression("format(\(value), \(pattern))")) } catch {
+        guard asDate == nil else {
+          asNumber = nil
+          return
+        }
+        throw SymbologyError(
+          .template, at: ["format"], expected: "\(error.expected), or the pattern of a date", found: error.found)
       }
+    }
+
+    /// The source with the format around it, and whether that is taken for one of dates.
+    ///
+    /// A pattern for both, as `%d` is, counts as one of dates for fields of dates alone.
+    func shown(for schema: FeatureSchema) -> (source: AttributeSource, isOfDates: Bool) {
+      if case .field(let name) = source, let column = schema.column(named: name) {
+        switch schema.declaredType(of: column) {
+        case .date, .dateTime: if let asDate { return (asDate, true) }
+        default: break
+        }
+      }
+      if let asNumber { return (asNumber, false) }
+      return (asDate ?? source, true)
     }
 
     private static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
@@ -63,8 +85,13 @@ public struct PopupDefinition: Hashable, Sendable {
       do { try element.source.check(for: schema) } catch {
         throw error.under("elements", String(place), element.source.member)
       }
-      guard element.format != nil else { continue }
-      do { try element.shown.check(for: schema) } catch { throw error.under("elements", String(place), "format") }
+      guard let format = element.format else { continue }
+      let (shown, isOfDates) = element.shown(for: schema)
+      do { try shown.check(for: schema) } catch {
+        throw SymbologyError(
+          .template, at: ["elements", String(place), "format"],
+          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format)
+      }
     }
   }
 }
@@ -105,7 +132,7 @@ extension PopupDefinition {
       let value = BoundSource(element.source, schema: schema, by: conventions).value(of: row)
       let shown =
         element.format == nil || value == .null
-        ? value : BoundSource(element.shown, schema: schema, by: conventions).value(of: row)
+        ? value : BoundSource(element.shown(for: schema).source, schema: schema, by: conventions).value(of: row)
       var field: String?
       var name = ""
       switch element.source {

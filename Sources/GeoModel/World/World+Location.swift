@@ -139,7 +139,7 @@ extension World {
   private mutating func follow(_ view: View, to position: Point) {
     let display = view.locationDisplay
     // A location outside the map's reference cannot be shown; the view stays where it is.
-    guard let point = try? transformer.transform(position, from: .wgs84, to: view.reference.reference) else { return }
+    guard let point = try? center(position, from: .wgs84, of: view) else { return }
     var camera = view.camera
     if !display.awaitsZoom {
       let place = view.place(nearest: point)

@@ -149,11 +149,22 @@ extension World {
     return viewpoint
   }
 
+  /// A center in map units; where poles lie at infinity, held to the edge as boxes are.
+  func center(
+    _ point: Point, from reference: SpatialReference, of view: View
+  ) throws(TransformError) -> Point {
+    let map = view.reference.reference
+    guard let limit = view.polarLimit else { return try transformer.transform(point, from: reference, to: map) }
+    let isInDegrees = try transformer.describe(reference).kind == .geographic
+    let shown = isInDegrees ? limit.held(degrees: point) : point
+    return limit.held(try transformer.transform(shown, from: reference, to: map))
+  }
+
   func unchecked(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var camera = view.camera
     let map = view.reference.reference
     func moved(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
-      do { return try transformer.transform(point, from: reference, to: map) } catch { throw .transform(error) }
+      do { return try center(point, from: reference, of: view) } catch { throw .transform(error) }
     }
     switch target {
     case .centerAndScale(let center, let scale, let rotation, let reference):

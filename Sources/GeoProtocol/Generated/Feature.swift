@@ -69,7 +69,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
       /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge.
+      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
+      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
+      /// box and of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -212,7 +214,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
       /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge.
+      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
+      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
+      /// box and of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -324,7 +328,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
       /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge.
+      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
+      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
+      /// box and of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -411,7 +417,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
       /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge.
+      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
+      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
+      /// box and of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?

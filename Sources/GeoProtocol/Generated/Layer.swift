@@ -614,7 +614,7 @@ public enum LayerProtocol {
   public enum Select {
     public static let name: StaticString = "layer/select"
     public static let params = [
-      "layer", "ids", "whereClause", "mode"
+      "layer", "ids", "whereClause", "timeExtent", "mode"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -622,17 +622,23 @@ public enum LayerProtocol {
       public var layer: String
       /// The features.
       public var ids: [Int]?
-      /// Those of the features that count for which this is true; this or `ids`, or neither for none.
+      /// Those of the features that count for which this is true; this or `ids`; with neither of them and no
+      /// `timeExtent` none.
       public var whereClause: String?
+      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
+      /// lets through. Of `ids` or by `whereClause`; without these of all that count.
+      public var timeExtent: LayerProtocol.TimeExtent?
       /// How.
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
-        layer: String, ids: [Int]? = nil, whereClause: String? = nil, mode: OverlayProtocol.SelectionMode = .replace
+        layer: String, ids: [Int]? = nil, whereClause: String? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        mode: OverlayProtocol.SelectionMode = .replace
       ) {
         self.layer = layer
         self.ids = ids
         self.whereClause = whereClause
+        self.timeExtent = timeExtent
         self.mode = mode
       }
 
@@ -645,6 +651,8 @@ public enum LayerProtocol {
           : nil
         let whereClause = json["whereClause"]
         self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let mode = json["mode"]
         self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .replace
       }
@@ -961,7 +969,9 @@ public enum LayerProtocol {
   }
 
   /// What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer without a
-  /// renderer has one line, under its name.
+  /// renderer has one line, under its name, for each kind of shape in it. Where its features say by simplestyle how
+  /// they look, it has one for each symbol that the features have that count, in the order in which they are drawn:
+  /// points, then lines, then areas, a hundred lines at most; features with symbols that come later are in no line.
   public enum Legend {
     public static let name: StaticString = "layer/legend"
 

@@ -1342,7 +1342,9 @@ public enum SymbologyProtocol {
     public var expression: String?
     /// What people read before it; the field's name or the expression when absent.
     public var label: String?
-    /// How the value is written, as in the function `format`: `%,d`, `%.2f km`.
+    /// How the value is written: a number as by the function `format` (`%,d`, `%.2f km`), a date as by `formatDate`
+    /// (`%-d %B %Y`). What can be read as either, as `%d`, is a pattern of dates for fields of dates and one of
+    /// numbers for all else.
     public var format: String?
 
     public init(field: String? = nil, expression: String? = nil, label: String? = nil, format: String? = nil) {

@@ -25,7 +25,9 @@ public enum ViewProtocol {
 
     /// A point and a scale.
     public struct CenterAndScale: Sendable {
-      /// A point.
+      /// A point. Where the poles of the map lie at infinity, as in Web Mercator, one beyond 85.0511287798066 degrees
+      /// is kept as it was given and shown as the place at that latitude: what is in sight, the other kind of
+      /// viewpoint, and the center in another reference are of there.
       public var center: JSONOpaque
       /// The denominator of the scale.
       public var targetScale: Double

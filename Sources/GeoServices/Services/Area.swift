@@ -13,18 +13,23 @@ struct Area: Sendable {
   let given: [Envelope]
   /// Together they hold at least all that the given ones do; nil for everything.
   let own: [Envelope]?
+  /// What features' envelopes in the reference are made with; nil where it is their own.
+  private let moved: MovedExtent?
 
   init?(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
     in features: SpatialReference, _ world: World
   ) throws {
-    guard let envelope = envelope.map(Wire.envelope) else { return nil }
+    guard var envelope = envelope.map(Wire.envelope) else { return nil }
     guard envelope.yMin <= envelope.yMax else {
       throw RPCError(
         .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
     }
     self.reference = try world.canonical(reference) ?? features
     let info = try world.transformer.describe(self.reference)
+    let isOwn = self.reference == features
+    moved = isOwn ? nil : try MovedExtent(from: features, to: self.reference, world.transformer)
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.held(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
       given = wrap.turns(of: envelope)
     } else if envelope.xMin > envelope.xMax {
@@ -34,7 +39,7 @@ struct Area: Sendable {
     } else {
       given = [envelope]
     }
-    guard self.reference != features else {
+    guard !isOwn else {
       own = given
       return
     }
@@ -56,14 +61,24 @@ struct Area: Sendable {
   }
 
   /// Whether a feature's own envelope, in the reference of the area, meets it.
-  func isMet(by row: FeatureRow, in own: SpatialReference, _ transformer: any CoordinateTransformer) -> Bool {
-    if reference == own {
+  ///
+  /// Where poles lie at infinity what lies beyond the edge counts as lying at it, of the area and of the feature.
+  /// - Throws: when nobody wants to know any more.
+  func isMet(by row: FeatureRow, _ part: Part) throws -> Bool {
+    guard var extent = moved else {
       guard let box = row.envelope else { return false }
       return given.contains { $0.intersects(box) }
     }
-    guard let geometry = row.geometry, !geometry.isEmpty,
-      let box = (try? transformer.transform(geometry, from: own, to: reference))?.envelope
-    else { return false }
+    var values: [Double] = []
+    row.geometry?.forEachPositions { values.append(xy: $0) }
+    // Of geometries with very many positions a few thousand at a time.
+    for start in stride(from: 0, to: values.count, by: 8192) {
+      try part.worker?.checkCancelled()
+      var piece = Array(values[start..<min(start + 8192, values.count)])
+      // What has no place in the reference is not in the area.
+      do throws(TransformError) { try extent.include(&piece) } catch { return false }
+    }
+    guard let box = extent.span else { return false }
     return given.contains { $0.intersects(box) }
   }
 }

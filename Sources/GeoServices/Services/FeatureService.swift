@@ -33,15 +33,18 @@ enum FeatureService: FeatureHandlers {
     let isMoved = reference != features.reference && params.returnGeometry
     let found = features.effort
     let each = isMoved ? FeaturesAsked.transforming : FeaturesAsked.writing
-    let ordering = terms.isEmpty ? 0 : found * FeaturesAsked.ordering
-    return try plan(effort: found + ordering + min(params.limit, found) * each) { worker in
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
-      try features.checkWeight(of: rows.page, moved: isMoved, by: worker)
+    let finding = found * (terms.isEmpty ? 1 : 1 + FeaturesAsked.ordering)
+    let atMost = min(params.limit, found)
+    return try plan(effort: finding + atMost * each) { part in
+      let parts = part.divided(
+        by: finding, isMoved ? atMost * FeaturesAsked.transforming : 0, atMost * FeaturesAsked.writing)
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
+      try features.checkWeight(of: rows.page, moved: isMoved, part)
       let moved =
-        isMoved ? try transformed(rows.page, features, to: reference, transformer, by: worker) : nil
+        isMoved ? try transformed(rows.page, features, to: reference, transformer, parts[1]) : nil
       return .init(
         type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded, features: try written(rows.page, moved, features, chosen, by: worker))
+        exceededLimit: rows.exceeded, features: try written(rows.page, moved, features, chosen, parts[2]))
     }
   }
 
@@ -52,10 +55,12 @@ enum FeatureService: FeatureHandlers {
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeaturesAsked.ordering)
-    return try plan(effort: effort) { worker in
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, by: worker)
+    return try plan(effort: effort) { part in
+      let parts = part.divided(by: effort, features.effort)
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
       return .init(
-        revision: revision, exceededLimit: rows.exceeded, ids: rows.page.compactMap { features.store[$0]?.id })
+        revision: revision, exceededLimit: rows.exceeded,
+        ids: try features.store.ids(of: Array(rows.page), looking: parts[1].look))
     }
   }
 
@@ -65,7 +70,7 @@ enum FeatureService: FeatureHandlers {
     let features = try FeaturesAsked(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
-    return try plan(effort: features.effort) { .init(revision: revision, count: try features.rows(by: $0).count) }
+    return try plan(effort: features.effort) { .init(revision: revision, count: try features.rows($0).count) }
   }
 
   static func queryExtent(
@@ -77,8 +82,8 @@ enum FeatureService: FeatureHandlers {
     let isMoved = reference != features.reference
     let effort =
       features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeaturesAsked.transforming : 1)
-    return try plan(effort: effort) { worker in
-      let extent = try features.extent(in: reference, transformer, by: worker)
+    return try plan(effort: effort) { part in
+      let extent = try features.extent(in: reference, transformer, part)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
         extent: extent.box.map(Wire.envelope))
@@ -89,13 +94,13 @@ enum FeatureService: FeatureHandlers {
 
   /// Answers at once what takes next to no time, as what comes in between would take longer; leaves the rest to a worker.
   private static func plan<R: Sendable>(
-    effort: Int, _ answer: @escaping @Sendable (Worker?) throws -> R
+    effort: Int, _ answer: @escaping @Sendable (Part) throws -> R
   ) throws -> TaskPlan<Host, R> {
     if effort <= FeaturesAsked.smallEffort {
-      do { return TaskPlan(answer: try answer(nil)) } catch is FeaturesAsked.Aside {}
+      do { return TaskPlan(answer: try answer(Part(nil))) } catch is FeaturesAsked.Aside {}
     }
     return TaskPlan { worker in
-      let result = try answer(worker)
+      let result = try answer(Part(worker))
       return { _ in result }
     }
   }
@@ -103,25 +108,26 @@ enum FeatureService: FeatureHandlers {
   /// The features as one member that writes them all; a wire type for each would cost more than the rest. A worker writes them itself.
   private static func written(
     _ page: ArraySlice<UInt32>, _ moved: [Geometry?]?, _ features: FeaturesAsked, _ selection: FeatureWriter.Selection,
-    by worker: Worker?
+    _ part: Part
   ) throws -> JSONOpaque {
     let (store, schema) = (features.store, features.store.schema)
-    @Sendable func write(_ row: UInt32, _ place: Int, to writer: inout JSONWriter) {
-      guard let feature = store[row] else { return }
-      FeatureWriter.writeFeature(feature, schema, selection, moved: moved?[place], to: &writer)
-    }
-    guard let worker else {
+    guard let worker = part.worker else {
       return .written { writer in
         writer.beginArray()
-        for (place, row) in page.enumerated() { write(row, place, to: &writer) }
+        for (place, row) in page.enumerated() {
+          guard let feature = store[row] else { continue }
+          FeatureWriter.writeFeature(feature, schema, selection, moved: moved?[place], to: &writer) {}
+        }
         writer.endArray()
       }
     }
     var writer = JSONWriter(capacity: 1 << 16)
     writer.beginArray()
     for (place, row) in page.enumerated() {
-      try worker.checkCancelled()
-      write(row, place, to: &writer)
+      try part.look(place, of: page.count)
+      guard let feature = store[row] else { continue }
+      try FeatureWriter.writeFeature(
+        feature, schema, selection, moved: moved?[place], to: &writer, looking: worker.checkCancelled)
       // What will be refused is not made first.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
@@ -133,14 +139,15 @@ enum FeatureService: FeatureHandlers {
   /// The geometries of a page in another reference, made before anything is written, so that a failure is an error.
   private static func transformed(
     _ rows: ArraySlice<UInt32>, _ features: FeaturesAsked, to target: SpatialReference,
-    _ transformer: any CoordinateTransformer, by worker: Worker?
+    _ transformer: any CoordinateTransformer, _ part: Part
   ) throws -> [Geometry?] {
-    try rows.map { (row) throws -> Geometry? in
-      try worker?.checkCancelled()
+    try rows.enumerated().map { (place, row) throws -> Geometry? in
       guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
-      do throws(TransformError) {
-        return try transformer.transform(geometry, from: features.reference, to: target)
-      } catch {
+      do {
+        return try transformer.transform(geometry, from: features.reference, to: target) {
+          try part.look(place, of: rows.count)
+        }
+      } catch let error as TransformError {
         throw RPCError(error).with("feature", feature.id)
       }
     }

@@ -7,17 +7,17 @@ import Query
 
 extension FeaturesAsked {
   /// How many they are, and the box around them as they are in `target`; nil when none has a place.
-  ///
-  /// - Parameter worker: as with ``rows(by:)``.
   func extent(
-    in target: SpatialReference, _ transformer: any CoordinateTransformer, by worker: Worker?
+    in target: SpatialReference, _ transformer: any CoordinateTransformer, _ part: Part
   ) throws -> (count: Int, box: Envelope?) {
     if isAll, target == reference { return (store.count, store.extent) }
-    let rows = isAll ? store.rowsInDrawingOrder() : try rows(by: worker)
-    if target == reference {
+    let isMoved = target != reference
+    let parts = part.divided(by: max(effort, 1), store.count * (isMoved ? Self.transforming : 1))
+    let rows = try rows(parts[0])
+    if !isMoved {
       var box = Envelope.none
       for (place, row) in rows.enumerated() {
-        if place.isMultiple(of: 1 << 14) { try worker?.checkCancelled() }
+        if place.isMultiple(of: 1 << 12) { try parts[1].look(place, of: rows.count) }
         if let own = store[row]?.envelope { box.include(own) }
       }
       return (rows.count, box.isNone ? nil : box)
@@ -25,8 +25,7 @@ extension FeaturesAsked {
     var extent = try MovedExtent(from: reference, to: target, transformer)
     // A call for each feature would cost more than what it does.
     for start in stride(from: 0, to: rows.count, by: 1024) {
-      try worker?.checkCancelled()
-      worker?.report(Double(start) / Double(rows.count))
+      try parts[1].look(start, of: rows.count)
       try include(rows[start..<min(start + 1024, rows.count)], in: &extent)
     }
     return (rows.count, extent.box)
@@ -52,7 +51,7 @@ extension FeaturesAsked {
 }
 
 extension [Double] {
-  fileprivate mutating func append(xy positions: Positions) {
+  mutating func append(xy positions: Positions) {
     let stride = positions.stride
     guard stride > 2 else {
       append(contentsOf: positions.values)

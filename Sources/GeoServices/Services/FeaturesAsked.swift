@@ -36,7 +36,6 @@ struct FeaturesAsked: Sendable {
   private let look: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
-  private let transformer: any CoordinateTransformer
 
   init(_ question: some Question, in world: World) throws {
     let id: String
@@ -64,7 +63,7 @@ struct FeaturesAsked: Sendable {
       return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
     }
     area = try Area(question.envelope, question.spatialReference, for: store, in: reference, world)
-    (ids, isSelected, transformer) = (question.ids, question.isSelected, world.transformer)
+    (ids, isSelected) = (question.ids, question.isSelected)
     // A time is a text to be read.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
     look = 1 + ((asked?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
@@ -89,8 +88,8 @@ struct FeaturesAsked: Sendable {
   struct Aside: Error {}
 
   /// Gives up on the loop where the rows have much more in them than rows mostly have.
-  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, by worker: Worker?) throws {
-    guard worker == nil else { return }
+  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, _ part: Part) throws {
+    guard part.worker == nil else { return }
     let limit = moved ? Self.smallMovedWeight : Self.smallWeight
     var weight = 0
     for row in rows {
@@ -126,42 +125,42 @@ struct FeaturesAsked: Sendable {
   }
 
   /// All of them, in drawing order.
-  ///
-  /// - Parameter worker: who looks, asked again and again whether the answer is still wanted; nil on the loop.
-  func rows(by worker: Worker?) throws -> [UInt32] {
+  func rows(_ part: Part) throws -> [UInt32] {
+    // The index has answered exactly where the box is in the features' own reference.
+    let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
+    let isMoved = tested.map { $0.reference != reference } ?? false
+    let parts = part.divided(
+      by: 1, tested == nil ? 0 : isMoved ? Self.transforming : 1, wantsAll ? 0 : look, 1)
     var rows: [UInt32]
     if let ids {
-      rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
+      rows = try store.rows(of: ids, looking: parts[0].look)
     } else if let own = area?.own {
-      rows = store.rows(in: own)
-    } else if area != nil {
-      rows = store.rowsInDrawingOrder().sorted()
+      rows = try store.rows(in: own, looking: parts[0].look)
     } else {
-      return try wanted(store.rowsInDrawingOrder(), worker)
+      rows = try store.rowsAscending(looking: parts[0].look)
     }
-    try worker?.checkCancelled()
-    // The index has answered exactly where the box is in the features' own reference.
-    if let area, ids != nil || area.reference != reference {
-      if area.reference != reference { try checkWeight(of: rows, moved: true, by: worker) }
+    if let tested {
+      if isMoved { try checkWeight(of: rows, moved: true, part) }
       // A polygon may have many positions.
       let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
-      rows = try inBlocks(of: isOfPoints ? 256 : 4, rows, worker) { block in
-        block.filter { row in store[row].map { area.isMet(by: $0, in: reference, transformer) } ?? false }
+      rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, parts[1]) { block in
+        try block.filter { row in
+          try store[row].map { try tested.isMet(by: $0, parts[1]) } ?? false
+        }
       }
     }
-    return store.sortedForDrawing(try wanted(rows, worker))
+    return try store.sortedForDrawing(try wanted(rows, parts[2]), looking: parts[3].look)
   }
 
   /// What `body` keeps of rows, handed to it a block at a time where a worker does it.
   private func inBlocks(
-    of size: Int, _ rows: [UInt32], _ worker: Worker?, _ body: ([UInt32]) -> [UInt32]
+    of size: Int, _ rows: [UInt32], _ part: Part, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
-    guard let worker, rows.count > size else { return body(rows) }
+    guard part.worker != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
     for start in stride(from: 0, to: rows.count, by: size) {
-      try worker.checkCancelled()
-      worker.report(Double(start) / Double(rows.count))
-      kept += body(Array(rows[start..<min(start + size, rows.count)]))
+      try part.look(start, of: rows.count)
+      kept += try body(Array(rows[start..<min(start + size, rows.count)]))
     }
     return kept
   }
@@ -179,14 +178,13 @@ struct FeaturesAsked: Sendable {
 
   /// Some of them, and whether there are more.
   func page(
-    _ terms: [SortTerm], offset: Int, limit: Int, by worker: Worker?
+    _ terms: [SortTerm], offset: Int, limit: Int, _ part: Part
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
-    let all = try rows(by: worker)
+    let parts = part.divided(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.ordering)
+    let all = try rows(parts[0])
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
     let rows =
-      terms.isEmpty
-      ? all
-      : try store.ordered(all, by: terms, first: isBeyond ? .max : end) { try worker?.checkCancelled() }
+      terms.isEmpty ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, looking: parts[1].look)
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
   }
 
@@ -195,9 +193,9 @@ struct FeaturesAsked: Sendable {
   private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
 
   /// Those that count, by what the layer shows and what is asked for.
-  private func wanted(_ rows: [UInt32], _ worker: Worker?) throws -> [UInt32] {
+  private func wanted(_ rows: [UInt32], _ part: Part) throws -> [UInt32] {
     if wantsAll { return rows }
-    return try inBlocks(of: 1 << 14, rows, worker, wanted)
+    return try inBlocks(of: max(64, (1 << 15) / look), rows, part, wanted)
   }
 
   private func wanted(_ rows: [UInt32]) -> [UInt32] {

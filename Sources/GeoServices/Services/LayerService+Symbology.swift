@@ -67,7 +67,8 @@ extension LayerService {
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
     let isTable = features.isTable
-    let needsFeatures = params.includeCounts || layer.portrayal.renderer == nil && kind == nil && !isTable
+    let needsFeatures =
+      params.includeCounts || layer.mayHaveSimpleStyles || layer.portrayal.renderer == nil && kind == nil && !isTable
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
@@ -76,6 +77,8 @@ extension LayerService {
         if let renderer = layer.portrayal.renderer {
           try Portraying.legend(
             renderer, params.includeCounts ? features.store : nil, features, by: conventions, worker)
+        } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
+          try Portraying.styledLegend(name: layer.name, counts: params.includeCounts, store, symbols, features, worker)
         } else {
           try Portraying.plainLegend(
             name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, worker)

@@ -69,16 +69,34 @@ enum LayerService: LayerHandlers {
       case .remove: .remove
       }
     let id = LayerID(params.layer)
-    var ids = params.ids ?? []
-    if let text = params.whereClause {
-      guard params.ids == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
-      let features = try world.layers.require(id).requireFeatures()
-      guard let store = features.store else { throw ModelError.notLoaded(id.rawValue) }
-      let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
-      ids = features.shown(store.rows(where: condition)).compactMap { store[$0]?.id }
-    }
+    let ids = try chosen(params, in: world)
     let count = try world.selectFeatures(ids, mode, of: id)
     return .init(revision: world.revision, selectedCount: count)
+  }
+
+  /// The ids that a selection names, or those of the features that count which it describes.
+  private static func chosen(_ params: LayerProtocol.Select.Params, in world: World) throws -> [Int] {
+    guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
+    guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
+    let features = try world.layers.require(ID(params.layer)).requireFeatures()
+    guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
+    /// Those of the rows that meet the span, where there is one.
+    func meeting(_ rows: [UInt32]) throws -> [Int] {
+      var rows = rows
+      if let given = params.timeExtent {
+        guard let time = features.time else { throw ModelError.noTime(params.layer) }
+        rows = features.rows(rows, meeting: try Wire.timeExtent(given, at: "/params/timeExtent"), by: time)
+      }
+      return rows.compactMap { store[$0]?.id }
+    }
+    if let ids = params.ids {
+      let kept = Set(try meeting(store.rows(of: ids)))
+      // Ids of nobody stay among them, to be refused.
+      return ids.filter { kept.contains($0) || !store.contains(id: $0) }
+    }
+    guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
+    let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
+    return try meeting(features.shown(store.rows(where: condition)))
   }
 
   static func cancelLoad(_ params: LayerProtocol.CancelLoad.Params, on host: Host) throws

@@ -91,23 +91,51 @@ enum Portraying {
     }
   }
 
+  /// A legend by features has so many lines at most.
+  private static let styledLines = 100
+
+  /// The lines of a layer whose features say how they look: one for each symbol that turns up.
+  static func styledLegend(
+    name: String, counts: Bool, _ store: FeatureStore, _ symbols: BoundSymbols, _ layer: LayerFeatures,
+    _ worker: Worker
+  ) throws -> [SymbologyProtocol.LegendEntry] {
+    var lines: [(symbol: Symbol, kind: ShapeKind, count: Int)] = []
+    var places: [Symbol: Int] = [:]
+    try visit(store, layer, worker) { row in
+      guard let kind = ShapeKind(row), case .made(let symbol)? = symbols.symbol(of: row) else { return }
+      if let place = places[symbol] {
+        lines[place].count += 1
+      } else if lines.count < styledLines {
+        places[symbol] = lines.count
+        lines.append((symbol, kind, 1))
+      }
+    }
+    return [ShapeKind.point, .line, .area].flatMap { kind in
+      lines.filter { $0.kind == kind }.map {
+        .init(label: name, symbol: Wire.symbol($0.symbol), count: counts ? $0.count : nil)
+      }
+    }
+  }
+
   /// Calls `body` with every row that the layer, if it is one, lets through, looking for a cancel on the way.
   private static func visit(
     _ store: FeatureStore, _ layer: LayerFeatures?, _ worker: Worker, _ body: (FeatureRow) -> Void
   ) throws {
     var visited = 0
     if let layer, !layer.showsAll {
-      for row in layer.shown(store.rowsInDrawingOrder()).compactMap({ store[$0] }) {
-        body(row)
-        visited += 1
-        if visited.isMultiple(of: 4096) { try worker.checkCancelled() }
+      let rows = store.rowsInDrawingOrder()
+      for start in stride(from: 0, to: rows.count, by: 1024) {
+        try worker.checkCancelled()
+        for row in layer.shown(Array(rows[start..<min(start + 1024, rows.count)])) {
+          if let feature = store[row] { body(feature) }
+        }
       }
       return
     }
     store.forEach { row in
       body(row)
       visited += 1
-      return !(visited.isMultiple(of: 4096) && worker.isCancelled)
+      return !(visited.isMultiple(of: 1024) && worker.isCancelled)
     }
     try worker.checkCancelled()
   }

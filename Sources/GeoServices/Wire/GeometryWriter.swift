@@ -4,7 +4,12 @@ import Geometry
 import JSON
 
 enum GeometryWriter {
-  static func write(_ geometry: Geometry, to writer: inout JSONWriter) {
+  static func write(_ geometry: Geometry, to writer: inout JSONWriter) { write(geometry, to: &writer) {} }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few thousand positions, and for each ring and line; what it throws ends it, with what was written being of no use.
+  static func write(_ geometry: Geometry, to writer: inout JSONWriter, looking look: () throws -> Void) rethrows {
     writer.beginObject()
     writer.key("type")
     switch geometry {
@@ -15,27 +20,31 @@ enum GeometryWriter {
     case .lineString(let line):
       writer.value("LineString")
       writer.key("coordinates")
-      positions(line, &writer)
+      try positions(line, &writer, look)
     case .polygon(let rings):
       writer.value("Polygon")
       writer.key("coordinates")
-      writer.array(rings, positions)
+      try runs(rings, &writer, look)
     case .multiPoint(let points):
       writer.value("MultiPoint")
       writer.key("coordinates")
-      positions(points, &writer)
+      try positions(points, &writer, look)
     case .multiLineString(let lines):
       writer.value("MultiLineString")
       writer.key("coordinates")
-      writer.array(lines, positions)
+      try runs(lines, &writer, look)
     case .multiPolygon(let polygons):
       writer.value("MultiPolygon")
       writer.key("coordinates")
-      writer.array(polygons) { rings, writer in writer.array(rings, positions) }
+      writer.beginArray()
+      for rings in polygons { try runs(rings, &writer, look) }
+      writer.endArray()
     case .collection(let parts):
       writer.value("GeometryCollection")
       writer.key("geometries")
-      writer.array(parts, write)
+      writer.beginArray()
+      for part in parts { try write(part, to: &writer, looking: look) }
+      writer.endArray()
     }
     writer.endObject()
   }
@@ -63,11 +72,26 @@ enum GeometryWriter {
     writer.endArray()
   }
 
-  private static func positions(_ positions: Positions, _ writer: inout JSONWriter) {
+  private static func runs(
+    _ parts: [Positions], _ writer: inout JSONWriter, _ look: () throws -> Void
+  ) rethrows {
+    writer.beginArray()
+    for part in parts {
+      try look()
+      try positions(part, &writer, look)
+    }
+    writer.endArray()
+  }
+
+  private static func positions(
+    _ positions: Positions, _ writer: inout JSONWriter, _ look: () throws -> Void
+  ) rethrows {
     writer.beginArray()
     let stride = positions.stride
-    positions.values.withUnsafeBufferPointer { values in
+    let pause = 4096 * stride
+    try positions.values.withUnsafeBufferPointer { values in
       for base in Swift.stride(from: 0, to: values.count, by: stride) {
+        if base > 0, base.isMultiple(of: pause) { try look() }
         writer.beginArray()
         writer.value(values[base])
         writer.value(values[base + 1])

@@ -18,18 +18,20 @@ enum FeatureWriter {
 
   /// A GeoJSON Feature.
   ///
-  /// - Parameter moved: the geometry in another reference; nil for the feature's own.
+  /// - Parameters:
+  ///   - moved: the geometry in another reference; nil for the feature's own.
+  ///   - look: called every few thousand positions; what it throws ends it.
   static func writeFeature(
     _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil,
-    to writer: inout JSONWriter
-  ) {
+    to writer: inout JSONWriter, looking look: () throws -> Void
+  ) rethrows {
     writer.beginObject()
     writer.key("type")
     writer.value("Feature")
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    if selection.geometry { writeGeometry(row, moved, to: &writer) } else { writer.null() }
+    if selection.geometry { try writeGeometry(row, moved, to: &writer, look) } else { writer.null() }
     writer.key("properties")
     writeAttributes(row, schema, columns: selection.columns, nulls: selection.nulls, to: &writer)
     writer.endObject()
@@ -41,7 +43,7 @@ enum FeatureWriter {
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    writeGeometry(row, nil, to: &writer)
+    writeGeometry(row, nil, to: &writer) {}
     writer.key("attributes")
     writeAttributes(row, schema, columns: nil, nulls: false, to: &writer)
     if row.zIndex != 0 {
@@ -65,14 +67,14 @@ enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ moved: Geometry?, to writer: inout JSONWriter
-  ) {
+    _ row: FeatureRow, _ moved: Geometry?, to writer: inout JSONWriter, _ look: () throws -> Void
+  ) rethrows {
     if let moved {
-      GeometryWriter.write(moved, to: &writer)
+      try GeometryWriter.write(moved, to: &writer, looking: look)
     } else if let point = row.point {
       GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
     } else if let geometry = row.geometry {
-      GeometryWriter.write(geometry, to: &writer)
+      try GeometryWriter.write(geometry, to: &writer, looking: look)
     } else {
       writer.null()
     }

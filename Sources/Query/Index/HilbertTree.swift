@@ -189,7 +189,12 @@ struct FoundRows: ~Copyable {
   ///
   /// Rows are spread over as many buckets as there are rows, then each bucket is put in order: linear where rows are
   /// spread evenly, and no worse than sorting where they are not.
-  mutating func sorted() -> [UInt32] {
+  mutating func sorted() -> [UInt32] { sorted { _ in } }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  mutating func sorted(looking look: Look) rethrows -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
     var low = UInt32.max
@@ -204,28 +209,36 @@ struct FoundRows: ~Copyable {
     }
     let bits = min(12, Int.bitWidth - (count - 1).leadingZeroBitCount)
     let shift = UInt32(max(0, 32 - (high - low).leadingZeroBitCount - bits))
-    return withUnsafeTemporaryAllocation(of: Int32.self, capacity: (1 << bits) + 1) { starts in
+    return try withUnsafeTemporaryAllocation(of: Int32.self, capacity: (1 << bits) + 1) { starts in
       starts.initialize(repeating: 0)
       for row in all { starts[Int((row &- low) &>> shift) &+ 1] &+= 1 }
       for bucket in 1..<starts.count { starts[bucket] &+= starts[bucket &- 1] }
-      return [UInt32](unsafeUninitializedCapacity: count) { result, filled in
+      try look(0.1)
+      return try [UInt32](unsafeUninitializedCapacity: count) { result, filled in
         for row in all {
           let bucket = Int((row &- low) &>> shift)
           result[Int(starts[bucket])] = row
           starts[bucket] &+= 1
         }
         filled = count
-        Self.order(&result, ends: starts)
+        try Self.order(&result, ends: starts) { try look(0.3 + 0.7 * $0) }
       }
     }
   }
 
   /// Puts each bucket in order, `ends` being where each ends.
-  private static func order(_ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>) {
+  private static func order(
+    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>, looking look: Look
+  ) rethrows {
     var start = 0
+    var looked = 0
     for bucket in 0..<ends.count - 1 {
       let end = Int(ends[bucket])
       defer { start = end }
+      if end &- looked > 1 << 15 {
+        looked = end
+        try look(Double(start) / Double(rows.count))
+      }
       if end &- start > 16 {
         rows[start..<end].sort()
       } else if end &- start > 1 {

@@ -49,38 +49,103 @@ extension FeatureStore {
   /// All rows as they are drawn, the bottom one first: by zIndex, then in the order of insertion.
   ///
   /// - Complexity: O(n), and O(n log n) once any zIndex is other than 0.
-  public func rowsInDrawingOrder() -> [UInt32] {
-    sortedForDrawing(allRows())
+  public func rowsInDrawingOrder() -> [UInt32] { rowsInDrawingOrder { _ in } }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  public func rowsInDrawingOrder(looking look: Look) rethrows -> [UInt32] {
+    let rows = try rowsAscending { try look(0.2 * $0) }
+    return try sortedForDrawing(rows) { try look(0.2 + 0.8 * $0) }
   }
 
   /// Rows, ascending, in the order they are drawn in.
-  public func sortedForDrawing(_ rows: [UInt32]) -> [UInt32] {
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  public func sortedForDrawing(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
     guard raised > 0 else { return rows }
-    // One number to compare: the zIndex, its sign turned so that it sorts, before the row.
-    return rows.map { row in
+    // By the zIndex, its sign turned so that it sorts, then by the row.
+    var items: [IndexItem] = []
+    items.reserveCapacity(rows.count)
+    for (place, row) in rows.enumerated() {
+      if place & 0x7fff == 0x7fff { try look(0.4 * Double(place) / Double(rows.count)) }
       let zIndex = UInt32(bitPattern: self[row]?.zIndex ?? 0) ^ 0x8000_0000
-      return UInt64(zIndex) << 32 | UInt64(row)
-    }.sorted().map { UInt32(truncatingIfNeeded: $0) }
+      items.append(IndexItem(key: UInt64(zIndex), row: row, source: 0))
+    }
+    try IndexItem.sort(&items) { try look(0.4 + 0.6 * $0) }
+    return items.map(\.row)
   }
 
-  func allRows() -> [UInt32] {
+  func allRows() -> [UInt32] { rowsAscending { _ in } }
+
+  /// All rows in the order of insertion.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  public func rowsAscending(looking look: Look) rethrows -> [UInt32] {
     var rows: [UInt32] = []
     rows.reserveCapacity(count)
-    forEach {
-      rows.append($0.row)
-      return true
+    for (place, slot) in slots.enumerated() {
+      if place & 31 == 31 { try look(Double(place) / Double(slots.count)) }
+      for place in 0..<slot.chunk.count where slot.chunk.isLive(place) { rows.append(slot.base + UInt32(place)) }
     }
     return rows
+  }
+
+  /// Rows of the features with these ids, each once and ascending; ids of none are passed over.
+  ///
+  /// - Complexity: O(k log n) for k ids.
+  public func rows(of ids: [Int]) -> [UInt32] { rows(of: ids) { _ in } }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  public func rows(of ids: [Int], looking look: Look) rethrows -> [UInt32] {
+    var found = FoundRows()
+    for start in stride(from: 0, to: ids.count, by: 1 << 14) {
+      try look(0.7 * Double(start) / Double(ids.count))
+      let end = min(start + 1 << 14, ids.count)
+      found.reserve(end - start)
+      for id in ids[start..<end] {
+        guard let row = row(of: id) else { continue }
+        found.rows[found.count] = row
+        found.count += 1
+      }
+    }
+    return Self.distinct(try found.sorted { try look(0.7 + 0.3 * $0) })
   }
 
   /// Rows of the features whose envelope shares a position with one of `boxes`, edges included, each once and ascending.
   ///
   /// - Complexity: O(log n + hits log hits).
-  public func rows(in boxes: [Envelope]) -> [UInt32] {
+  public func rows(in boxes: [Envelope]) -> [UInt32] { rows(in: boxes) { _ in } }
+
+  /// The same for long work.
+  ///
+  /// - Parameter look: called every few ten thousand rows, between boxes, and between searching and sorting.
+  public func rows(in boxes: [Envelope], looking look: Look) rethrows -> [UInt32] {
     var found = FoundRows()
-    for box in boxes { index.search(box, into: &found) }
-    let rows = found.sorted()
-    guard boxes.count > 1 else { return rows }
+    for (place, box) in boxes.enumerated() {
+      index.search(box, into: &found)
+      try look(0.2 * Double(place + 1) / Double(boxes.count))
+    }
+    let rows = try found.sorted { try look(0.2 + 0.8 * $0) }
+    return boxes.count > 1 ? Self.distinct(rows) : rows
+  }
+
+  /// The ids of features, of the rows of features that are there.
+  ///
+  /// - Parameter look: called every few ten thousand rows.
+  public func ids(of rows: [UInt32], looking look: Look) rethrows -> [Int] {
+    var ids: [Int] = []
+    ids.reserveCapacity(rows.count)
+    for (place, row) in rows.enumerated() {
+      if place & 0x7fff == 0x7fff { try look(Double(place) / Double(rows.count)) }
+      if let id = self[row]?.id { ids.append(id) }
+    }
+    return ids
+  }
+
+  private static func distinct(_ rows: [UInt32]) -> [UInt32] {
     var result: [UInt32] = []
     result.reserveCapacity(rows.count)
     for row in rows where result.last != row { result.append(row) }

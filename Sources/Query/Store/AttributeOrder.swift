@@ -1,0 +1,289 @@
+// How features stand to one another by their attributes, told by numbers: what is sorted holds no references.
+
+import Geometry
+
+/// Rows in the order of terms, then of ids.
+///
+/// A value is a number of 64 bits, by which most pairs are told apart. Rows that have the same are sorted anew by the next: more
+/// bytes of their texts, the nanoseconds of their times, the next term, the id at last. (A radix sort from the front; D. E. Knuth,
+/// "The Art of Computer Programming" 3, 5.2.5.)
+struct AttributeOrder {
+  private let store: FeatureStore
+  private let terms: [SortTerm]
+  /// Whether texts of a term's field that are times go by time.
+  private let areTimes: [Bool]
+
+  init(_ store: FeatureStore, _ terms: [SortTerm]) {
+    (self.store, self.terms) = (store, terms)
+    areTimes = terms.map { term in
+      switch store.schema.declaredType(of: term.column) {
+      case .date, .dateTime: true
+      default: false
+      }
+    }
+  }
+
+  /// One of the numbers of a feature: of a term's value, or its id behind the last term.
+  private struct Level: BitwiseCopyable {
+    var term = 0
+    var depth = 0
+  }
+
+  /// Rows that are the same up to a level.
+  private struct Run: BitwiseCopyable {
+    let start: Int
+    let end: Int
+    let level: Level
+  }
+
+  // MARK: Sorting
+
+  /// All of the rows in order.
+  func sorted(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+    var items = rows.map { IndexItem(key: 0, row: $0, source: 0) }
+    var runs = [Run(start: 0, end: items.count, level: Level())]
+    var rest = items.count
+    var sinceLook = 0
+    while let run = runs.popLast() {
+      // The first is most of the work. What comes later is done by as much as is settled.
+      let isFirst = run.level.term == 0 && run.level.depth == 0
+      let done = isFirst ? 0 : 0.8 + 0.2 * (1 - Double(rest) / Double(items.count))
+      sinceLook += run.end - run.start
+      if sinceLook >= IndexItem.block {
+        sinceLook = 0
+        try look(done)
+      }
+      let ties = try sort(&items, run) { try look(isFirst ? 0.8 * $0 : done) }
+      rest -= run.end - run.start
+      for tie in ties { rest += tie.end - tie.start }
+      runs += ties
+    }
+    return items.map(\.row)
+  }
+
+  /// Sorts a run by its level.
+  ///
+  /// - Returns: what is still the same behind it, but for what nothing tells apart.
+  private func sort(_ items: inout [IndexItem], _ run: Run, looking look: Look) rethrows -> [Run] {
+    let count = run.end - run.start
+    if count <= 64 {
+      return items.withUnsafeMutableBufferPointer { all in
+        var part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
+        fill(part, run.level)
+        part.sort { $0.source != $1.source ? $0.source < $1.source : $0.isBefore($1.key, $1.row) }
+        return ties(in: UnsafeBufferPointer(part), run)
+      }
+    }
+    // Most often they are of one kind.
+    var kinds: [[IndexItem]] = Array(repeating: [], count: Kind.count)
+    var block: [IndexItem] = []
+    for start in stride(from: run.start, to: run.end, by: IndexItem.block) {
+      block = Array(items[start..<min(start + IndexItem.block, run.end)])
+      block.withUnsafeMutableBufferPointer { fill($0, run.level) }
+      if let kind = block.first?.source, block.allSatisfy({ $0.source == kind }) {
+        kinds[Int(kind)] += block
+      } else {
+        for item in block { kinds[Int(item.source)].append(item) }
+      }
+      try look(0.5 * Double(start - run.start) / Double(count))
+    }
+    var next = run.start
+    for kind in kinds.indices where !kinds[kind].isEmpty {
+      let (first, share) = (Double(next - run.start) / Double(count), Double(kinds[kind].count) / Double(count))
+      try IndexItem.sort(&kinds[kind]) { try look(0.5 + 0.5 * (first + share * $0)) }
+      items.replaceSubrange(next..<next + kinds[kind].count, with: kinds[kind])
+      next += kinds[kind].count
+      kinds[kind] = []
+    }
+    return items.withUnsafeBufferPointer { ties(in: UnsafeBufferPointer(rebasing: $0[run.start..<run.end]), run) }
+  }
+
+  private func ties(in items: UnsafeBufferPointer<IndexItem>, _ run: Run) -> [Run] {
+    var ties: [Run] = []
+    var start = 0
+    while start + 1 < items.count {
+      let first = items[start]
+      var end = start + 1
+      while end < items.count, items[end].key == first.key, items[end].source == first.source { end &+= 1 }
+      if end - start > 1, let level = level(after: run.level, first) {
+        ties.append(Run(start: run.start + start, end: run.start + end, level: level))
+      }
+      start = end
+    }
+    return ties
+  }
+
+  // MARK: The first of many
+
+  /// The first `count` of the rows in order.
+  ///
+  /// Twice as many are gathered before those too many are dropped; most of the rest then fails one comparison.
+  func first(_ count: Int, of rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+    let limit = max(2 * count, 4096)
+    guard limit < rows.count else { return Array(try sorted(rows, looking: look).prefix(count)) }
+    var kept: [UInt32] = []
+    kept.reserveCapacity(limit)
+    var last: IndexItem?
+    var block: [IndexItem] = []
+    for start in stride(from: 0, to: rows.count, by: 1 << 13) {
+      let done = Double(start) / Double(rows.count)
+      try look(done)
+      block = rows[start..<min(start + 1 << 13, rows.count)].map { IndexItem(key: 0, row: $0, source: 0) }
+      block.withUnsafeMutableBufferPointer { fill($0, Level()) }
+      for item in block {
+        if let last, !isBefore(item, last) { continue }
+        kept.append(item.row)
+        guard kept.count == limit else { continue }
+        kept = Array(try sorted(kept) { _ in try look(done) }.prefix(count))
+        last = kept.last.map { self.item(of: $0, Level()) }
+      }
+    }
+    return Array(try sorted(kept) { _ in try look(1) }.prefix(count))
+  }
+
+  /// Whether a row comes before another, both with their numbers of the first level.
+  private func isBefore(_ item: IndexItem, _ other: IndexItem) -> Bool {
+    var (own, other, level) = (item, other, Level())
+    while own.source == other.source && own.key == other.key {
+      guard let next = self.level(after: level, own) else { return false }
+      level = next
+      own = self.item(of: own.row, level)
+      other = self.item(of: other.row, level)
+    }
+    return own.source != other.source ? own.source < other.source : own.key < other.key
+  }
+
+  private func item(of row: UInt32, _ level: Level) -> IndexItem {
+    var item = IndexItem(key: 0, row: row, source: 0)
+    withUnsafeMutablePointer(to: &item) { fill(UnsafeMutableBufferPointer(start: $0, count: 1), level) }
+    return item
+  }
+
+  // MARK: Numbers
+
+  /// Kinds of values in their order.
+  private enum Kind: UInt32 {
+    case number, instant, text, bool, none
+    static let count = 5
+  }
+
+  /// What tells apart what this level does not: more of the same value, the next term, the id; nil behind that.
+  @inline(__always)
+  private func level(after level: Level, _ item: IndexItem) -> Level? {
+    guard level.term < terms.count else { return nil }
+    let isDescending = terms[level.term].isDescending
+    let key = isDescending ? ~item.key : item.key
+    let hasMore =
+      switch kind(of: item, isDescending) {
+      // Above 2^53 a double stands for several integers.
+      case .number: level.depth == 0 && (key >= Self.number(0x1p53) || key <= Self.number(-0x1p53))
+      case .instant: level.depth == 0
+      case .text: key & 0xff == 8
+      case .bool, .none: false
+      }
+    return hasMore ? Level(term: level.term, depth: level.depth + 1) : Level(term: level.term + 1)
+  }
+
+  @inline(__always)
+  private func kind(of item: IndexItem, _ isDescending: Bool) -> Kind {
+    let place = isDescending && item.source < Kind.none.rawValue ? 3 - item.source : item.source
+    return Kind(rawValue: place) ?? .none
+  }
+
+  /// Sets the numbers of a level, `source` being the place of the value's kind.
+  private func fill(_ items: UnsafeMutableBufferPointer<IndexItem>, _ level: Level) {
+    guard level.term < terms.count else {
+      for place in items.indices {
+        items[place].key = UInt64(store[items[place].row]?.id ?? 0)
+        items[place].source = 0
+      }
+      return
+    }
+    let term = terms[level.term]
+    let isTime = areTimes[level.term]
+    store.forEachValue(of: term.column, in: items) { item, value in
+      let (kind, key) = Self.number(of: value, at: level.depth, isTime)
+      item.key = term.isDescending ? ~key : key
+      item.source = term.isDescending && kind != .none ? 3 - kind.rawValue : kind.rawValue
+    }
+  }
+
+  @inline(__always)
+  private static func number(of value: FeatureRow.Attribute, at depth: Int, _ isTime: Bool) -> (Kind, UInt64) {
+    switch value {
+    case .null, .json: (.none, 0)
+    case .bool(let flag): (.bool, flag ? 1 : 0)
+    case .integer(let integer): (.number, depth == 0 ? number(Double(integer)) : rounding(of: integer))
+    case .double(let double):
+      double.isNaN ? (.none, 0) : (.number, depth == 0 ? number(double) : rounding(of: 0))
+    case .string(let text):
+      if isTime, let time = CivilTime(utf8: text) {
+        (.instant, depth == 0 ? UInt64(bitPattern: time.seconds) ^ 1 << 63 : UInt64(time.nanoseconds))
+      } else {
+        (.text, number(text, from: 7 * depth))
+      }
+    }
+  }
+
+  /// A double's bits in an order that goes with its value; both zeros are one.
+  @inline(__always)
+  private static func number(_ double: Double) -> UInt64 {
+    let bits = (double + 0).bitPattern
+    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
+
+  /// By how much an integer is more than the double nearest to it.
+  private static func rounding(of integer: Int64) -> UInt64 {
+    let nearest = Double(integer)
+    // Of 2^63 the wrapped difference is right: it is small.
+    let whole = nearest < 0x1p63 ? Int64(nearest) : .min
+    return UInt64(bitPattern: integer &- whole) ^ 1 << 63
+  }
+
+  /// Seven bytes of a text, and in the lowest byte how many it has from there; 8 for more than seven.
+  @inline(__always)
+  private static func number(_ text: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
+    let rest = text.count &- start
+    guard rest < 8 else {
+      return UInt64(bigEndian: text.loadUnaligned(fromByteOffset: start, as: UInt64.self)) & ~0xff | 8
+    }
+    var number: UInt64 = 0
+    for place in start..<start &+ 7 { number = number << 8 | (place < text.count ? UInt64(text[place]) : 0) }
+    return number << 8 | UInt64(max(rest, 0))
+  }
+}
+
+extension FeatureStore {
+  /// Calls `body` with each item and the value that its row has in a column.
+  @inline(__always)
+  fileprivate func forEachValue(
+    of column: Int, in items: UnsafeMutableBufferPointer<IndexItem>,
+    _ body: (inout IndexItem, FeatureRow.Attribute) -> Void
+  ) {
+    var next = 0
+    while next < items.count {
+      guard let slot = slot(of: items[next].row) else {
+        body(&items[next], .null)
+        next += 1
+        continue
+      }
+      let (chunk, base) = (slots[slot].chunk, slots[slot].base)
+      let limit = UInt32(chunk.count)
+      let place = chunk.place(of: column)
+      let start = next
+      chunk.withReader { reader in
+        // What is below the base wraps to above the limit.
+        while next < items.count, items[next].row &- base < limit {
+          let row = Int(items[next].row &- base)
+          if let place, let values = reader.columns?[place], values.kind != .elsewhere {
+            body(&items[next], values.attribute(row))
+          } else {
+            FeatureRow(chunk: chunk, place: row, row: items[next].row).withAttribute(column) { body(&items[next], $0) }
+          }
+          next += 1
+        }
+      }
+      if next == start { next += 1 }
+    }
+  }
+}

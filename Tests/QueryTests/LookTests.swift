@@ -1,0 +1,76 @@
+// Long work over stores: that it can be stopped, and says how far it is.
+
+import Geometry
+import Testing
+
+@testable import Query
+
+@Suite struct LookTests {
+  private struct Enough: Error {}
+
+  /// Ends at the look of that number; answers how many looks there were.
+  private func looks(until last: Int, _ body: (Look) throws -> Void) throws -> Int {
+    var count = 0
+    var latest = 0.0
+    do {
+      try body { fraction in
+        #expect((latest...1).contains(fraction))
+        latest = fraction
+        count += 1
+        if count == last { throw Enough() }
+      }
+    } catch is Enough {}
+    return count
+  }
+
+  @Test func `long work looks up again and again, says how far it is, and ends when it is told to`() throws {
+    let count = 100_000
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    var random = SplitMix(3)
+    for place in 0..<count {
+      batch.begin(id: place)
+      batch.setPoint(x: random.unit(), y: random.unit())
+      batch.set(column: batch.column(named: "n"), .double(random.unit()))
+    }
+    try store.append(batch)
+    var raised = store
+    try raised.update(
+      [FeatureEdit(id: 5)].map { edit in
+        var edit = edit
+        edit.zIndex = -1
+        return edit
+      })
+    let (all, ids) = (store.rowsInDrawingOrder(), Array((0..<count).reversed()))
+    let box = [Envelope(xMin: 0, yMin: 0, xMax: 1, yMax: 0.9)]
+    let works: [(Look) throws -> Void] = [
+      { _ = try store.rowsAscending(looking: $0) },
+      { _ = try store.rows(of: ids, looking: $0) },
+      { _ = try store.rows(in: box, looking: $0) },
+      { _ = try store.ids(of: all, looking: $0) },
+      { _ = try raised.rowsInDrawingOrder(looking: $0) },
+      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: count, looking: $0) },
+      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: 10, looking: $0) },
+    ]
+    for work in works {
+      let most = try looks(until: .max, work)
+      #expect(most >= count / IndexItem.block)
+      for last in [1, most / 2, most] { #expect(try looks(until: last, work) == last) }
+    }
+    #expect(store.rows(of: ids) { _ in } == all)
+    #expect(store.ids(of: all) { _ in } == Array(0..<count))
+    #expect(raised.rowsInDrawingOrder() == [5] + all.filter { $0 != 5 })
+  }
+
+  @Test(arguments: [0, 1, 40_000, 65_536, 100_001])
+  func `items sorted by pieces are those sorted at once`(count: Int) {
+    var random = SplitMix(UInt64(count))
+    for mask in [UInt64.max, 0xff, 0] {
+      var items = (0..<count).map { IndexItem(key: random.next() & mask, row: UInt32($0), source: 0) }
+      var expected = items
+      IndexItem.sort(&expected)
+      IndexItem.sort(&items) { _ in }
+      #expect(items.map(\.key) == expected.map(\.key) && items.map(\.row) == expected.map(\.row))
+    }
+  }
+}
