@@ -157,7 +157,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case sourceClosed
   /// The layer has to be loaded first.
   case notLoaded
-  /// The features have no such attribute.
+  /// The features have no such attribute; or there is nothing of that name for an expression that is over something
+  /// else. In an expression the place is told.
   case unknownField
   /// The field is there and cannot be used so: it holds no numbers where a renderer measures, or no dates where it is
   /// to say when a feature is. A text that is a number can be measured by the expression `toNumber(field)`.
@@ -178,7 +179,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidUniqueValues
   /// Stops of a visual variable out of order.
   case invalidStops
-  /// A popup's title whose braces do not pair, or a format that is none.
+  /// A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what is wrong
+  /// between its braces is told as of any expression, by its place in the whole title.
   case invalidTemplate
 
   /// The error's `code`.

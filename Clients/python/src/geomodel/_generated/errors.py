@@ -681,10 +681,15 @@ class NotLoadedError(GeoModelError):
 
 
 class UnknownFieldError(GeoModelError):
-    """The features have no such attribute.
+    """The features have no such attribute; or there is nothing of that name for an expression that is over
+    something else. In an expression the place is told.
 
     `data` has:
         available: Those there are.
+        line: Where in an expression, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the expression's beginning. (byte; at least 0)
+        found: The name that stands there in an expression.
     """
 
     kind = "unknownField"
@@ -794,10 +799,14 @@ class InvalidStopsError(GeoModelError):
 
 
 class InvalidTemplateError(GeoModelError):
-    """A popup's title whose braces do not pair, or a format that is none.
+    """A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what
+    is wrong between its braces is told as of any expression, by its place in the whole title.
 
     `data` has:
         found: What stands there.
+        line: Where in a title, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the title's beginning. (byte; at least 0)
     """
 
     kind = "invalidTemplate"

@@ -238,7 +238,8 @@ class BindingMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -352,7 +353,8 @@ class BindingMethods(AsyncCaller):
             UnknownPropertyError: The view model has no such property.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1153,7 +1155,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1240,7 +1243,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1316,7 +1320,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1396,7 +1401,8 @@ class FeatureMethods(AsyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1545,7 +1551,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -1620,7 +1627,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1681,7 +1689,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1759,7 +1768,8 @@ class LayerMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1997,7 +2007,8 @@ class LayerMethods(AsyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -2936,7 +2947,8 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -2976,7 +2988,8 @@ class MapMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4660,7 +4673,8 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4700,7 +4714,8 @@ class SceneMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -5135,7 +5150,8 @@ class StateMethods(AsyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types

@@ -238,7 +238,8 @@ class BindingMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -344,7 +345,8 @@ class BindingMethods(SyncCaller):
             UnknownPropertyError: The view model has no such property.
             InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
                 more to it.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1129,7 +1131,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1216,7 +1219,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1292,7 +1296,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1372,7 +1377,8 @@ class FeatureMethods(SyncCaller):
                 none.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -1521,7 +1527,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -1596,7 +1603,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1657,7 +1665,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1735,7 +1744,8 @@ class LayerMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1965,7 +1975,8 @@ class LayerMethods(SyncCaller):
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
             NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
                 renderer measures, or no dates where it is to say when a feature is.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
@@ -2899,7 +2910,8 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -2939,7 +2951,8 @@ class MapMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4615,7 +4628,8 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -4655,7 +4669,8 @@ class SceneMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or several and none was named.
             SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
                 compared or calculated with, or a function with arguments that it does not take.
 
@@ -5074,7 +5089,8 @@ class StateMethods(SyncCaller):
                 short, a position that is no position.
             EmptyGeometryError: There has to be something in it.
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute.
+            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
+                an expression that is over something else.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "e5a7040d304f2b64"
+PROTOCOL_HASH = "02eca418318eaf68"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -85,9 +85,8 @@ class Meta(TypedDict):
     (at most 128 characters)
     """
     ifRevision: NotRequired[int]
-    """Only if the object that the command names (`view`, `map`, `node`, the one that a `path` or a `binding`
-    leads into ...) has not changed since this revision, or the world when it names none; else
-    `contentModified`. Commands look at it. (at least 0)
+    """Only if the object that the command names (`view`, `map` ...) has not changed since this revision, or
+    the world when it names none; else `contentModified`. Commands look at it. (at least 0)
     """
     step: NotRequired[str]
     """What the command's step is called in the history of undo; the method's name when absent. (at most 256
@@ -452,7 +451,7 @@ class Binding(TypedDict):
     binding: ObjectId
     """Its id."""
     revision: int
-    """Of the last change of the object that it leads into, or its own where that is later. (at least 0)"""
+    """Of its last change. (at least 0)"""
     path: NotRequired[str]
     """Where it leads; absent for a constant. Who wants to follow it observes this."""
     access: BindingAccess
@@ -579,9 +578,7 @@ class DocumentInfo(TypedDict):
     path: NotRequired[str]
     """Its file, absolute; absent before it is first saved."""
     isModified: bool
-    """Whether it differs from what was last saved, but for viewpoints, what is selected, and location
-    displays: these are saved as they stand then. Selections of layers are not saved.
-    """
+    """Whether it differs from what was last saved, but for viewpoints."""
 
 
 class Document(TypedDict):
@@ -752,9 +749,7 @@ class SavedScene(TypedDict):
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
-    """First match first. One that cannot be opened comes with the status `failed`. (at most 64 elements;
-    default [])
-    """
+    """First match first. One that cannot be opened fails the document. (at most 64 elements; default [])"""
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; what is in a group stands behind it and names it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
@@ -2518,7 +2513,8 @@ that Unicode's canonical decomposition parts from a letter.
 Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often
 as there is room. What can never be is refused where types are declared, as a layer's fields are: a condition
 that is no truth value, a text that is compared with a number. The attributes of graphics may be of any type;
-what does not go together is unknown there.
+what does not go together is unknown there. Objects and arrays are their JSON text to functions and to LIKE;
+they compare with nothing, as the same may be written in many ways: `toText(x)` makes a text of one.
 
 Functions that make text for people follow the environment of the layer or overlay whose label, popup or
 legend it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers,
@@ -2978,8 +2974,8 @@ class PopupDefinition(TypedDict):
     """What is told about a feature that somebody points at."""
 
     title: NotRequired[str]
-    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. (at most 65536
-    characters)
+    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. Errors tell
+    their place in the whole of it. (at most 65536 characters)
     """
     elements: NotRequired[list[PopupElement]]
     """Its lines; all fields when absent. (at most 1000 elements)"""
@@ -3004,7 +3000,9 @@ class LegendEntry(TypedDict):
     description: NotRequired[str]
     """More about it."""
     symbol: Symbol
-    """How they are drawn, visual variables aside."""
+    """How they are drawn, visual variables aside: in the sizes that the environment's `symbolScale` makes of
+    them, as at the map's reference scale.
+    """
     count: NotRequired[int]
     """How many features are drawn so, where asked for. (at least 0)"""
 
@@ -3501,8 +3499,10 @@ class Derivation(TypedDict):
     """
     inputs: NotRequired[dict[str, str]]
     """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own
-    properties (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are
-    their JSON text.
+    properties (`./order/cheese/amount`). It leads to one object or into it: whole collections (`/maps`),
+    whole overlays and all their graphics are refused with `invalidDefinition`. Where nothing stands the
+    input is null. Objects and arrays are their JSON text, to functions, to `LIKE`, and where the property
+    is of the type `string`; a property of the type `json`, `list` or `dictionary` has them as they are.
     """
 
 
