@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "02eca418318eaf68"
+  public static let hash = "27779687ffcef3d7"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -677,7 +677,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/removeItems", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .unknownItem, .wrongType, .readOnly, .invalidPath, .contentModified]
+      errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .readOnly, .invalidPath,
+      .contentModified]
     ),
     MethodInfo(
       name: "viewModel/moveItems", domain: "viewModel", shape: .command, since: "0.1.0",

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "02eca418318eaf68"
+PROTOCOL_HASH = "27779687ffcef3d7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -85,8 +85,9 @@ class Meta(TypedDict):
     (at most 128 characters)
     """
     ifRevision: NotRequired[int]
-    """Only if the object that the command names (`view`, `map` ...) has not changed since this revision, or
-    the world when it names none; else `contentModified`. Commands look at it. (at least 0)
+    """Only if the object that the command names (`view`, `map`, `node`, the one that a `path` or a `binding`
+    leads into ...) has not changed since this revision, or the world when it names none; else
+    `contentModified`. Commands look at it. (at least 0)
     """
     step: NotRequired[str]
     """What the command's step is called in the history of undo; the method's name when absent. (at most 256
@@ -451,7 +452,7 @@ class Binding(TypedDict):
     binding: ObjectId
     """Its id."""
     revision: int
-    """Of its last change. (at least 0)"""
+    """Of the last change of the object that it leads into, or its own where that is later. (at least 0)"""
     path: NotRequired[str]
     """Where it leads; absent for a constant. Who wants to follow it observes this."""
     access: BindingAccess
@@ -578,7 +579,9 @@ class DocumentInfo(TypedDict):
     path: NotRequired[str]
     """Its file, absolute; absent before it is first saved."""
     isModified: bool
-    """Whether it differs from what was last saved, but for viewpoints."""
+    """Whether it differs from what was last saved, but for viewpoints, what is selected, and location
+    displays: these are saved as they stand then. Selections of layers are not saved.
+    """
 
 
 class Document(TypedDict):
@@ -749,7 +752,9 @@ class SavedScene(TypedDict):
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
-    """First match first. One that cannot be opened fails the document. (at most 64 elements; default [])"""
+    """First match first. One that cannot be opened comes with the status `failed`. (at most 64 elements;
+    default [])
+    """
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; what is in a group stands behind it and names it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
