@@ -10,7 +10,7 @@ private func property(
 ) throws -> PropertyDefinition {
   PropertyDefinition(
     name: name, type: type, isNullable: isNullable, defaultValue: value, doc: nil,
-    derivation: try derived.map { Derivation(expression: try Expression($0), inputs: inputs) })
+    derivation: try derived.map { try Derivation(expression: try Expression($0), inputs: inputs) })
 }
 
 extension World {

@@ -84,6 +84,19 @@ struct SymbologyLabelTests {
     }
   }
 
+  @Test(arguments: [
+    ("x {n", 1, 5), ("é\nx } y", 2, 3), ("{{{'}", 1, 6), ("ab\n{name +}", 2, 8), ("ab\ncd {upper(population)}", 2, 11),
+    ("ü {name}\n{ concat(nobody) }", 2, 10),
+  ])
+  func `what is wrong with a title has its place in the whole of it`(text: String, line: Int, column: Int) throws {
+    let fields = [Field(name: "name", type: .string), Field(name: "population", type: .integer)]
+    let schema = FeatureStore(fields: fields).schema
+    #expect { try PopupDefinition(title: try Template(text)).check(for: schema) } throws: { error in
+      let place = (error as? SymbologyError)?.place
+      return place?.line == line && place?.column == column
+    }
+  }
+
   @Test func `lines are fields and expressions, named and formatted`() throws {
     let store = try store()
     let popup = PopupDefinition(elements: [

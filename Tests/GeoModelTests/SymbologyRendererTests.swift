@@ -130,8 +130,15 @@ struct SymbologyRendererTests {
       ])
     #expect { try renderer.check(for: schema) } throws: { error in
       let error = error as? SymbologyError
-      return error?.path == ["visualVariables", "1", "expression"]
-        && error?.reason == .unknownField("w", available: ["v", "n"])
+      guard case .expression(let why)? = error?.reason else { return false }
+      return error?.path == ["visualVariables", "1", "expression"] && why.kind == .unknownProperty && why.found == "w"
+        && why.available == ["v", "n"] && error?.place?.column == 5
+    }
+    #expect {
+      try Renderer(.simple(entry(1)), visualVariables: [VisualVariable(source: .field("w"), effect: .size(ramp))])
+        .check(for: schema)
+    } throws: { error in
+      (error as? SymbologyError)?.reason == .unknownField("w", available: ["v", "n"])
     }
     #expect {
       try Renderer(

@@ -121,6 +121,26 @@ import Testing
     #expect(filter.filter([], of: store).isEmpty && FeatureStore().isEmpty)
   }
 
+  @Test(arguments: [
+    "j LIKE '%\"a\"%'", "NOT (j LIKE '%1%')", "length(j) > 3", "j = '[1]'", "j <> 'x'", "toText(j) = '[1]'",
+    "j IS NULL",
+    "j IN ('[1]', 'x')",
+  ])
+  func `a column of JSON is filtered as its features one by one`(text: String) throws {
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    for row in 0..<3000 {
+      batch.begin()
+      let value: [AttributeValue] = [.json("[1]"), .json(#"{"a": 1}"#), .null, .json("[]")]
+      batch.set(column: batch.column(named: "j"), value[row % 4])
+    }
+    try store.append(batch)
+    let filter = try Expression(text).compiled(for: store.schema)
+    let oneByOne = store.allRows().filter { row in store[row].map { filter.value(of: $0) == .bool(true) } ?? false }
+    #expect(store.rows(where: filter) == oneByOne && filter.filter(store.allRows(), of: store) == oneByOne)
+    #expect(oneByOne.isEmpty == ["j = '[1]'", "j <> 'x'", "j IN ('[1]', 'x')"].contains(text))
+  }
+
   @Test func `a row may be asked for twice and is given twice`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()

@@ -48,6 +48,17 @@ import Testing
     ])
   }
 
+  @Test func `functions take the text of JSON, and it compares with nothing`() {
+    ExpressionTests.check([
+      ("length(json)", .integer(3)), ("upper(json)", .string("[1]")), ("substring(json, 2, 1)", .string("1")),
+      ("replace(json, '1', '2')", .string("[2]")), ("concat('a', json)", .string("a[1]")), ("toNumber(json)", .null),
+      ("format('%s!', json)", .string("[1]!")), ("json LIKE '[_]'", .bool(true)), ("json NOT LIKE '%1%'", .bool(false)),
+      ("casei(json) LIKE casei('[1]')", .bool(true)), ("coalesce(json, 'x')", .json("[1]")), ("json = '[1]'", .null),
+      ("json <> t", .null), ("json IN ('[1]')", .null), ("json = json", .null), ("min(json, t)", .null),
+      ("toText(json) = '[1]'", .bool(true)), ("json > DATE('2024-01-01')", .null),
+    ])
+  }
+
   @Test func `coalesce and iif look through null`() {
     ExpressionTests.check([
       ("coalesce(none, none, 3)", .integer(3)), ("coalesce(none)", .null), ("coalesce(t, 'x')", .string("seven")),

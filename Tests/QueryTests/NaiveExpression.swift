@@ -67,7 +67,11 @@ indirect enum NaiveExpression {
       let isIn: Bool? = both.contains(false) ? false : both.contains(nil) ? nil : true
       return attribute(isIn.map { $0 != isNegated })
     case .like(let operand, let pattern, let isNegated):
-      guard case .string(let text) = operand.value(values) else { return .null }
+      let text: String
+      switch operand.value(values) {
+      case .string(let own), .json(let own): text = own
+      default: return .null
+      }
       return .bool(Self.matches(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...]) != isNegated)
     case .arithmetic(let left, let symbol, let right):
       return Self.calculate(left.value(values), symbol, right.value(values))

@@ -80,9 +80,38 @@ public struct Derivation: Equatable, Sendable {
   /// (`./list/0`). Other names are the view model's properties.
   public let inputs: [String: String]
 
-  public init(expression: Expression, inputs: [String: String]) {
+  /// An input that cannot be followed.
+  public struct InputFault: Error, Hashable, Sendable {
+    public let name: String
+    public let expected: String
+    public let found: String
+  }
+
+  /// - Throws: ``InputFault`` for the first input, by name, that is no path to one place, or leads to something that has no end: to a
+  ///   whole collection, or to all graphics of an overlay.
+  public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
+    for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
+      if let expected = Self.wanted(insteadOf: text) {
+        throw InputFault(name: name, expected: expected, found: text)
+      }
+    }
     self.expression = expression
     self.inputs = inputs
+  }
+
+  /// What would have to stand in place of an input; nil for one that can be followed.
+  private static func wanted(insteadOf text: String) -> String? {
+    if text.hasPrefix("./"), ModelPath(pointer: String(text.dropFirst())) != nil { return nil }
+    guard let path = ModelPath(pointer: text) else {
+      return "a JSON Pointer without wildcards, such as /layers/l1/opacity, or ./ and a property"
+    }
+    guard path.names.count > 1 else { return "a path to one object or into it, such as /layers/l1/opacity" }
+    if let object = path.object, object.collection == .overlays,
+      path.names.count == 2 || path.names.count == 3 && path.names[2] == "graphics"
+    {
+      return "a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1"
+    }
+    return nil
   }
 
   /// What it reads, by the names in the expression; nil for a path that is none.

@@ -20,13 +20,13 @@ public enum AttributeSource: Hashable, Sendable {
   ///
   /// Where no type is declared, as for the attributes of graphics, the next value may be of any.
   public func check(for schema: FeatureSchema, as use: Expression.Use = .value) throws(SymbologyError) {
-    for name in fields where schema.column(named: name) == nil {
-      throw SymbologyError(
-        .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
-    }
     switch self {
     case .field(let name):
-      guard let column = schema.column(named: name), !schema.allows(use, of: column) else { return }
+      guard let column = schema.column(named: name) else {
+        throw SymbologyError(
+          .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
+      }
+      guard !schema.allows(use, of: column) else { return }
       let type = schema.declaredType(of: column)?.rawValue ?? "unknown"
       throw SymbologyError(.fieldType(name), expected: "a field of numbers", found: type)
     case .expression(let expression):

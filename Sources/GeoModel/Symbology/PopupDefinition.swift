@@ -78,9 +78,7 @@ public struct PopupDefinition: Hashable, Sendable {
 
   /// Refuses what cannot be for a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
-    for expression in title?.expressions ?? [] {
-      do { try AttributeSource.expression(expression).check(for: schema) } catch { throw error.under("title") }
-    }
+    do { try title?.check(for: schema) } catch { throw error.under("title") }
     for (place, element) in (elements ?? []).enumerated() {
       do { try element.source.check(for: schema) } catch {
         throw error.under("elements", String(place), element.source.member)

@@ -17,8 +17,9 @@ public struct SymbologyError: Error, Hashable, Sendable {
     case scaleRange
     /// A popup's text whose braces do not pair, or a format that is none.
     case template
+    /// One that cannot be, or names a field that the layer does not have; it knows its place.
     case expression(ExpressionError)
-    /// A field that the layer does not have.
+    /// A field, named by itself, that the layer does not have.
     case unknownField(String, available: [String])
     /// A field whose declared type is of no use here; `found` is the type.
     case fieldType(String)
@@ -29,16 +30,21 @@ public struct SymbologyError: Error, Hashable, Sendable {
   /// What would have been right.
   public let expected: String
   public let found: String
+  /// Where in the text that `path` leads to; nil where that is no text with places in it.
+  public let place: TextPlace?
 
-  public init(_ reason: Reason, at path: [String] = [], expected: String, found: String) {
+  public init(
+    _ reason: Reason, at path: [String] = [], expected: String, found: String, place: TextPlace? = nil
+  ) {
     self.reason = reason
     self.path = path
     self.expected = expected
     self.found = found
+    self.place = place
   }
 
   public init(_ error: ExpressionError, at path: [String] = []) {
-    self.init(.expression(error), at: path, expected: error.expected, found: error.found)
+    self.init(.expression(error), at: path, expected: error.expected, found: error.found, place: error.place)
   }
 
   /// The same error of something larger, in which this stands at a place.

@@ -7,7 +7,8 @@ import Query
 public struct Template: Hashable, Sendable {
   enum Part: Hashable, Sendable {
     case text(String)
-    case expression(Expression)
+    /// `start` is where it begins in the whole text, in bytes of UTF-8.
+    case expression(Expression, start: Int)
   }
   /// As it was given.
   public let text: String
@@ -15,13 +16,15 @@ public struct Template: Hashable, Sendable {
 
   /// Reads a text: `{` begins an expression and `}` ends it, outside of its quotes; `{{` and `}}` stand for the braces.
   ///
-  /// - Throws: ``SymbologyError`` of reason `template` for braces that do not pair, `expression` for what is between them.
+  /// - Throws: ``SymbologyError`` of reason `template` for braces that do not pair, `expression` for what is between them; places
+  ///   are those in the whole text.
   public init(_ text: String) throws(SymbologyError) {
     self.text = text
     var parts: [Part] = []
     var plain = ""
     // By scalars: a mark that combines with a brace or quote must not hide it.
     var rest = Substring(text).unicodeScalars
+    func offset(of index: Substring.Index) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
     while let character = rest.popFirst() {
       guard character == "{" || character == "}" else {
         plain.unicodeScalars.append(character)
@@ -33,14 +36,17 @@ public struct Template: Hashable, Sendable {
         continue
       }
       guard character == "{", let end = Self.end(of: rest) else {
+        let isOpen = character == "{"
         throw SymbologyError(
-          .template, expected: character == "{" ? "} behind an expression" : "}} for a brace in the text",
-          found: character == "{" ? "the end of the text" : "}")
+          .template, expected: isOpen ? "} behind an expression" : "}} for a brace in the text",
+          found: isOpen ? "the end of the text" : "}",
+          place: TextPlace(at: isOpen ? text.utf8.count : offset(of: rest.startIndex) - 1, in: text.utf8))
       }
       if !plain.isEmpty { parts.append(.text(plain)) }
       plain = ""
-      do { parts.append(.expression(try Expression(String(rest[..<end])))) } catch {
-        throw SymbologyError(error.inside(text, at: text.utf8.distance(from: text.startIndex, to: rest.startIndex)))
+      let start = offset(of: rest.startIndex)
+      do { parts.append(.expression(try Expression(String(rest[..<end])), start: start)) } catch {
+        throw SymbologyError(error.inside(text, at: start))
       }
       rest = rest[rest.index(after: end)...]
     }
@@ -70,9 +76,10 @@ public struct Template: Hashable, Sendable {
     return nil
   }
 
-  var expressions: [Expression] {
-    parts.compactMap { part in
-      if case .expression(let expression) = part { expression } else { nil }
+  /// Refuses expressions that cannot be for a layer with these columns, by their places in the whole text.
+  func check(for schema: FeatureSchema) throws(SymbologyError) {
+    for case .expression(let expression, let start) in parts {
+      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error.inside(text, at: start)) }
     }
   }
 
@@ -81,7 +88,7 @@ public struct Template: Hashable, Sendable {
     parts.map { part in
       switch part {
       case .text(let text): text
-      case .expression(let expression):
+      case .expression(let expression, _):
         BoundSource(.expression(expression), schema: schema, by: conventions).value(of: row)
           .shownText(by: conventions) ?? ""
       }

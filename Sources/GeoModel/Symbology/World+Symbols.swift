@@ -15,8 +15,13 @@ extension World {
     return symbolScale(of: overlay.reference, in: view.content, at: view.camera.scale)
   }
 
+  /// By how much symbols of a layer or overlay grow wherever they are: what a legend, which has no scale, shows of it.
+  public func symbolScale(seenBy object: ObjectReference) -> Double {
+    environment("symbolScale", at: object).double ?? 1
+  }
+
   private func symbolScale(of object: ObjectReference, in content: ViewContent, at scale: Double?) -> Double {
-    let own = environment("symbolScale", at: object).double ?? 1
+    let own = symbolScale(seenBy: object)
     guard let scale, let content = try? self.content(of: content) else { return own }
     return own * content.symbolScale(at: scale)
   }

@@ -179,7 +179,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidUniqueValues
   /// Stops of a visual variable out of order.
   case invalidStops
-  /// A popup's title whose braces do not pair, or a format that is none.
+  /// A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what is wrong
+  /// between its braces is told as of any expression, by its place in the whole title.
   case invalidTemplate
 
   /// The error's `code`.

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "0e48d5e9bdecd23e"
+  public static let hash = "b98fe42de6d307e2"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -170,7 +170,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
+      errors: [.alreadyDefined, .unknownId, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/set", domain: "environment", shape: .command, since: "0.1.0",
@@ -229,7 +229,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .invalidItems, .contentModified, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .unknownField]
+      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
@@ -649,13 +649,14 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .invalidDefinition, .unknownProperty, .wrongType, .duplicateItem, .valueTooLarge,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      errors: [.alreadyDefined, .invalidDefinition, .unknownId, .unknownField, .wrongType, .duplicateItem,
+      .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .duplicateItem,
-      .valueTooLarge, .readOnly, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      .valueTooLarge, .readOnly, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
+      .contentModified]
     ),
     MethodInfo(
       name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",

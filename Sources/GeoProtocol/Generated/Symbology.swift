@@ -25,7 +25,8 @@ public enum SymbologyProtocol {
   /// Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often as
   /// there is room. What can never be is refused where types are declared, as a layer's fields are: a condition that
   /// is no truth value, a text that is compared with a number. The attributes of graphics may be of any type; what
-  /// does not go together is unknown there.
+  /// does not go together is unknown there. Objects and arrays are their JSON text to functions and to LIKE; they
+  /// compare with nothing, as the same may be written in many ways: `toText(x)` makes a text of one.
   ///
   /// Functions that make text for people follow the environment of the layer or overlay whose label, popup or legend
   /// it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers, links)
@@ -1396,7 +1397,8 @@ public enum SymbologyProtocol {
 
   /// What is told about a feature that somebody points at.
   public struct PopupDefinition: JSONDecodable, JSONEncodable, Sendable {
-    /// A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces.
+    /// A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. Errors tell their
+    /// place in the whole of it.
     public var title: String?
     /// Its lines; all fields when absent.
     public var elements: [SymbologyProtocol.PopupElement]?
@@ -1478,7 +1480,8 @@ public enum SymbologyProtocol {
     public var label: String
     /// More about it.
     public var description: String?
-    /// How they are drawn, visual variables aside.
+    /// How they are drawn, visual variables aside: in the sizes that the environment's `symbolScale` makes of them,
+    /// as at the map's reference scale.
     public var symbol: SymbologyProtocol.Symbol
     /// How many features are drawn so, where asked for.
     public var count: Int?

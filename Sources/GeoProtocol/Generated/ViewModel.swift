@@ -53,7 +53,10 @@ public enum ViewModelProtocol {
     /// follow the environment of the view model's owner.
     public var expression: String
     /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own properties
-    /// (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are their JSON text.
+    /// (`./order/cheese/amount`). It leads to one object or into it: whole collections (`/maps`), whole overlays and
+    /// all their graphics are refused with `invalidDefinition`. Where nothing stands the input is null. Objects and
+    /// arrays are their JSON text, to functions, to `LIKE`, and where the property is of the type `string`; a
+    /// property of the type `json`, `list` or `dictionary` has them as they are.
     public var inputs: [String: String]?
 
     public init(expression: String, inputs: [String: String]? = nil) {

@@ -67,13 +67,16 @@ enum Settling {
   // MARK: Derived properties
 
   private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
-    guard let model = world.viewModels[id], let derivation = try? model.property(name).derivation else { return }
+    guard let model = world.viewModels[id], let property = try? model.property(name),
+      let derivation = property.derivation
+    else { return }
     let sources = Dictionary(model.sources(of: name).map { ($0.name, $0.path) }) { first, _ in first }
     let isWritten = derivation.expression.isWrittenByConventions
     let conventions = isWritten ? world.conventions(at: model.owner) : .neutral
-    let value = try? derivation.expression.evaluated(by: conventions) { name in
+    var value = try? derivation.expression.evaluated(by: conventions) { name in
       sources[name].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
+    if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
   }
 

@@ -1,4 +1,4 @@
-// What can be wrong with renderers, labels, popups and expressions, in the wire's words.
+// What can be wrong with renderers, labels and popups, in the wire's words.
 
 import GeoModel
 import GeoProtocol
@@ -20,7 +20,7 @@ extension RPCError {
     case .classBreaks: self = plain(.invalidClassBreaks)
     case .uniqueValues: self = plain(.invalidUniqueValues)
     case .stops: self = plain(.invalidStops)
-    case .template: self = plain(.invalidTemplate)
+    case .template: self = plain(.invalidTemplate).with(error.place)
     case .unknownField(let name, let available):
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
         .with("available", json: Self.json(available))
@@ -35,22 +35,5 @@ extension RPCError {
       .wrongFieldType, "Expected \(expected) at \(path); \"\(name)\" is none (\(found)).", path: path,
       expected: expected
     ).with("found", found)
-  }
-
-  /// - Parameter path: where the expression stands.
-  init(_ error: ExpressionError, at path: String) {
-    let kind: ErrorKind =
-      switch error.kind {
-      case .syntax, .badLiteral, .unknownFunction: .expressionSyntax
-      case .type, .argumentCount: .expressionType
-      case .tooDeep, .tooLong: .expressionTooDeep
-      case .unknownProperty: .unknownField
-      }
-    self = RPCError(
-      kind, "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
-      path: path, expected: error.expected
-    )
-    .with("line", error.line).with("column", error.column).with("offset", error.offset).with("found", error.found)
-    if kind == .unknownField { self = with("available", json: Self.json(error.available)) }
   }
 }

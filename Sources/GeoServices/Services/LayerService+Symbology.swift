@@ -72,16 +72,18 @@ extension LayerService {
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
+    let scale = world.symbolScale(seenBy: layer.reference)
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
           try Portraying.legend(
-            renderer, params.includeCounts ? features.store : nil, features, by: conventions, worker)
+            renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions, worker)
         } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
-          try Portraying.styledLegend(name: layer.name, counts: params.includeCounts, store, symbols, features, worker)
+          try Portraying.styledLegend(
+            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
         } else {
           try Portraying.plainLegend(
-            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, worker)
+            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale, worker)
         }
       return { _ in .init(revision: revision, entries: entries) }
     }

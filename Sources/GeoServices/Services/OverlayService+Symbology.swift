@@ -46,9 +46,11 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)
+    let scale = world.symbolScale(seenBy: overlay.reference)
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
-        try Portraying.legend(renderer, params.includeCounts ? overlay.store : nil, nil, by: conventions, worker)
+        try Portraying.legend(
+          renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions, worker)
       }
       return { _ in .init(revision: revision, entries: entries ?? []) }
     }

@@ -61,9 +61,11 @@ enum Portraying {
   }
 
   /// The lines of a renderer, with how many rows are drawn so where they are given.
+  ///
+  /// - Parameter scale: by how much symbols grow.
   static func legend(
-    _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, by conventions: TextConventions,
-    _ worker: Worker
+    _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
+    by conventions: TextConventions, _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
@@ -73,13 +75,17 @@ enum Portraying {
       }
       return counts
     }
-    return renderer.legend(by: conventions).enumerated().map { place, entry in Wire.legend(entry, count: counts?[place])
+    return renderer.legend(by: conventions).enumerated().map { place, entry in
+      Wire.legend(entry, scale: scale, count: counts?[place])
     }
   }
 
   /// The lines of a layer without a renderer: one for each kind of shape in it.
+  ///
+  /// - Parameter scale: by how much symbols grow.
   static func plainLegend(
-    name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ layer: LayerFeatures?, _ worker: Worker
+    name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
+    _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var found: [ShapeKind: Int] = [:]
     if let store, counts || kind == nil {
@@ -87,7 +93,10 @@ enum Portraying {
     }
     if let kind, found[kind] == nil { found[kind] = 0 }
     return [ShapeKind.point, .line, .area].compactMap { kind in
-      found[kind].map { .init(label: name, symbol: Wire.symbol(.standard(for: kind)), count: counts ? $0 : nil) }
+      found[kind].map { count in
+        let symbol = Symbol.standard(for: kind).scaled(by: scale)
+        return .init(label: name, symbol: Wire.symbol(symbol), count: counts ? count : nil)
+      }
     }
   }
 
@@ -97,7 +106,7 @@ enum Portraying {
   /// The lines of a layer whose features say how they look: one for each symbol that turns up.
   static func styledLegend(
     name: String, counts: Bool, _ store: FeatureStore, _ symbols: BoundSymbols, _ layer: LayerFeatures,
-    _ worker: Worker
+    scale: Double, _ worker: Worker
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var lines: [(symbol: Symbol, kind: ShapeKind, count: Int)] = []
     var places: [Symbol: Int] = [:]
@@ -112,7 +121,7 @@ enum Portraying {
     }
     return [ShapeKind.point, .line, .area].flatMap { kind in
       lines.filter { $0.kind == kind }.map {
-        .init(label: name, symbol: Wire.symbol($0.symbol), count: counts ? $0.count : nil)
+        .init(label: name, symbol: Wire.symbol($0.symbol.scaled(by: scale)), count: counts ? $0.count : nil)
       }
     }
   }

@@ -17,12 +17,15 @@ extension Wire {
       PropertyDefinition(
         name: it.name, type: type(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
         doc: it.doc,
-        derivation: try it.derived.map {
-          Derivation(
-            expression: try parsed($0.expression, at: "\(path)/\(index)/derived/expression"),
-            inputs: $0.inputs ?? [:])
-        })
+        derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") })
     }
+  }
+
+  private static func derivation(_ it: ViewModelProtocol.Derivation, at path: String) throws -> Derivation {
+    let expression = try parsed(it.expression, at: "\(path)/expression")
+    do throws(Derivation.InputFault) {
+      return try Derivation(expression: expression, inputs: it.inputs ?? [:])
+    } catch { throw RPCError(error, at: "\(path)/inputs") }
   }
 
   /// - Parameter path: where it stands, for errors.

@@ -107,7 +107,8 @@ extension Wire {
       })
   }
 
-  static func legend(_ entry: LegendEntry, count: Int?) -> SymbologyProtocol.LegendEntry {
-    .init(label: entry.label, description: entry.description, symbol: symbol(entry.symbol), count: count)
+  static func legend(_ entry: LegendEntry, scale: Double, count: Int?) -> SymbologyProtocol.LegendEntry {
+    .init(
+      label: entry.label, description: entry.description, symbol: symbol(entry.symbol.scaled(by: scale)), count: count)
   }
 }

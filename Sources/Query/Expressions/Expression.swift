@@ -12,7 +12,7 @@ import Geometry
 /// Null is "not known": a comparison with it is neither true nor false (SQL's three-valued logic), and any arithmetic or function of
 /// it is null, save `coalesce` and `iif`. So are a comparison of unlike types, a division by zero, and NaN. Integers and doubles
 /// compare exactly; an integer that overflows goes on as a double. `/` divides reals, `DIV` gives the integer part. Texts compare by
-/// their Unicode code points. A `DATE` is its midnight in UTC; where it or a `TIMESTAMP` meets a text, the text is read by RFC 3339.
+/// their Unicode code points. JSON is its text to functions and `LIKE`, and compares with nothing. A `DATE` is its midnight in UTC; where it or a `TIMESTAMP` meets a text, the text is read by RFC 3339.
 public struct Expression: Hashable, Sendable {
   /// The most bytes of UTF-8 in a text.
   public static let lengthLimit = 65_536

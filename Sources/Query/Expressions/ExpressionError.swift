@@ -21,12 +21,10 @@ public struct ExpressionError: Error, Hashable, Sendable {
   }
 
   public let kind: Kind
-  /// From 1; lines end with a line feed.
-  public let line: Int
-  /// From 1, in Unicode scalars.
-  public let column: Int
-  /// In bytes of UTF-8, from 0.
-  public let offset: Int
+  public let place: TextPlace
+  public var line: Int { place.line }
+  public var column: Int { place.column }
+  public var offset: Int { place.offset }
   /// What could have stood there, in words.
   public let expected: String
   /// What stands there: a piece of the text, or in words.
@@ -38,20 +36,8 @@ public struct ExpressionError: Error, Hashable, Sendable {
     _ kind: Kind, at offset: Int, in text: some Sequence<UInt8>, expected: String, found: String,
     available: [String] = []
   ) {
-    var line = 1
-    var column = 1
-    for byte in text.prefix(offset) {
-      if byte == UInt8(ascii: "\n") {
-        line += 1
-        column = 1
-      } else if byte & 0xC0 != 0x80 {
-        column += 1
-      }
-    }
     self.kind = kind
-    self.line = line
-    self.column = column
-    self.offset = offset
+    place = TextPlace(at: offset, in: text)
     self.expected = expected
     self.found = found
     self.available = available
@@ -59,6 +45,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
 
   /// The same error of a larger text, in which the expression begins at `start`, in bytes of UTF-8.
   public func inside(_ text: String, at start: Int) -> ExpressionError {
-    ExpressionError(kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)
+    ExpressionError(
+      kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)
   }
 }

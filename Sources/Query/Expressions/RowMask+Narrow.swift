@@ -28,7 +28,11 @@ extension RowMask {
     case .strings(let texts):
       cut(at: texts.count)
       narrow(texts, to: test)
-    case .json: cut(at: 0)
+    case .json(let texts):
+      // JSON compares with nothing, but it has a text.
+      guard case .like = test else { return cut(at: 0) }
+      cut(at: texts.count)
+      narrow(texts, to: test)
     case .sparse, .mixed: narrowOneByOne(to: test, chunk.columns[place])
     }
   }

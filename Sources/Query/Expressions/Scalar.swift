@@ -12,7 +12,7 @@ enum Scalar {
   case bytes(UnsafeRawBufferPointer)
   case text(String)
   case instant(InstantLiteral)
-  /// Nested JSON: it is there or not, and compares with nothing.
+  /// Nested JSON: a text to functions and `LIKE`, and nothing that compares, since the same may be written in many ways.
   case json(String)
 
   /// A number that is a double, or null where it is none.
@@ -77,21 +77,21 @@ enum Scalar {
     }
   }
 
-  /// A text as a string of its own.
+  /// A text, or that of JSON, as a string of its own.
   var string: String? {
     switch self {
     case .bytes(let text): String(decoding: text, as: UTF8.self)
-    case .text(let text): text
+    case .text(let text), .json(let text): text
     default: nil
     }
   }
 
-  /// Lends a text's bytes to `body`; nil when this is no text.
+  /// Lends the bytes of a text, or of JSON, to `body`; nil when this is neither.
   @inline(__always)
   func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     switch self {
     case .bytes(let text): return body(text)
-    case .text(var text): return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    case .text(var text), .json(var text): return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     default: return nil
     }
   }
@@ -149,6 +149,7 @@ extension Scalar {
 
   private func orderOfOthers(_ other: Scalar) -> Order? {
     switch (self, other) {
+    case (.json, _), (_, .json): return nil
     case (.bool(let left), .bool(let right)): return Order(left ? 1 : 0, right ? 1 : 0)
     case (.instant(let left), .instant(let right)): return Order(left.time, right.time)
     case (.instant(let left), _):

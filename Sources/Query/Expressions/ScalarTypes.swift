@@ -34,7 +34,7 @@ struct ScalarTypes: OptionSet {
     }
   }
 
-  /// Whether values of both can compare. JSON compares with nothing.
+  /// Whether values of both can compare. JSON compares with nothing, though functions take its text.
   func compares(with other: ScalarTypes) -> Bool {
     var left = self
     var right = other

@@ -800,10 +800,14 @@ class InvalidStopsError(GeoModelError):
 
 
 class InvalidTemplateError(GeoModelError):
-    """A popup's title whose braces do not pair, or a format that is none.
+    """A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what
+    is wrong between its braces is told as of any expression, by its place in the whole title.
 
     `data` has:
         found: What stands there.
+        line: Where in a title, 1 first. (at least 1)
+        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
+        offset: Where, from the title's beginning. (byte; at least 0)
     """
 
     kind = "invalidTemplate"

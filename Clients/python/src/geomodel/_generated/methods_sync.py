@@ -1097,7 +1097,9 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope meets this box, edges included; through the index. In a
                 reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
+                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
+                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1192,7 +1194,9 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope meets this box, edges included; through the index. In a
                 reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
+                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
+                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1274,7 +1278,9 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope meets this box, edges included; through the index. In a
                 reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
+                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
+                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1349,7 +1355,9 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope meets this box, edges included; through the index. In a
                 reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge.
+                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
+                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
+                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these. (at most 1000000 elements)
             where_clause: Only those for which this is true; neither false nor unknown.
@@ -1579,6 +1587,7 @@ class LayerMethods(SyncCaller):
         layer: t.ObjectId,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
+        time_extent: t.TimeExtent | None = None,
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSelectResult:
@@ -1589,8 +1598,11 @@ class LayerMethods(SyncCaller):
         Args:
             layer: Its id.
             ids: The features. (at most 1000000 elements)
-            where_clause: Those of the features that count for which this is true; this or `ids`, or
-                neither for none.
+            where_clause: Those of the features that count for which this is true; this or `ids`; with
+                neither of them and no `timeExtent` none.
+            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
+                besides what its own time filter lets through. Of `ids` or by `whereClause`; without these of
+                all that count.
             mode: How. (default "replace")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1604,9 +1616,11 @@ class LayerMethods(SyncCaller):
             InvalidItemsError: Items of a bulk request are bad; nothing was changed.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
+            InvalidTimeError: No time by RFC 3339.
             NotLoadedError: The layer has to be loaded first.
             UnknownFieldError: The features have no such attribute; or there is nothing of that name for
                 an expression that is over something else.
+            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
             ExpressionTypeError: An expression that no value could come of: values of unlike types
@@ -1623,6 +1637,7 @@ class LayerMethods(SyncCaller):
                     "layer": layer,
                     "ids": ids,
                     "whereClause": where_clause,
+                    "timeExtent": time_extent,
                     "mode": mode,
                     "meta": meta,
                 }
@@ -1900,7 +1915,10 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerLegendResult:
         """What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer
-        without a renderer has one line, under its name.
+        without a renderer has one line, under its name, for each kind of shape in it. Where its features
+        say by simplestyle how they look, it has one for each symbol that the features have that count, in
+        the order in which they are drawn: points, then lines, then areas, a hundred lines at most;
+        features with symbols that come later are in no line.
 
         Args:
             layer: Its id.

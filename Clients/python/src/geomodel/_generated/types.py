@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "0e48d5e9bdecd23e"
+PROTOCOL_HASH = "b98fe42de6d307e2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -1994,7 +1994,10 @@ class Scene(TypedDict):
     """Its title."""
     loadStatus: LoadStatus
     """What follows from its layers and tables: failed when one has failed, which the error names; loading
-    while one is; loaded when all are.
+    while one is; loaded when all are. Elevation sources do not count: they are opened by the command that
+    adds them, not by `scene/load`, and one that failed with its document leaves the layers, and the other
+    sources, usable. Each has its own `loadStatus`, `scene/retryElevationSource` opens it again, and
+    `scene/elevation` says where its height is missing.
     """
     basemap: NotRequired[Basemap]
     """Layers that orient; absent when there is none."""
@@ -2518,7 +2521,8 @@ that Unicode's canonical decomposition parts from a letter.
 Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often
 as there is room. What can never be is refused where types are declared, as a layer's fields are: a condition
 that is no truth value, a text that is compared with a number. The attributes of graphics may be of any type;
-what does not go together is unknown there.
+what does not go together is unknown there. Objects and arrays are their JSON text to functions and to LIKE;
+they compare with nothing, as the same may be written in many ways: `toText(x)` makes a text of one.
 
 Functions that make text for people follow the environment of the layer or overlay whose label, popup or
 legend it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers,
@@ -2971,15 +2975,18 @@ class PopupElement(TypedDict):
     """What people read before it; the field's name or the expression when absent. (at most 1024 characters)
     """
     format: NotRequired[str]
-    """How the value is written, as in the function `format`: `%,d`, `%.2f km`. (at most 1024 characters)"""
+    """How the value is written: a number as by the function `format` (`%,d`, `%.2f km`), a date as by
+    `formatDate` (`%-d %B %Y`). What can be read as either, as `%d`, is a pattern of dates for fields of
+    dates and one of numbers for all else. (at most 1024 characters)
+    """
 
 
 class PopupDefinition(TypedDict):
     """What is told about a feature that somebody points at."""
 
     title: NotRequired[str]
-    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. (at most 65536
-    characters)
+    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. Errors tell
+    their place in the whole of it. (at most 65536 characters)
     """
     elements: NotRequired[list[PopupElement]]
     """Its lines; all fields when absent. (at most 1000 elements)"""
@@ -3004,7 +3011,9 @@ class LegendEntry(TypedDict):
     description: NotRequired[str]
     """More about it."""
     symbol: Symbol
-    """How they are drawn, visual variables aside."""
+    """How they are drawn, visual variables aside: in the sizes that the environment's `symbolScale` makes of
+    them, as at the map's reference scale.
+    """
     count: NotRequired[int]
     """How many features are drawn so, where asked for. (at least 0)"""
 
@@ -3096,7 +3105,10 @@ class ViewpointCenterAndScale(TypedDict):
 
     type: Literal["centerAndScale"]
     center: Geometry
-    """A point."""
+    """A point. Where the poles of the map lie at infinity, as in Web Mercator, one beyond 85.0511287798066
+    degrees is kept as it was given and shown as the place at that latitude: what is in sight, the other
+    kind of viewpoint, and the center in another reference are of there.
+    """
     targetScale: float
     """The denominator of the scale. (above 0)"""
     rotation: NotRequired[float]
@@ -3483,7 +3495,11 @@ PropertyType = Literal[
 `list`: An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is
 there once.
 `dictionary`: An object with members of any name; at first empty.
-`reference`: The id of an object of the session, or null: at first, and from when that object goes.
+`reference`: The id of an object that is there, or null: at first, and from when that object goes. The objects
+are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id
+that none of them has is refused with `unknownId`. A default other than null is refused, as an object may go
+and what is defined stays. Documents keep null for what they do not hold: location sources, bindings, links,
+and view models of those.
 `status`: `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or
 `{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
 """
@@ -3496,13 +3512,15 @@ class Derivation(TypedDict):
 
     expression: str
     """In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
-    properties of the view model. Functions that make text for people follow the environment of the view
-    model's owner. (1 to 65536 characters)
+    properties of the view model; others are refused with `unknownField`. Functions that make text for
+    people follow the environment of the view model's owner. (1 to 65536 characters)
     """
     inputs: NotRequired[dict[str, str]]
     """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own
-    properties (`./order/cheese/amount`). Where nothing stands the input is null. Objects and arrays are
-    their JSON text.
+    properties (`./order/cheese/amount`). It leads to one object or into it: whole collections (`/maps`),
+    whole overlays and all their graphics are refused with `invalidDefinition`. Where nothing stands the
+    input is null. Objects and arrays are their JSON text, to functions, to `LIKE`, and where the property
+    is of the type `string`; a property of the type `json`, `list` or `dictionary` has them as they are.
     """
 
 
