@@ -39,6 +39,13 @@ extension Geometry {
     return box.isNone ? nil : box
   }
 
+  /// Whether any position has an M.
+  public var hasM: Bool {
+    var result = false
+    forEachPositions { if $0.hasM { result = true } }
+    return result
+  }
+
   /// Calls `body` with each run of positions, a lone point as a run of one.
   public func forEachPositions(_ body: (Positions) -> Void) {
     switch self {

@@ -24,10 +24,34 @@ public enum WKBError: Error, Hashable, Sendable {
   }
 }
 
+extension WKBError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .truncated(let offset, let needed): "\(needed) bytes more at byte \(offset)"
+    case .badByteOrder(let offset, let value): "0 or 1 for the order of bytes, not \(value), at byte \(offset)"
+    case .unsupportedType(let offset, let code): "the code of a simple type, not \(code), at byte \(offset)"
+    case .unexpectedMember(let offset, let code): "a member that fits, not one of the code \(code), at byte \(offset)"
+    case .tooDeep(let offset): "at most \(WKB.maximumDepth) nested collections, at byte \(offset)"
+    case .trailingBytes(let offset): "nothing more at byte \(offset)"
+    }
+  }
+}
+
 /// What the format fixes: type codes of ISO 19125-2 with the Z, M and ZM of ISO 13249-3.
 public enum WKB {
   /// Collections in collections; more is refused, so that hostile bytes cannot exhaust the stack.
   public static let maximumDepth = 64
+
+  /// The spatial reference that EWKB names by number; nil where it names none, as ISO's does.
+  public static func spatialReference(of bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 9, bytes[0] <= 1 else { return nil }
+    func integer(at place: Int) -> UInt32 {
+      let four = bytes[place..<place + 4]
+      return (bytes[0] == 1 ? Array(four.reversed()) : Array(four)).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+    guard integer(at: 1) & Flag.srid != 0, case let number = integer(at: 5), number != 0 else { return nil }
+    return Int(number)
+  }
 
   enum Shape: UInt32 {
     case point = 1

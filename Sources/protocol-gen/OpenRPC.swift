@@ -56,8 +56,10 @@ struct OpenRPC {
     ])
   }
 
+  /// Those that may be absent come last, as OpenRPC has it.
   private func descriptors(_ payload: Payload, extra: [Property]) -> [Tree] {
-    (payload.properties + extra).map { property in
+    let properties = payload.properties + extra
+    return (properties.filter { !$0.mayBeAbsent } + properties.filter(\.mayBeAbsent)).map { property in
       .object([
         "name": .string(property.name), "description": .string(property.about.doc),
         "required": .bool(!property.mayBeAbsent),

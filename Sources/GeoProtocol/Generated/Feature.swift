@@ -94,6 +94,8 @@ public enum FeatureProtocol {
       public var properties: [String]?
       /// Whether geometries are wanted.
       public var returnGeometry: Bool
+      /// Whether M is wanted: geometries that have it come as WKT then, as GeoJSON has no place for it.
+      public var returnM: Bool
       /// Of the geometries in the answer; that of the features when absent.
       public var outSpatialReference: String?
 
@@ -101,7 +103,7 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
+        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true, returnM: Bool = false,
         outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -117,6 +119,7 @@ public enum FeatureProtocol {
         self.limit = limit
         self.properties = properties
         self.returnGeometry = returnGeometry
+        self.returnM = returnM
         self.outSpatialReference = outSpatialReference
       }
 
@@ -156,6 +159,8 @@ public enum FeatureProtocol {
           : nil
         let returnGeometry = json["returnGeometry"]
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
+        let returnM = json["returnM"]
+        self.returnM = try returnM.isPresent ? returnM.bool() : false
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "b98fe42de6d307e2"
+  public static let hash = "f7a443a1aa9def83"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -51,7 +51,7 @@ public enum WireProtocol {
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
-      errors: [.versionMismatch, .alreadyInitialized]
+      errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(
       name: "shutdown", domain: "session", shape: .lifecycle, since: "0.1.0",
@@ -233,9 +233,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing,
-      .idExists, .contentModified, .wrongFieldType]
+      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
+      .readFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType,
+      .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -243,9 +243,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed,
-      .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing,
-      .idExists, .contentModified, .wrongFieldType]
+      errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
+      .readFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType,
+      .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",

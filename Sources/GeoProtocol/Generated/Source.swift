@@ -289,13 +289,13 @@ public enum SourceProtocol {
       public var data: JSONOpaque
       /// The new object's id; minted when absent.
       public var id: String?
-      /// Of its coordinates.
-      public var spatialReference: String
+      /// Of its coordinates; what a `crs` in it says, as GeoJSON once had it, or EPSG:4326, when absent.
+      public var spatialReference: String?
       /// What to do when an object of that id is there already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
-        data: JSONOpaque, id: String? = nil, spatialReference: String = "EPSG:4326",
+        data: JSONOpaque, id: String? = nil, spatialReference: String? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.data = data
@@ -312,7 +312,7 @@ public enum SourceProtocol {
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
-          : "EPSG:4326"
+          : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }

@@ -18,6 +18,7 @@ enum FeatureService: FeatureHandlers {
     let schema = features.store.schema
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
+    selection.measures = params.returnM
     selection.nulls = features.layer != nil
     if let names = params.properties {
       selection.columns = try names.map { name in

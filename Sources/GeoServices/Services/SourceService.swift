@@ -93,8 +93,8 @@ enum SourceService: SourceHandlers {
   static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {
     let reference =
       switch origin {
-      // Inline GeoJSON is in the reference that the request names.
-      case .inline(_, let given): given
+      // What the request names counts before the `crs` that GeoJSON once had.
+      case .inline(_, let given): given ?? layer.spatialReference
       case .file(_, _, _, _, let given): layer.spatialReference ?? given
       }
     return SourceLayer(

@@ -98,7 +98,7 @@ enum GeometryReader {
     } catch { throw WireFault(.invalidGeometry, error) }
   }
 
-  /// All positions of one run have the layout of the first; what a later one lacks is not made up.
+  /// All positions of one run have the layout of the first: what a later one lacks is not made up, what it has more is not lost.
   private static func positions(_ value: JSONValue) throws(WireFault) -> Positions {
     guard value.kind == .array else { throw fault(value, "an array of positions") }
     let count = value.count
@@ -108,8 +108,8 @@ enum GeometryReader {
     numbers.reserveCapacity(count * stride)
     for index in 0..<count {
       let element = value[index]
-      guard element.kind == .array, element.count >= stride else {
-        throw fault(element, stride == 3 ? "a position as the first one: [x, y, z]" : "a position: [x, y]")
+      guard element.kind == .array, min(element.count, 3) == stride else {
+        throw fault(element, "a position as the first one: \(stride == 3 ? "[x, y, z]" : "[x, y]")")
       }
       for place in 0..<stride {
         guard let number = element[place].number else { throw fault(element[place], "number") }
@@ -168,6 +168,11 @@ enum GeometryReader {
   private static func wkb(_ value: JSONValue) throws(WireFault) -> Geometry {
     guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
       throw WireFault(.invalidGeometry, value.typeError(expected: "base64"))
+    }
+    if let number = WKB.spatialReference(of: bytes) {
+      throw WireFault(
+        .invalidGeometry,
+        value.typeError(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`"))
     }
     do { return try checked(Geometry(wkb: bytes), value) } catch let error as WKBError {
       throw WireFault(.invalidGeometry, value.typeError(expected: "well-known binary: \(error)"))

@@ -1,15 +1,35 @@
-// Geometries as they go out: GeoJSON, straight into the buffer.
+// Geometries as they go out: GeoJSON, straight into the buffer; well-known text where there is M, for which GeoJSON has no place.
 
 import Geometry
 import JSON
 
 enum GeometryWriter {
-  static func write(_ geometry: Geometry, to writer: inout JSONWriter) { write(geometry, to: &writer) {} }
+  /// Writes all that there is of a geometry.
+  static func write(_ geometry: Geometry, to writer: inout JSONWriter) {
+    write(geometry, measures: true, to: &writer) {}
+  }
 
-  /// The same for long work.
+  /// - Parameters:
+  ///   - measures: whether M is written, by well-known text for the whole; else it is left out.
+  ///   - look: as with GeoJSON; well-known text is made at one go.
+  static func write(
+    _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, looking look: () throws -> Void
+  ) rethrows {
+    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, looking: look) }
+    writer.beginObject()
+    writer.key("type")
+    writer.value("WKT")
+    writer.key("text")
+    writer.value(geometry.wkt)
+    writer.endObject()
+  }
+
+  /// Writes a geometry without its M.
   ///
   /// - Parameter look: called every few thousand positions, and for each ring and line; what it throws ends it, with what was written being of no use.
-  static func write(_ geometry: Geometry, to writer: inout JSONWriter, looking look: () throws -> Void) rethrows {
+  private static func writeGeoJSON(
+    _ geometry: Geometry, to writer: inout JSONWriter, looking look: () throws -> Void
+  ) rethrows {
     writer.beginObject()
     writer.key("type")
     switch geometry {
@@ -43,7 +63,7 @@ enum GeometryWriter {
       writer.value("GeometryCollection")
       writer.key("geometries")
       writer.beginArray()
-      for part in parts { try write(part, to: &writer, looking: look) }
+      for part in parts { try writeGeoJSON(part, to: &writer, looking: look) }
       writer.endArray()
     }
     writer.endObject()

@@ -12,6 +12,8 @@ enum FeatureWriter {
     /// Columns, by number, with their names ready; all when nil.
     var columns: [Int]?
     var geometry = true
+    /// Whether geometries that have M are written with it, as well-known text.
+    var measures = false
     /// Whether fields without a value are written as null: for layers, whose fields are declared.
     var nulls = false
   }
@@ -31,7 +33,11 @@ enum FeatureWriter {
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    if selection.geometry { try writeGeometry(row, moved, to: &writer, look) } else { writer.null() }
+    if selection.geometry {
+      try writeGeometry(row, moved, measures: selection.measures, to: &writer, look)
+    } else {
+      writer.null()
+    }
     writer.key("properties")
     writeAttributes(row, schema, columns: selection.columns, nulls: selection.nulls, to: &writer)
     writer.endObject()
@@ -43,7 +49,7 @@ enum FeatureWriter {
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    writeGeometry(row, nil, to: &writer) {}
+    writeGeometry(row, nil, measures: true, to: &writer) {}
     writer.key("attributes")
     writeAttributes(row, schema, columns: nil, nulls: false, to: &writer)
     if row.zIndex != 0 {
@@ -67,14 +73,12 @@ enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ moved: Geometry?, to writer: inout JSONWriter, _ look: () throws -> Void
+    _ row: FeatureRow, _ moved: Geometry?, measures: Bool, to writer: inout JSONWriter, _ look: () throws -> Void
   ) rethrows {
-    if let moved {
-      try GeometryWriter.write(moved, to: &writer, looking: look)
-    } else if let point = row.point {
+    if moved == nil, let point = row.point {
       GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
-    } else if let geometry = row.geometry {
-      try GeometryWriter.write(geometry, to: &writer, looking: look)
+    } else if let geometry = moved ?? row.geometry {
+      try GeometryWriter.write(geometry, measures: measures, to: &writer, looking: look)
     } else {
       writer.null()
     }

@@ -181,7 +181,11 @@ class ServerBusyError(GeoModelError):
 
 
 class ResultTooLargeError(GeoModelError):
-    """The result would be larger than a message may be; ask for less, or observe it."""
+    """The result would be larger than a message may be; ask for less, or observe it.
+
+    `data` has:
+        limit: How large one may be, in bytes. (at least 1)
+    """
 
     kind = "resultTooLarge"
     code = -31002
@@ -668,7 +672,11 @@ class UnknownSourceLayerError(GeoModelError):
 
 
 class SourceClosedError(GeoModelError):
-    """The layer's source was closed before it was loaded."""
+    """The layer's source was closed before it was loaded.
+
+    `data` has:
+        layer: The layer, where several were loaded.
+    """
 
     kind = "sourceClosed"
     code = -31049

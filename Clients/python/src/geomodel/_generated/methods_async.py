@@ -1111,6 +1111,7 @@ class FeatureMethods(AsyncCaller):
         limit: int | None = None,
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
+        return_m: bool | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
@@ -1136,6 +1137,8 @@ class FeatureMethods(AsyncCaller):
             limit: How many at most. (in 0...100000; default 1000)
             properties: The attributes wanted; all when absent.
             return_geometry: Whether geometries are wanted. (default True)
+            return_m: Whether M is wanted: geometries that have it come as WKT then, as GeoJSON has no
+                place for it. (default False)
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -1188,6 +1191,7 @@ class FeatureMethods(AsyncCaller):
                     "limit": limit,
                     "properties": properties,
                     "returnGeometry": return_geometry,
+                    "returnM": return_m,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -1701,6 +1705,7 @@ class LayerMethods(AsyncCaller):
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
             OpenFailedError: The driver recognizes it and cannot open it.
             ReadFailedError: It opened, and then could not be read.
             ChangedWhileReadError: The file changed while it was read.
@@ -1780,6 +1785,7 @@ class LayerMethods(AsyncCaller):
             LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
             FileNotFoundError: No such file.
             PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
             OpenFailedError: The driver recognizes it and cannot open it.
             ReadFailedError: It opened, and then could not be read.
             ChangedWhileReadError: The file changed while it was read.
@@ -4931,7 +4937,8 @@ class SourceMethods(AsyncCaller):
         Args:
             data: The GeoJSON object.
             id: The new object's id; minted when absent.
-            spatial_reference: Of its coordinates. (default "EPSG:4326")
+            spatial_reference: Of its coordinates; what a `crs` in it says, as GeoJSON once had it, or
+                EPSG:4326, when absent.
             if_exists: What to do when an object of that id is there already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 

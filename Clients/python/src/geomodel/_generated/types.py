@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "b98fe42de6d307e2"
+PROTOCOL_HASH = "f7a443a1aa9def83"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -49,8 +49,11 @@ IfExists = Literal["error", "reuse"]
 
 Geometry = Any
 """A geometry: a GeoJSON geometry object of any of the seven types (positions may carry Z), or `{"type":
-"WKT", "text": ...}`, `{"type": "WKB", "data": <base64>}` (both keep M), or `{"type": "Envelope", "xMin",
-"yMin", "xMax", "yMax"}`, where xMin > xMax crosses the antimeridian.
+"WKT", "text": ...}`, `{"type": "WKB", "data": <base64>}` (both may carry M), or `{"type": "Envelope",
+"xMin", "yMin", "xMax", "yMax"}`, where xMin > xMax crosses the antimeridian.
+
+The server writes GeoJSON, and WKT where a position has M, for which GeoJSON has no place. All positions of
+one line or ring have the same dimensions. WKB and WKT come without an SRID.
 
 x is always easting or longitude, y northing or latitude, in the spatial reference that the container or the
 neighbouring `spatialReference` names.
