@@ -127,6 +127,14 @@ import Testing
     #expect(Self.error("iif(a, 1, 'x') = 2") == nil)
   }
 
+  @Test func `names other than those given are refused with the place of the first`() throws {
+    let expression = try Expression("a +\n  (toNumber('ü') + b) * c")
+    try expression.check(names: ["c", "b", "a"])
+    let error = #expect(throws: ExpressionError.self) { try expression.check(names: ["a", "d"]) }
+    #expect(error.map { [$0.line, $0.column, $0.offset] } == [2, 20, 24])
+    #expect(error?.kind == .unknownProperty && error?.found == "b" && error?.available == ["a", "d"])
+  }
+
   @Test func `a schema's names and declared types are held to`() throws {
     let store = FeatureStore(fields: [
       Field(name: "name", type: .string), Field(name: "count", type: .integer), Field(name: "day", type: .date),

@@ -227,6 +227,33 @@ import Testing
     #expect(store.plain == start && store.checkInvariants().isEmpty)
   }
 
+  @Test(arguments: UInt64(0)..<16)
+  func `those features are equal since some edits that are what they were, whatever was done to them`(seed: UInt64)
+    throws
+  {
+    var edits = RandomEdits(seed: seed &+ 2000)
+    var store = FeatureStore()
+    var oracle = PlainStore()
+    for _ in 0..<6 { _ = try edits.apply(to: &store, &oracle, selecting: true) }
+    let before = store.byID
+    var way: [StoreReversal] = []
+    func check() {
+      let now = store.byID
+      let ids = Set(before.keys).union(now.keys)
+      let equal = ids.filter { before[$0] != nil && before[$0] == now[$0] }
+      #expect(store.equal(Array(ids), since: way) == equal)
+    }
+    for _ in 0..<5 {
+      if let reversal = try edits.apply(to: &store, &oracle, selecting: true) { way.append(reversal) }
+      check()
+    }
+    for reversal in way.reversed() {
+      way.append(store.revert(reversal).0)
+      check()
+    }
+    #expect(store.checkInvariants().isEmpty)
+  }
+
   @Test func `a reversal holds what the edit took away, not the store`() throws {
     var store = try FeatureStoreTests.million(rows: 10_000)
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
