@@ -11,7 +11,8 @@ import JSON
 /// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
 /// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
 /// snapshot and applies them equals the model at the revision they name. Ordered lists whose elements are ids, or
-/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`.
+/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`. A
+/// basemap and a scene's ground change by their members, and so do the lists in them.
 ///
 /// A long delta goes out in parts while other requests are read and run; answers that state its revision or a later
 /// one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was asked for do

@@ -73,7 +73,7 @@ extension StateSubscriber {
     guard patterns.contains(where: { $0.covers(place) }) else { return entriesOfNew(place, world) }
     guard let node = StateTree.node(at: place, in: world) else { return [] }
     if operation == .replace {
-      if let steps = noted.list?.steps(to: node) { return steps.isEmpty ? [] : [.list(place.pointer, steps)] }
+      if let entries = noted.list?.entries(to: node, at: place.names) { return entries }
       if let before, StateTree.node(at: place, in: before).map({ Self.isSame($0, node) }) == true { return [] }
     }
     return StatePiece.pieces(place.names, node).enumerated().map { .write($0 == 0 ? operation : .add, $1) }
@@ -117,8 +117,11 @@ extension StateSubscriber {
       let key = pointer(path)
       now.insert(key)
       let text = node.text
-      guard insideValues[key] != text else { continue }
-      entries.append(.write(insideValues[key] == nil ? .add : .replace, .value(path) { $0.raw(text) }))
+      let told = insideValues[key]
+      guard told != text else { continue }
+      entries +=
+        told.flatMap { ToldList.text($0).entries(to: node, at: path) }
+        ?? [.write(told == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       remember(path, node, pattern)
     }
     // From the end, so that no place of a list moves before it is removed.

@@ -54,6 +54,11 @@ private func value(_ number: Int?) -> StateNode {
 private func value(_ flag: Bool) -> StateNode { .leaf { $0.value(flag) } }
 private func value(_ ids: [String]) -> StateNode { .ids(ids) }
 private func list(_ elements: [any JSONEncodable]) -> StateNode { .list { $0.array(elements) { $0.encode(to: &$1) } } }
+private func parts(_ encodable: (any JSONEncodable)?) -> StateNode {
+  .parts { writer in
+    if let encodable { encodable.encode(to: &writer) } else { writer.null() }
+  }
+}
 
 extension StateTree {
   static let ofSource = StateMembers<Source>([
@@ -70,7 +75,7 @@ extension StateTree {
 
   private static let ofContent = StateMembers<MapContent>([
     ("title", { content, _ in value(content.title) }),
-    ("basemap", { content, _ in value(content.basemap.map(Wire.basemap)) }),
+    ("basemap", { content, _ in parts(content.basemap.map(Wire.basemap)) }),
     ("operationalLayers", { content, _ in value(content.operationalLayers.map(\.rawValue)) }),
     ("tables", { content, _ in value(content.tables.map(\.rawValue)) }),
     ("bookmarks", { content, _ in list(content.bookmarks.map(Wire.bookmark)) }),
@@ -141,7 +146,7 @@ extension StateTree {
     StateMembers<Scene>([
       ("loadStatus", { scene, world in value(Wire.loadStatus(world.loadStatus(of: .scene(scene.id)))) })
     ]) + ofContent.of { $0.content }
-    + StateMembers<Scene>([("baseSurface", { scene, _ in value(Wire.surface(scene.surface)) })]) + ofNode()
+    + StateMembers<Scene>([("baseSurface", { scene, _ in parts(Wire.surface(scene.surface)) })]) + ofNode()
 
   static let ofView =
     StateMembers<View>([

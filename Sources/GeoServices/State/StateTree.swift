@@ -13,6 +13,8 @@ indirect enum StateNode {
   case list((inout JSONWriter) -> Void)
   /// An ordered list of ids, each of which is there once.
   case ids([String])
+  /// A value that is an object, or null: its members are told one by one, and lists among them as lists.
+  case parts((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
 
@@ -24,21 +26,24 @@ indirect enum StateNode {
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
     case .leaf, .list, .ids: return opened?.child(name)
+    case .parts: return opened(Self.part)?.child(name)
     }
   }
 
   /// Below a property the value is plain JSON, and so is the way; nil where it is a scalar, which leads nowhere.
-  private var opened: StateNode? {
+  private var opened: StateNode? { opened(Self.leaf) }
+
+  private func opened(_ make: @escaping (JSONValue, JSONDocument) -> StateNode?) -> StateNode? {
     guard let document = try? JSONDocument(text) else { return nil }
     let value = document.unownedRoot
     switch value.kind {
     case .object:
       var names: [String] = []
       value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-      return .branch(names) { Self.leaf(value.member($0), in: document) }
+      return .branch(names) { make(value.member($0), document) }
     case .array:
       return .branch((0..<value.count).map(String.init)) { name in
-        Self.number(name).flatMap { Self.leaf(value[$0], in: document) }
+        Self.number(name).flatMap { make(value[$0], document) }
       }
     default: return nil
     }
@@ -49,13 +54,19 @@ indirect enum StateNode {
     return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
   }
 
+  /// The same of a member of an object that is told by its members.
+  private static func part(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
+    guard value.kind == .array else { return leaf(value, in: document) }
+    return .list { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
+  }
+
   /// A number as it is written in paths: `03` and `+3` are none.
   private static func number(_ name: String) -> Int? { Int(name).flatMap { String($0) == name ? $0 : nil } }
 
   /// The names of its children; none for a scalar.
   var names: [String] {
     switch self {
-    case .leaf, .list, .ids: return opened?.names ?? []
+    case .leaf, .list, .ids, .parts: return opened?.names ?? []
     case .branch(let names, _): return names
     case .graphics(let store):
       var ids: [String] = []
@@ -70,7 +81,7 @@ indirect enum StateNode {
 
   func write(to writer: inout JSONWriter) {
     switch self {
-    case .leaf(let write), .list(let write): write(&writer)
+    case .leaf(let write), .list(let write), .parts(let write): write(&writer)
     case .ids(let ids): writer.array(ids) { $1.value($0) }
     case .graphics(let store): StateNode.write(store, 0..<store.count, to: &writer)
     case .branch(let names, let child):
@@ -116,7 +127,7 @@ extension StateNode {
   /// How many graphics are in it.
   var graphicCount: Int {
     switch self {
-    case .leaf, .list, .ids: 0
+    case .leaf, .list, .ids, .parts: 0
     case .graphics(let store): store.count
     case .branch(let names, let child):
       // Only the tree's upper levels lead to graphics; below an object's members there are none.

@@ -39,7 +39,7 @@ enum StatePiece {
   static func pieces(_ path: [String], _ node: StateNode) -> [StatePiece] {
     guard node.graphicCount > graphicsInOnePiece else { return [.value(path, node.write)] }
     switch node {
-    case .leaf, .list, .ids: return [.value(path, node.write)]
+    case .leaf, .list, .ids, .parts: return [.value(path, node.write)]
     case .graphics(let store):
       var rows: [UInt32] = []
       rows.reserveCapacity(store.count)

@@ -1,40 +1,9 @@
-// The lists of the model as they were when changes were last noted: a list's delta needs what was there before.
+// The lists of the model, and what has lists in it, as they were when changes were last noted: their deltas need what was there before.
 
 import GeoModel
 import JSON
 
-/// A property that is a list, as it was.
-enum ToldList {
-  /// Of ids alone, each there once: what most lists are, and what may be long.
-  case ids([String])
-  /// As JSON.
-  case text(String)
-
-  /// Nil for what is no list.
-  init?(_ node: StateNode?) {
-    switch node {
-    case .ids(let ids)?: self = .ids(ids)
-    case .list?: self = .text(node?.text ?? "")
-    default: return nil
-    }
-  }
-
-  /// What leads from here to what a node is now; nil where either is no list whose elements have ids.
-  func steps(to node: StateNode) -> [ListDelta.Step]? {
-    if case .ids(let old) = self, case .ids(let new) = node { return ListDelta.steps(from: old, to: new) }
-    guard let old = elements, let new = ToldList(node)?.elements else { return nil }
-    return ListDelta.steps(from: old, to: new)
-  }
-
-  private var elements: [ListElement]? {
-    switch self {
-    case .ids(let ids): ids.map { ListElement(id: $0) }
-    case .text(let text): ListElement.elements(of: text)
-    }
-  }
-}
-
-/// Every property that is a list, kept once for all subscriptions while there are any.
+/// Every property that is told by steps, kept once for all subscriptions while there are any.
 struct ToldLists {
   private var lists: [StatePlace: [String: ToldList]] = [:]
   private(set) var isKept = false
@@ -59,7 +28,7 @@ struct ToldLists {
     if !known.isEmpty { lists[object] = known }
   }
 
-  /// The list at a place as it was before the changes that are being noted; nil where there is none.
+  /// What stood at a place before the changes that are being noted; nil where that is not told by steps.
   func list(at place: StatePlace) -> ToldList? {
     guard let member = place.member, !lists.isEmpty else { return nil }
     return lists[place.object]?[member]

@@ -136,4 +136,95 @@ struct ListReplicaTests {
           == .array(layers.map { .string($0) }))
     }
   }
+
+  @Test(arguments: UInt64(0)..<15)
+  func `lists in a basemap and in a scene's ground are told by id, wherever they are followed`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var random = SeededGenerator(seed: seed)
+    try server.call("map/create", ["id": "m"])
+    try server.call("scene/create", ["id": "s"])
+    let point: Value = ["type": "Feature", "properties": [:], "geometry": ["type": "Point", "coordinates": [1, 2]]]
+    try server.call("source/openInline", ["id": "data", "data": point])
+    try server.call("map/addLayer", ["map": "m", "source": "data", "id": "b0", "role": "base"])
+    var followers: [Follower] = []
+    for (patterns, more) in [
+      (["/maps/m/basemap", "/scenes/s/baseSurface"], [:]), (["/maps", "/scenes"], ["maxRate": 1]),
+      (["/maps/m/basemap/baseLayers", "/scenes/s/baseSurface/elevationSources"], [:]),
+      (["/maps/*/basemap/*", "/scenes/*/baseSurface/*"], ["edits": "deferred"]),
+      (["/maps/m/basemap/baseLayers/0", "/scenes/s/baseSurface/elevationSources/1/id"], [:]),
+      ([""], ["edits": "deferred"]),
+    ] as [([String], [String: Value])] {
+      let paths: Value = ["paths": .array(patterns.map { .string($0) })]
+      let answer = try server.call("state/observe", .object((paths.object ?? [:]).merging(more) { $1 }))
+      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+    }
+    var layers = ["base": ["b0"], "reference": []]
+    var heights: [String] = []
+    var made = 0
+    for round in 0..<10 {
+      let isEdit = Bool.random(using: &random)
+      if isEdit { try server.call("edit/begin") }
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let role = Bool.random(using: &random) ? "base" : "reference"
+        let list = layers[role] ?? []
+        made += 1
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1:
+          let index = Int.random(in: 0...list.count, using: &random)
+          try server.call(
+            "map/addLayer",
+            [
+              "map": "m", "source": "data", "id": .string("b\(made)"), "role": .string(role), "index": .integer(index),
+            ])
+          layers[role]?.insert("b\(made)", at: index)
+        case 2:
+          guard let layer = list.randomElement(using: &random) else { continue }
+          try server.call("map/removeLayer", ["map": "m", "layer": .string(layer)])
+          layers[role]?.removeAll { $0 == layer }
+        case 3:
+          guard let layer = list.randomElement(using: &random) else { continue }
+          let index = Int.random(in: 0..<list.count, using: &random)
+          try server.call("map/moveLayer", ["map": "m", "layer": .string(layer), "index": .integer(index)])
+          layers[role]?.removeAll { $0 == layer }
+          layers[role]?.insert(layer, at: index)
+        case 4: try server.call("map/update", ["map": "m", "basemap": ["name": .string("n\(made)")]])
+        case 5:
+          let index = Int.random(in: 0...heights.count, using: &random)
+          try server.call(
+            "scene/addElevationSource",
+            [
+              "scene": "s", "path": "Tests/Fixtures/jacksboro_dem.tif", "id": .string("e\(made)"),
+              "index": .integer(index),
+            ])
+          heights.insert("e\(made)", at: index)
+        case 6:
+          guard let source = heights.randomElement(using: &random) else { continue }
+          let index = Int.random(in: 0..<heights.count, using: &random)
+          try server.call(
+            "scene/moveElevationSource", ["scene": "s", "elevationSource": .string(source), "index": .integer(index)])
+          heights.removeAll { $0 == source }
+          heights.insert(source, at: index)
+        default:
+          guard let source = heights.randomElement(using: &random) else { continue }
+          try server.call("scene/removeElevationSource", ["scene": "s", "elevationSource": .string(source)])
+          heights.removeAll { $0 == source }
+        }
+      }
+      if isEdit { try server.call("edit/end") }
+      server.loop.advance(by: 2_000_000_000)
+      for message in try server.takeMessages() {
+        for entry in message["params"]?["changes"]?.array ?? [] {
+          let whole = ["/maps/m/basemap", "/maps/m/basemap/baseLayers", "/scenes/s/baseSurface"]
+          #expect(!whole.contains(entry["path"]?.string ?? ""), "the whole was told: \(message)")
+        }
+        for index in followers.indices { try followers[index].replica.apply(message) }
+      }
+      for follower in followers { try follower.check(server, "seed \(seed), round \(round)") }
+      #expect(
+        try server.state("/maps/m/basemap/baseLayers").values.first
+          == .array((layers["base"] ?? []).map { .string($0) }))
+      #expect(
+        try server.state("/scenes/s/baseSurface/elevationSources/*/id").count == heights.count)
+    }
+  }
 }

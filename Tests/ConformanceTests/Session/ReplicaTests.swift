@@ -14,6 +14,8 @@ private let followed: [[String]] = [
   ["/layers/*/loadStatus/type", "/layers/*/featureCount"],
   ["/locationSources/*/location", "/locationSources/*/status"], ["/maps/*/operationalLayers/0", "/views/*/overlays/0"],
   ["/overlays/*/graphics/*/geometry/type"], ["/views/*/*"], ["/nothing/there", "/views/nobody"],
+  ["/maps/*/basemap", "/scenes/*/basemap"], ["/maps/*/basemap/baseLayers", "/maps/*/basemap/name"],
+  ["/maps/*/basemap/*", "/scenes/*/basemap/*/0"],
 ]
 
 struct ReplicaTests {

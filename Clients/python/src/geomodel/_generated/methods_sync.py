@@ -4992,7 +4992,8 @@ class StateMethods(SyncCaller):
     with null for what is absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902)
     operations: a replica that starts from the snapshot and applies them equals the model at the revision they
     name. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and
-    `replace` of elements, each with the element's `id`.
+    `replace` of elements, each with the element's `id`. A basemap and a scene's ground change by their
+    members, and so do the lists in them.
 
     A long delta goes out in parts while other requests are read and run; answers that state its revision or a
     later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
