@@ -11,7 +11,7 @@ public enum OpenRPCDocument {
 "title":"geomodel-server",\#
 "version":"0.1",\#
 "description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.",\#
-"x-hash":"f7a443a1aa9def83"\#
+"x-hash":"08ee930ba3c4e3c3"\#
 },\#
 "methods":[\#
 {"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members that other protocols put here (`rootUri`, `capabilities` ...) are allowed; of them `rootUri` is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The client's process: when it dies, so does the server.","required":false,"schema":{"type":"integer"}},{"name":"clientInfo","description":"Who is asking.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},{"name":"protocolVersions","description":"The versions the client speaks, best first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},{"name":"rootPath","description":"Where relative paths start; the working directory when absent.","required":false,"schema":{"type":"string"}},{"name":"rootUri","description":"The same as a `file://` URI.","required":false,"schema":{"type":"string"}},{"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","serverInfo","capabilities"],"properties":{"protocolVersion":{"type":"string","description":"The version that both speak from here on."},"serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"Who answers."},"capabilities":{"$ref":"#/components/schemas/Capabilities","description":"What it can do."}}}},"errors":[{"code":-32600,"message":"`initialize` came twice.","data":{"kind":"alreadyInitialized"}},{"code":-31000,"message":"No common protocol version.","data":{"kind":"versionMismatch"}},{"code":-31041,"message":"Outside what `--allow-dir` allows, or a virtual, remote or inline name.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},{"name":"clientInfo","value":{"name":"notebook"}},{"name":"protocolVersions","value":["0.1"]}],"result":{"name":"result","value":{"protocolVersion":"0.1","serverInfo":{"name":"geomodel-server","version":"0.1.0"},"capabilities":{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
@@ -481,7 +481,7 @@ public enum OpenRPCDocument {
 {"path":"/maps/*","description":"A map.","schema":{"$ref":"#/components/schemas/Map"},"coalescing":"every"},\#
 {"path":"/maps/*/title","description":"Its title.","schema":{"type":"string"},"coalescing":"merge"},\#
 {"path":"/maps/*/loadStatus","description":"Whether its layers and tables are loaded.","schema":{"$ref":"#/components/schemas/LoadStatus"},"coalescing":"latest"},\#
-{"path":"/maps/*/basemap","description":"Its basemap.","schema":{"$ref":"#/components/schemas/Basemap"},"coalescing":"merge"},\#
+{"path":"/maps/*/basemap","description":"Its basemap, told by its members.","schema":{"$ref":"#/components/schemas/Basemap"},"coalescing":"merge"},\#
 {"path":"/maps/*/operationalLayers","description":"Its layers' ids, first drawn first.","schema":{"$ref":"#/components/schemas/ObjectId"},"coalescing":"merge"},\#
 {"path":"/maps/*/tables","description":"Its tables' ids.","schema":{"$ref":"#/components/schemas/ObjectId"},"coalescing":"merge"},\#
 {"path":"/maps/*/bookmarks","description":"Its bookmarks, in order.","schema":{"$ref":"#/components/schemas/Bookmark"},"coalescing":"merge"},\#
@@ -519,7 +519,7 @@ public enum OpenRPCDocument {
 {"path":"/scenes/*/minScale","description":"Views are not zoomed out beyond.","schema":{"type":"number"},"coalescing":"merge"},\#
 {"path":"/scenes/*/maxScale","description":"Views are not zoomed in beyond.","schema":{"type":"number"},"coalescing":"merge"},\#
 {"path":"/scenes/*/backgroundColor","description":"What is seen where nothing is drawn.","schema":{"$ref":"#/components/schemas/Color"},"coalescing":"merge"},\#
-{"path":"/scenes/*/baseSurface","description":"The ground.","schema":{"$ref":"#/components/schemas/BaseSurface"},"coalescing":"merge"},\#
+{"path":"/scenes/*/baseSurface","description":"The ground, told by its members.","schema":{"$ref":"#/components/schemas/BaseSurface"},"coalescing":"merge"},\#
 {"path":"/sources/*","description":"A source.","schema":{"$ref":"#/components/schemas/Source"},"coalescing":"every"},\#
 {"path":"/views/*","description":"A view.","schema":{"$ref":"#/components/schemas/View"},"coalescing":"every"},\#
 {"path":"/views/*/viewpoint","description":"As it was last set.","schema":{"$ref":"#/components/schemas/Viewpoint"},"coalescing":"latest"},\#
