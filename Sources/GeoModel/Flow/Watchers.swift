@@ -92,7 +92,7 @@ extension World {
       func add(_ watcher: Watcher) {
         if case .link(let id, let fromFirst) = watcher {
           if id == maker { return }
-          if change.origin == .undo, let link = links[id], isBack(link, &restored) { return }
+          if change.origin == .undo, let link = links[id], hasComeBack(link) || isBack(link, &restored) { return }
           if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
             due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
           }
@@ -100,10 +100,10 @@ extension World {
         if seen.insert(watcher).inserted { due.append(watcher) }
       }
       if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
-        change.origin != .undo || link.isTwoWay || !isUndone(link.first)
+        change.origin != .undo || mayHaveMoved(link)
       {
-        // One that undo brings back finds what it left, and the second end may have been set to something else than the first says.
-        add(.link(link.id, fromFirst: true))
+        due.append(.link(link.id, fromFirst: true))
+        seen.insert(.link(link.id, fromFirst: true))
       }
       watchers.watching(change.event.path, add)
     }
@@ -119,11 +119,19 @@ extension World {
     return try body(&self)
   }
 
+  /// Whether a link has just come back with the step in which it was made, or with one that had taken it away: it finds what it left.
+  private func hasComeBack(_ link: Link) -> Bool { takenBack != nil && link.revision == revision }
+
+  /// Whether an end of a link that comes back may stand elsewhere than the link left it: one that undo leaves alone. The second end
+  /// of a one-way link may have been set to something else than the first says.
+  private func mayHaveMoved(_ link: Link) -> Bool {
+    !isUndone(link.first) || link.isTwoWay && !isUndone(link.second)
+  }
+
   /// Whether both ends of a link are again what they were while it stood, so that neither has to follow: the second may have been set
   /// to something else than the first says.
   private func isBack(_ link: Link, _ restored: inout RestoredPlaces) -> Bool {
-    // One of this revision has just come back with the step in which it was made.
-    guard let takenBack, link.revision < takenBack || link.revision == revision else { return false }
+    guard let takenBack, link.revision < takenBack else { return false }
     if !link.isTwoWay, isUndone(link.second) { return true }
     return restored.has(link.first) && restored.has(link.second)
   }

@@ -136,6 +136,9 @@ extension World {
     recordHistory(since: before)
   }
 
+  /// Whether the command has undone, redone or cancelled something.
+  public var hasTakenBack: Bool { takenBack != nil }
+
   @inlinable public var isEditing: Bool { history.isEditing }
 
   /// What the document holds now is what has been saved.

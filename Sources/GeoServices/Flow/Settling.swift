@@ -64,6 +64,19 @@ enum Settling {
     throw ModelError.flow(.cycle(Set(paths).sorted()))
   }
 
+  /// The links for which values could not settle.
+  static func links(at error: any Error, in world: World) -> Set<LinkID> {
+    switch error {
+    case ModelError.flow(.linkFailed(let link, _, _)): [ID(link)]
+    case ModelError.flow(.cycle(let paths)):
+      Set(
+        world.links.values.filter {
+          paths.contains($0.first.description) || paths.contains($0.second.description)
+        }.map(\.id))
+    default: []
+    }
+  }
+
   // MARK: Derived properties
 
   private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
@@ -117,14 +130,9 @@ extension Host {
   /// The same where no command could be refused: links that cannot follow are closed.
   func settleOrUnlink() {
     for _ in 0...world.links.count {
-      do { return try Settling.settle(&world, isByTime: true) } catch ModelError.flow(.linkFailed(let link, _, _)) {
-        try? world.unlink(ID(link))
-      } catch ModelError.flow(.cycle(let paths)) {
-        for link in world.links.values
-        where paths.contains(link.first.description) || paths.contains(link.second.description) {
-          try? world.unlink(link.id)
-        }
-      } catch { return }
+      do { return try Settling.settle(&world, isByTime: true) } catch {
+        for link in Settling.links(at: error, in: world) { try? world.unlink(link) }
+      }
     }
   }
 }

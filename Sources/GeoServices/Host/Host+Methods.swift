@@ -97,17 +97,24 @@ extension Host {
   ) throws -> R {
     let meta = try RequestMeta(call.params)
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
-    world.begin(origin: .client(meta.origin))
     world.realTime = configuration.now()
-    if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
-    do {
-      let result = try body(&world)
-      try Settling.settle(&world)
-      commit(step ?? meta.step ?? call.method)
-      return result
-    } catch {
-      world.rollBack()
-      throw error
+    var closed: Set<LinkID> = []
+    while true {
+      world.begin(origin: .client(meta.origin))
+      if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
+      for link in closed { try? world.unlink(link) }
+      do {
+        let result = try body(&world)
+        try Settling.settle(&world)
+        commit(step ?? meta.step ?? call.method)
+        return result
+      } catch {
+        // No link keeps a step from being taken back: one that cannot follow is closed first.
+        let links = world.hasTakenBack ? Settling.links(at: error, in: world) : []
+        world.rollBack()
+        guard !links.isSubset(of: closed) else { throw error }
+        closed.formUnion(links)
+      }
     }
   }
 
