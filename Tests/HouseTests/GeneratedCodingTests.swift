@@ -69,7 +69,8 @@ struct GeneratedCodingTests {
     (#"{"serial": 1, "status": {"type": "failed"}}"#, "/status/reason: string of 1 to 8 characters, absent"),
     (#"{"serial": 1, "status": 3}"#, #"/status: object with a "type", integer"#),
     (#"{"serial": 1, "shapes": [1, null]}"#, "/shapes/1: object, null"),
-    ("[]", ": object, array"),
+    ("[1]", ": object, array"),
+    ("[]", "/serial: integer in 0...99999999999999, absent"),
   ])
   func `an error says where, what was expected and what was found`(input: String, expected: String) throws {
     #expect(try failure(Thing.self, input) == expected)

@@ -13,8 +13,12 @@ extension World {
       return
     }
     try check(properties)
+    try checkLoops(with: ViewModel(id: Self.anyViewModel, type: id, properties: properties, owner: nil, values: [:]))
     insert(type)
   }
+
+  /// Stands in paths for a view model that has no id yet.
+  private static let anyViewModel = ViewModelID("*")
 
   /// - Parameters:
   ///   - type: a defined one; nil when `properties` are given.
@@ -59,7 +63,7 @@ extension World {
     _ values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
     var model = ViewModel(
-      id: id ?? ViewModelID(""), type: type, properties: definitions, owner: owner,
+      id: id ?? Self.anyViewModel, type: type, properties: definitions, owner: owner,
       values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
     for (name, value) in try accepted(values, for: model) { model.values[name] = value }
     try checkLoops(with: model)

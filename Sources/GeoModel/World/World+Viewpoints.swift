@@ -164,7 +164,12 @@ extension World {
     var camera = view.camera
     let map = view.reference.reference
     func moved(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
-      do { return try center(point, from: reference, of: view) } catch { throw .transform(error) }
+      let place: Point
+      do { place = try center(point, from: reference, of: view) } catch { throw .transform(error) }
+      guard view.reference.kind != .geographic || abs(place.y) <= 90 else {
+        throw .invalidGeometry(expected: "a center with a latitude in -90...90")
+      }
+      return place
     }
     switch target {
     case .centerAndScale(let center, let scale, let rotation, let reference):

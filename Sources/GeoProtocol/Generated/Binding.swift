@@ -377,16 +377,18 @@ public enum BindingProtocol {
   ///
   /// What is carried over at first is a step of history, or a part of the transaction or edit in which the link is
   /// made, and the link belongs to that step: undo gives the second back what it had and closes the link, redo makes
-  /// it again. A link that changes nothing at first is no step, and neither is its end. When undo brings back an
-  /// object, the links that ended with it return. When a step is undone that is younger than the link, both ends are
-  /// again what they were; where it changed only one end, and in an older step, the other follows.
+  /// it again, with both ends as they were; only where undo leaves an end alone, such as a viewpoint, the second gets
+  /// what the first has by then. A link that changes nothing at first is no step, and neither is its end. When undo
+  /// brings back an object, the links that ended with it return. When a step is undone that is younger than the link,
+  /// both ends are again what they were; where it changed only one end, and in an older step, the other follows.
   ///
   /// What a link writes has the origin `binding`; it never carries its own writing back. Where links make a loop they
   /// settle when all agree; a command after which they never would is refused with `cycle`, and one after which an
   /// end refuses its new value with `linkFailed`. Where time moves an end and no command could be refused, such a
-  /// link is closed. What the owner of an end makes of a value it is given, such as a rotation of 370 that becomes
-  /// 10, a viewpoint that is completed or a scale that is held within its range, is carried back once in a two-way
-  /// link, so that both ends have what is kept; not where time moves an end, as in an animation.
+  /// link is closed; undo and redo close it, too, so that no link keeps a step from being taken back. What the owner
+  /// of an end makes of a value it is given, such as a rotation of 370 that becomes 10, a viewpoint that is completed
+  /// or a scale that is held within its range, is carried back once in a two-way link, so that both ends have what is
+  /// kept; not where time moves an end, as in an animation.
   public enum Link {
     public static let name: StaticString = "binding/link"
     public static let params = [

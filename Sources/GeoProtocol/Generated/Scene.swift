@@ -43,6 +43,8 @@ public enum SceneProtocol {
     public var maxScale: Double?
     /// What is seen where nothing is drawn; none when absent.
     public var backgroundColor: String?
+    /// What its places are in unless they say otherwise: EPSG:4326 always, with heights in metres.
+    public var spatialReference: String
     /// The ground.
     public var baseSurface: SceneProtocol.BaseSurface
 
@@ -51,7 +53,7 @@ public enum SceneProtocol {
       basemap: MapProtocol.Basemap? = nil, operationalLayers: [String], tables: [String],
       bookmarks: [MapProtocol.Bookmark], initialViewpoint: ViewProtocol.Viewpoint? = nil,
       referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
-      baseSurface: SceneProtocol.BaseSurface
+      spatialReference: String, baseSurface: SceneProtocol.BaseSurface
     ) {
       self.scene = scene
       self.revision = revision
@@ -66,6 +68,7 @@ public enum SceneProtocol {
       self.minScale = minScale
       self.maxScale = maxScale
       self.backgroundColor = backgroundColor
+      self.spatialReference = spatialReference
       self.baseSurface = baseSurface
     }
 
@@ -91,6 +94,7 @@ public enum SceneProtocol {
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
       let backgroundColor = json["backgroundColor"]
       self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
+      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
       self.baseSurface = try SceneProtocol.BaseSurface(from: json["baseSurface"])
     }
 
@@ -136,6 +140,8 @@ public enum SceneProtocol {
         writer.key("backgroundColor")
         writer.value(backgroundColor)
       }
+      writer.key("spatialReference")
+      writer.value(spatialReference)
       writer.key("baseSurface")
       baseSurface.encode(to: &writer)
       writer.endObject()

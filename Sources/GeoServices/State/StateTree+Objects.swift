@@ -146,7 +146,10 @@ extension StateTree {
     StateMembers<Scene>([
       ("loadStatus", { scene, world in value(Wire.loadStatus(world.loadStatus(of: .scene(scene.id)))) })
     ]) + ofContent.of { $0.content }
-    + StateMembers<Scene>([("baseSurface", { scene, _ in parts(Wire.surface(scene.surface)) })]) + ofNode()
+    + StateMembers<Scene>([
+      ("spatialReference", { _, _ in value(SpatialReference.wgs84.definition) }),
+      ("baseSurface", { scene, _ in parts(Wire.surface(scene.surface)) }),
+    ]) + ofNode()
 
   static let ofView =
     StateMembers<View>([

@@ -26,7 +26,8 @@ extension Wire {
       operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
       bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
       referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text, baseSurface: surface(scene.surface))
+      backgroundColor: content.backgroundColor?.text, spatialReference: SpatialReference.wgs84.definition,
+      baseSurface: surface(scene.surface))
   }
 
   static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "08ee930ba3c4e3c3"
+PROTOCOL_HASH = "4134c44973381b39"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -2024,6 +2024,8 @@ class Scene(TypedDict):
     """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
     backgroundColor: NotRequired[Color]
     """What is seen where nothing is drawn; none when absent."""
+    spatialReference: SpatialReference
+    """What its places are in unless they say otherwise: EPSG:4326 always, with heights in metres."""
     baseSurface: BaseSurface
     """The ground."""
 
