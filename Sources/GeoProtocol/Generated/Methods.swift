@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.1"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4134c44973381b39"
+  public static let hash = "2f362970572cd697"
   public static let domains = [
     "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
     "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"

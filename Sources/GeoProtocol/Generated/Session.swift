@@ -735,7 +735,7 @@ public enum SessionProtocol {
       public var protocolVersions: [String]?
       /// Where relative paths start; the working directory when absent.
       public var rootPath: String?
-      /// The same as a `file://` URI.
+      /// The same as a `file://` URI; counts before `rootPath`, as in LSP.
       public var rootUri: String?
       /// As `$/setTrace`.
       public var trace: SessionProtocol.TraceValue

@@ -74,7 +74,7 @@ extension Host {
         ).with("supported", json: RPCError.json([WireProtocol.version]))
       }
     }
-    for root in [params["rootPath"], params["rootUri"]] where root.isPresent {
+    for root in [params["rootUri"], params["rootPath"]] where root.isPresent {
       try files.setRoot(try root.string())
       break
     }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "4134c44973381b39"
+PROTOCOL_HASH = "2f362970572cd697"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
