@@ -1,7 +1,5 @@
 // What a property of a view model, or a key of the environment, may hold.
 
-import Query
-
 /// The type of a property's values.
 public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   case boolean, integer, number, string
@@ -70,64 +68,6 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
         && members["error"]?.members?["message"]?.text != nil
     default: false
     }
-  }
-}
-
-/// A value computed from others.
-public struct Derivation: Equatable, Sendable {
-  public let expression: Expression
-  /// What names in the expression stand for: a path from the root (`/views/v/...`) or from the view model's own properties
-  /// (`./list/0`). Other names are the view model's properties.
-  public let inputs: [String: String]
-
-  /// An input that cannot be followed.
-  public struct InputFault: Error, Hashable, Sendable {
-    public let name: String
-    public let expected: String
-    public let found: String
-  }
-
-  /// - Throws: ``InputFault`` for the first input, by name, that is no path to one place, or leads to something that has no end: to a
-  ///   whole collection, or to all graphics of an overlay.
-  public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
-    for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
-      if let expected = Self.wanted(insteadOf: text) {
-        throw InputFault(name: name, expected: expected, found: text)
-      }
-    }
-    self.expression = expression
-    self.inputs = inputs
-  }
-
-  /// What would have to stand in place of an input; nil for one that can be followed.
-  private static func wanted(insteadOf text: String) -> String? {
-    if text.hasPrefix("./"), ModelPath(pointer: String(text.dropFirst())) != nil { return nil }
-    guard let path = ModelPath(pointer: text) else {
-      return "a JSON Pointer without wildcards, such as /layers/l1/opacity, or ./ and a property"
-    }
-    guard path.names.count > 1 else { return "a path to one object or into it, such as /layers/l1/opacity" }
-    if let object = path.object, object.collection == .overlays,
-      path.names.count == 2 || path.names.count == 3 && path.names[2] == "graphics"
-    {
-      return "a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1"
-    }
-    return nil
-  }
-
-  /// What it reads, by the names in the expression; nil for a path that is none.
-  func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)]? {
-    let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
-    var result: [(name: String, path: ModelPath)] = []
-    for name in expression.properties {
-      guard let text = inputs[name] else {
-        result.append((name, ModelPath(own + [name])))
-        continue
-      }
-      let isOwn = text.hasPrefix("./")
-      guard let path = ModelPath(pointer: isOwn ? String(text.dropFirst()) : text) else { return nil }
-      result.append((name, isOwn ? ModelPath(own + path.names) : path))
-    }
-    return result
   }
 }
 

@@ -92,7 +92,7 @@ public struct ViewModel: Entity {
   /// What each derived property reads.
   var derived: [(name: String, sources: [(name: String, path: ModelPath)])] {
     properties.compactMap { property in
-      property.derivation.map { (property.name, $0.sources(in: id) ?? []) }
+      property.derivation.map { (property.name, $0.sources(in: id)) }
     }
   }
 }

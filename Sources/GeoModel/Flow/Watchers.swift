@@ -178,7 +178,7 @@ extension World {
     let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)]
     guard let here, let name = place.names.last, let derivation = (try? here.property(name))?.derivation else { return }
     way.append(place)
-    for (_, path) in derivation.sources(in: here.id) ?? [] {
+    for (_, path) in derivation.sources(in: here.id) {
       for below in derived(at: path, with: model) { try visit(below, with: model, &way, &done) }
     }
     way.removeLast()

@@ -193,14 +193,11 @@ extension World {
       // The state tree has the view model's id under this name.
       guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
       guard names.insert(property.name).inserted else { throw refuse("each name once") }
-      guard let derivation = property.derivation else {
-        do throws(ModelError) { try checkDefault(of: property) } catch {
-          guard case .flow(let fault) = error else { throw error }
-          throw .flow(.inDefault(ofProperty: index, fault))
-        }
-        continue
+      guard property.derivation == nil else { continue }
+      do throws(ModelError) { try checkDefault(of: property) } catch {
+        guard case .flow(let fault) = error else { throw error }
+        throw .flow(.inDefault(ofProperty: index, fault))
       }
-      guard derivation.sources(in: ViewModelID("")) != nil else { throw refuse("inputs that are paths") }
     }
     for (index, property) in properties.enumerated() {
       guard let derivation = property.derivation else { continue }
