@@ -1,5 +1,6 @@
 // What a property of a view model, or a key of the environment, may hold.
 
+import Geometry
 import Query
 
 /// The type of a property's values.
@@ -78,7 +79,7 @@ public struct Derivation: Equatable, Sendable {
   public let expression: Expression
   /// What names in the expression stand for: a path from the root (`/views/v/...`) or from the view model's own properties
   /// (`./list/0`). Other names are the view model's properties.
-  public let inputs: [String: String]
+  public let inputs: [ExactText: ExactText]
 
   /// An input that cannot be followed.
   public struct InputFault: Error, Hashable, Sendable {
@@ -96,12 +97,12 @@ public struct Derivation: Equatable, Sendable {
       }
     }
     self.expression = expression
-    self.inputs = inputs
+    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (ExactText($0), ExactText($1)) })
   }
 
   /// What would have to stand in place of an input; nil for one that can be followed.
   private static func wanted(insteadOf text: String) -> String? {
-    if text.hasPrefix("./"), ModelPath(pointer: String(text.dropFirst())) != nil { return nil }
+    if text.begins(with: "./"), ModelPath(pointer: String(text.dropFirst())) != nil { return nil }
     guard let path = ModelPath(pointer: text) else {
       return "a JSON Pointer without wildcards, such as /layers/l1/opacity, or ./ and a property"
     }
@@ -119,11 +120,11 @@ public struct Derivation: Equatable, Sendable {
     let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
     var result: [(name: String, path: ModelPath)] = []
     for name in expression.properties {
-      guard let text = inputs[name] else {
+      guard let text = inputs[ExactText(name)]?.text else {
         result.append((name, ModelPath(own + [name])))
         continue
       }
-      let isOwn = text.hasPrefix("./")
+      let isOwn = text.begins(with: "./")
       guard let path = ModelPath(pointer: isOwn ? String(text.dropFirst()) : text) else { return nil }
       result.append((name, isOwn ? ModelPath(own + path.names) : path))
     }
@@ -133,12 +134,12 @@ public struct Derivation: Equatable, Sendable {
 
 /// A property that view models of a type have.
 public struct PropertyDefinition: Equatable, Sendable {
-  public let name: String
+  @Exact public private(set) var name: String
   public let type: PropertyType
   public let isNullable: Bool
   /// What it is at first; of a derived one nobody sees it.
   public let defaultValue: Value
-  public let doc: String?
+  @Exact public private(set) var doc: String?
   public let derivation: Derivation?
 
   /// - Parameter defaultValue: nil for the type's own, or null where that is allowed.
@@ -172,9 +173,9 @@ public struct PropertyDefinition: Equatable, Sendable {
 
   /// Items go by their ids: each is there once.
   private func checkItems(of list: Value, at place: String) throws(ModelError) {
-    var seen: Set<String> = []
+    var seen: Set<ExactText> = []
     for (index, item) in (list.elements ?? []).enumerated() {
-      guard let id = item.itemID, !seen.insert(id).inserted else { continue }
+      guard let id = item.itemID, !seen.insert(ExactText(id)).inserted else { continue }
       throw .flow(.duplicateItem(id, place: "\(place)/\(index)"))
     }
   }
