@@ -122,7 +122,7 @@ struct QuestionTests {
       var looks = 0
       var writer = JSONWriter(capacity: 16)
       #expect(throws: CancellationError.self) {
-        try GeometryWriter.write(geometry, to: &writer) {
+        try GeometryWriter.write(geometry, measures: true, to: &writer) {
           looks += 1
           if looks == 3 { throw CancellationError() }
         }
