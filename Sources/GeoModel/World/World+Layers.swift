@@ -30,14 +30,15 @@ extension World {
     guard
       var schema = lost
         ?? (sourceLayer == nil && names.count == 1
-          ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer }))
+          ? data.layers[0] : data.layers.first(where: { $0.name.isWritten(as: sourceLayer) }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }
     return try add(id, to: container, in: list, at: place) { id in
       Layer(
         id: id, in: container, group: place.group, name: name ?? schema.name,
-        features: LayerFeatures(source: source, schema: schema, origin: data.origin, isTable: asTable))
+        features: LayerFeatures(
+          source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }
   }
 
