@@ -14,12 +14,6 @@ public enum AttributeValue: Hashable, Sendable {
   case json(String)
 }
 
-extension String {
-  /// Whether both are written alike, by their code points. `==` is more than that: it takes an e with an accent as one code point
-  /// and as two for equal, and what a client gave would be kept for what it gives now.
-  public func isWritten(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
-}
-
 extension AttributeValue {
   /// Texts are equal where they are written alike.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
@@ -42,7 +36,7 @@ public enum FieldType: String, Hashable, Sendable {
 
 /// A field of a layer: its name and what it holds.
 public struct Field: Hashable, Sendable {
-  public let name: String
+  @Exact public private(set) var name: String
   public let type: FieldType
   public init(name: String, type: FieldType) {
     self.name = name

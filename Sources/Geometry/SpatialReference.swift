@@ -4,7 +4,7 @@
 ///
 /// Two are equal when their text is; ``CoordinateTransformer/describe(_:)`` gives the canonical one.
 public struct SpatialReference: Hashable, Sendable {
-  public let definition: String
+  @Exact public private(set) var definition: String
   public init(_ definition: String) { self.definition = definition }
 
   /// Longitude and latitude in degrees on WGS 84.
@@ -19,10 +19,10 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   /// `AUTHORITY:CODE` where one identifies it, else the definition as given.
   public let reference: SpatialReference
   /// As its authority names it: "WGS 84 / Pseudo-Mercator".
-  public let name: String
+  @Exact public private(set) var name: String
   public let kind: Kind
   /// "degree", "metre", "US survey foot" ...
-  public let unitName: String
+  @Exact public private(set) var unitName: String
   /// Metres in one unit when projected; nil for degrees, which are never metres.
   public let metersPerUnit: Double?
   /// Where it is meant to be used, longitude and latitude in degrees; nil when not known.

@@ -69,11 +69,12 @@ enum JSONStep: @unchecked Sendable {
 public func jsonPointerEscaped(_ name: String) -> String {
   guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
   var result = ""
-  for character in name {
+  // By code points: a mark that combines with a slash must not hide it.
+  for character in name.unicodeScalars {
     switch character {
     case "~": result += "~0"
     case "/": result += "~1"
-    default: result.append(character)
+    default: result.unicodeScalars.append(character)
     }
   }
   return result

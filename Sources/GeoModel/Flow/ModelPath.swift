@@ -1,8 +1,10 @@
 // Where something stands in the model's tree, as bindings, links and derived properties say it.
 
+import Geometry
+
 /// A way through the tree: a collection, an object's id, a member, and on into its value.
 public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
-  public let names: [String]
+  @Exact public private(set) var names: [String]
 
   public init(_ names: [String]) { self.names = names }
 
@@ -12,9 +14,9 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a JSON Pointer (RFC 6901) to one place; nil when it is none, or has a wildcard.
   public init?(pointer text: String) {
-    guard text.hasPrefix("/") else { return nil }
+    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
     var names: [String] = []
-    for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+    for part in Self.parts(of: text) {
       guard part != "*", let name = Self.unescaped(part) else { return nil }
       names.append(name)
     }
@@ -31,27 +33,35 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
   public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
 
   /// Whether one leads to, or into, what the other leads to.
-  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy(==) }
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { $0.isWritten(as: $1) } }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
-    return name.reduce(into: "") { text, character in
+    var result = ""
+    for character in name.unicodeScalars {
       switch character {
-      case "~": text += "~0"
-      case "/": text += "~1"
-      default: text.append(character)
+      case "~": result += "~0"
+      case "/": result += "~1"
+      default: result.unicodeScalars.append(character)
       }
     }
+    return result
+  }
+
+  /// The parts of a JSON Pointer behind its first slash. By code points, here and below: a mark that combines with a slash or a tilde
+  /// must not hide it.
+  public static func parts(of pointer: String) -> [Substring] {
+    pointer.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Substring($0) }
   }
 
   /// The name that a part of a JSON Pointer stands for; nil when it stands for none.
   public static func unescaped(_ part: Substring) -> String? {
-    guard part.contains("~") else { return String(part) }
+    guard part.utf8.contains(UInt8(ascii: "~")) else { return String(part) }
     var result = ""
-    var rest = part[...]
+    var rest = part.unicodeScalars
     while let character = rest.popFirst() {
       guard character == "~" else {
-        result.append(character)
+        result.unicodeScalars.append(character)
         continue
       }
       switch rest.popFirst() {

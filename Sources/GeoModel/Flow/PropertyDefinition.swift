@@ -1,5 +1,7 @@
 // What a property of a view model, or a key of the environment, may hold.
 
+import Geometry
+
 /// The type of a property's values.
 public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   case boolean, integer, number, string
@@ -73,12 +75,12 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
 
 /// A property that view models of a type have.
 public struct PropertyDefinition: Equatable, Sendable {
-  public let name: String
+  @Exact public private(set) var name: String
   public let type: PropertyType
   public let isNullable: Bool
   /// What it is at first; of a derived one nobody sees it.
   public let defaultValue: Value
-  public let doc: String?
+  @Exact public private(set) var doc: String?
   public let derivation: Derivation?
 
   /// - Parameter defaultValue: nil for the type's own, or null where that is allowed.
@@ -112,9 +114,9 @@ public struct PropertyDefinition: Equatable, Sendable {
 
   /// Items go by their ids: each is there once.
   private func checkItems(of list: Value, at place: String) throws(ModelError) {
-    var seen: Set<String> = []
+    var seen: Set<ExactText> = []
     for (index, item) in (list.elements ?? []).enumerated() {
-      guard let id = item.itemID, !seen.insert(id).inserted else { continue }
+      guard let id = item.itemID, !seen.insert(ExactText(id)).inserted else { continue }
       throw .flow(.duplicateItem(id, place: "\(place)/\(index)"))
     }
   }

@@ -1,5 +1,7 @@
 // What clients keep in the model for themselves: values of view models and of the environment, of any shape that JSON has.
 
+import Geometry
+
 /// A value as a client gave it. Members of objects keep their order; it does not count when values are compared.
 public indirect enum Value: Sendable {
   case null
@@ -10,10 +12,10 @@ public indirect enum Value: Sendable {
   case array([Value])
   case object(Members)
 
-  /// The members of an object: names, each once, and their values.
+  /// The members of an object: names, each once as it is written, and their values.
   public struct Members: Sendable {
     public private(set) var names: [String] = []
-    private var values: [String: Value] = [:]
+    private var values: [ExactText: Value] = [:]
 
     public init() {}
 
@@ -21,13 +23,13 @@ public indirect enum Value: Sendable {
 
     /// - Complexity: linear in the members when one is taken out, else constant.
     public subscript(name: String) -> Value? {
-      get { values[name] }
+      get { values[ExactText(name)] }
       set {
         guard let newValue else {
-          if values.removeValue(forKey: name) != nil { names.removeAll { $0 == name } }
+          if values.removeValue(forKey: ExactText(name)) != nil { names.removeAll { $0.isWritten(as: name) } }
           return
         }
-        if values.updateValue(newValue, forKey: name) == nil { names.append(name) }
+        if values.updateValue(newValue, forKey: ExactText(name)) == nil { names.append(name) }
       }
     }
 

@@ -1,5 +1,6 @@
 // View models: objects whose published properties a client defines, and the types that they are made of.
 
+import Geometry
 import Query
 
 public typealias ViewModelTypeID = ID<ViewModelType>
@@ -24,7 +25,7 @@ public struct ViewModelType: Entity {
   }
 
   /// Whether the other says the same.
-  func isSame(as other: ViewModelType) -> Bool { doc == other.doc && properties == other.properties }
+  func isSame(as other: ViewModelType) -> Bool { doc.isWritten(as: other.doc) && properties == other.properties }
 }
 
 /// An object with a client's properties.
@@ -45,7 +46,7 @@ public struct ViewModel: Entity {
   /// By the names of the properties, each of which has one.
   public internal(set) var values: [String: Value]
   /// The places of the properties, by their names.
-  let places: [String: Int]
+  let places: [ExactText: Int]
 
   init(
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
@@ -56,7 +57,7 @@ public struct ViewModel: Entity {
     self.properties = properties
     self.owner = owner
     self.values = values
-    places = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    places = Dictionary(properties.enumerated().map { (ExactText($1.name), $0) }) { first, _ in first }
   }
 
   public var parent: ObjectReference? { owner }
@@ -64,11 +65,14 @@ public struct ViewModel: Entity {
 
   /// The property of that name, or an error that names those there are.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let place = places[name] else {
+    guard let place = places[ExactText(name)] else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
     return properties[place]
   }
+
+  /// The value of the property of that name; nil where there is none.
+  public func value(of name: String) -> Value? { places[ExactText(name)].flatMap { values[properties[$0].name] } }
 
   public func withoutLost(in world: World) -> ViewModel {
     var result = self

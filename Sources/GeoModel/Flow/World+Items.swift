@@ -1,5 +1,7 @@
 // Ordered lists in view models: items come, go and move by their ids, never by their places.
 
+import Geometry
+
 extension World {
   /// Puts items into a list.
   ///
@@ -10,12 +12,12 @@ extension World {
     _ items: [Value], into id: ViewModelID, at names: [String], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
-      var known = Set(list.compactMap(\.itemID))
+      var known = Set(list.compactMap(\.itemKey))
       for (index, item) in items.enumerated() {
         guard let id = item.itemID else {
           throw .flow(.wrongType(place: "/\(index)", expected: "a string, or an object with an `id`"))
         }
-        guard known.insert(id).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+        guard known.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
       }
       list.insert(contentsOf: items, at: try listPlace(of: item, in: list))
     }
@@ -24,13 +26,13 @@ extension World {
   /// Takes items out of a list.
   public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
-      let known = Set(list.compactMap(\.itemID))
-      var gone: Set<String> = []
+      let known = Set(list.compactMap(\.itemKey))
+      var gone: Set<ExactText> = []
       for (index, id) in ids.enumerated() {
-        guard known.contains(id) else { throw .flow(.unknownItem(id)) }
-        guard gone.insert(id).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+        guard known.contains(ExactText(id)) else { throw .flow(.unknownItem(id)) }
+        guard gone.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
       }
-      list.removeAll { $0.itemID.map(gone.contains) ?? false }
+      list.removeAll { $0.itemKey.map(gone.contains) ?? false }
     }
   }
 
@@ -39,16 +41,18 @@ extension World {
     _ ids: [String], in id: ViewModelID, at names: [String], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
-      var byID: [String: Value] = [:]
-      for element in list { if let id = element.itemID { byID[id] = element } }
+      var byID: [ExactText: Value] = [:]
+      for element in list { if let id = element.itemKey { byID[id] = element } }
       var moved: [Value] = []
-      var seen: Set<String> = []
+      var seen: Set<ExactText> = []
       for (index, id) in ids.enumerated() {
-        guard let element = byID[id] else { throw .flow(.unknownItem(id)) }
-        guard seen.insert(id).inserted, id != item else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+        guard let element = byID[ExactText(id)] else { throw .flow(.unknownItem(id)) }
+        guard seen.insert(ExactText(id)).inserted, !id.isWritten(as: item) else {
+          throw .flow(.duplicateItem(id, place: "/\(index)"))
+        }
         moved.append(element)
       }
-      list.removeAll { $0.itemID.map(seen.contains) ?? false }
+      list.removeAll { $0.itemKey.map(seen.contains) ?? false }
       list.insert(contentsOf: moved, at: try listPlace(of: item, in: list))
     }
   }
@@ -67,8 +71,13 @@ extension World {
   }
 }
 
+extension Value {
+  /// The id as items are told apart by it.
+  fileprivate var itemKey: ExactText? { itemID.map(ExactText.init) }
+}
+
 private func listPlace(of item: String?, in list: [Value]) throws(ModelError) -> Int {
   guard let item else { return list.count }
-  guard let place = list.firstIndex(where: { $0.itemID == item }) else { throw .flow(.unknownItem(item)) }
+  guard let place = list.firstIndex(where: { $0.itemKey == ExactText(item) }) else { throw .flow(.unknownItem(item)) }
   return place
 }

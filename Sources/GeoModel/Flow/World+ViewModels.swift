@@ -1,5 +1,6 @@
 // View models: defined, created, set, closed. What their derived properties hold is computed where the whole tree can be read.
 
+import Geometry
 import Query
 
 extension World {
@@ -202,7 +203,7 @@ extension World {
     for (index, property) in properties.enumerated() {
       guard let derivation = property.derivation else { continue }
       do throws(ExpressionError) {
-        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.sorted())
+        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.text).sorted())
       } catch { throw .expression(error, path: "/params/properties/\(index)/derived/expression") }
     }
   }

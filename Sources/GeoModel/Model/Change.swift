@@ -1,5 +1,7 @@
 // Change records: the one way in which the model tells what happened.
 
+import Geometry
+
 /// Who made a change.
 public enum Origin: Hashable, Sendable {
   /// A request; the name is what it gave as its origin.
@@ -10,6 +12,17 @@ public enum Origin: Hashable, Sendable {
   case undo
   /// A link, or a derived property, that followed another change.
   case binding
+}
+
+extension Origin {
+  /// Names are the same where they are written alike.
+  public static func == (left: Origin, right: Origin) -> Bool {
+    switch (left, right) {
+    case (.client(let left), .client(let right)): left.isWritten(as: right)
+    case (.animation, .animation), (.location, .location), (.task, .task), (.undo, .undo), (.binding, .binding): true
+    default: false
+    }
+  }
 }
 
 /// A member of an object in the state tree, by its name there.

@@ -1,5 +1,6 @@
 // What all objects of the model have in common, so that there is one way to change any of them.
 
+import Geometry
 import Query
 
 /// An object that has an id and remembers the revision of its last change, or of one below it.
@@ -66,17 +67,11 @@ public struct Observed<Element>: Sendable {
 
   /// Texts differ where they are written otherwise.
   init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
-    self.init(property) { left, right in
-      switch (value(left), value(right)) {
-      case (let left?, let right?): !left.isWritten(as: right)
-      case (nil, nil): false
-      default: true
-      }
-    }
+    self.init(property) { !value($0).isWritten(as: value($1)) }
   }
 
   init(_ property: Property, _ value: @escaping @Sendable (Element) -> String) {
-    self.init(property) { element -> String? in value(element) }
+    self.init(property) { !value($0).isWritten(as: value($1)) }
   }
 
   init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {

@@ -1,8 +1,10 @@
 // Names of objects: a type for each kind, so that a view's id is never taken for a map's.
 
+import Geometry
+
 /// The id of an object of one kind, unique among all objects of the session.
 public struct ID<Entity>: Hashable, Sendable, CustomStringConvertible {
-  public let rawValue: String
+  @Exact public private(set) var rawValue: String
   public init(_ rawValue: String) { self.rawValue = rawValue }
   public var description: String { rawValue }
 }
@@ -83,7 +85,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
 /// One object, whatever its kind.
 public struct ObjectReference: Hashable, Sendable {
   public let collection: Collection
-  public let id: String
+  @Exact public private(set) var id: String
   public init(_ collection: Collection, _ id: String) {
     self.collection = collection
     self.id = id

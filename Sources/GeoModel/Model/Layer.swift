@@ -84,9 +84,9 @@ public struct LayerFeatures: Sendable {
 
 /// Which fields of a layer say when a feature is, and which features are wanted.
 public struct LayerTime: Hashable, Sendable {
-  public var startField: String
+  @Exact public var startField: String
   /// Features are moments when nil.
-  public var endField: String?
+  @Exact public var endField: String? = nil
   public var extent: TimeExtent?
 
   public init(startField: String, endField: String?, extent: TimeExtent?) {

@@ -12,7 +12,7 @@ extension LayerFeatures {
   func check(_ time: LayerTime, at path: String) throws(ModelError) {
     let members = [(time.startField, "startField")] + (time.endField.map { [($0, "endField")] } ?? [])
     for (name, member) in members {
-      guard let field = schema.fields.first(where: { $0.name == name }) else {
+      guard let field = schema.fields.first(where: { $0.name.isWritten(as: name) }) else {
         throw .unknownField(name, available: schema.fields.map(\.name), path: "\(path)/\(member)")
       }
       let canHoldDates =

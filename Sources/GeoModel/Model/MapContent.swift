@@ -1,8 +1,10 @@
 // What maps and scenes have in common: their layers and tables, bookmarks, scale range, and where they start.
 
+import Geometry
+
 /// Layers that orient: drawn below the operational ones, and above them.
 public struct Basemap: Hashable, Sendable {
-  public internal(set) var name: String?
+  @Exact public internal(set) var name: String? = nil
   /// First drawn first, below all else.
   public internal(set) var baseLayers: [LayerID] = []
   /// First drawn first, above the operational layers.
@@ -13,13 +15,13 @@ public struct Basemap: Hashable, Sendable {
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
   public let id: String
-  public let name: String
+  @Exact public private(set) var name: String
   public let viewpoint: Viewpoint
 }
 
 /// What a map or a scene is made of.
 public struct MapContent: Hashable, Sendable {
-  public internal(set) var title: String?
+  @Exact public internal(set) var title: String? = nil
   public internal(set) var basemap: Basemap?
   /// First drawn first.
   public internal(set) var operationalLayers: [LayerID] = []

@@ -66,9 +66,9 @@ public struct ItemError: Hashable, Sendable {
 /// An error as data, kept in a status: the same on the wire as in an error's `data`.
 public struct Failure: Hashable, Sendable {
   public let kind: String
-  public let message: String
-  public let path: String?
-  public let expected: String?
+  @Exact public private(set) var message: String
+  @Exact public private(set) var path: String?
+  @Exact public private(set) var expected: String?
   public init(kind: String, message: String, path: String? = nil, expected: String? = nil) {
     self.kind = kind
     self.message = message

@@ -5,9 +5,9 @@ import Query
 
 /// A layer of a source, as its schema tells.
 public struct SourceLayer: Hashable, Sendable {
-  public var name: String
+  @Exact public var name: String
   /// As in simple features: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
-  public var geometryType: String?
+  @Exact public var geometryType: String? = nil
   public var featureCount: Int?
   public var extent: Envelope?
   public var reference: SpatialReference?
@@ -34,7 +34,7 @@ public struct SourceLayer: Hashable, Sendable {
 }
 
 /// Where a source's data is: enough to read it again.
-public enum SourceOrigin: Hashable, Sendable {
+public enum SourceOrigin: Sendable {
   /// `reference` is the one given, for files that do not say.
   case file(path: String, driver: String?, xField: String?, yField: String?, reference: SpatialReference? = nil)
   case inline([UInt8], reference: SpatialReference? = nil)

@@ -21,7 +21,7 @@ public struct SurfaceSource: Hashable, Sendable {
   /// Unique in the session; it stands for one raster as long as there is either.
   public let id: String
   /// The file, absolute.
-  public let path: String
+  @Exact public private(set) var path: String
   public internal(set) var raster: Raster
 
   init(id: String, path: String, _ raster: Raster) {

@@ -35,6 +35,17 @@ public enum AttributeSource: Hashable, Sendable {
   }
 }
 
+extension AttributeSource {
+  /// Fields are the same where they are written alike.
+  public static func == (left: AttributeSource, right: AttributeSource) -> Bool {
+    switch (left, right) {
+    case (.field(let left), .field(let right)): left.isWritten(as: right)
+    case (.expression(let left), .expression(let right)): left == right
+    default: false
+    }
+  }
+}
+
 /// A source tied to the columns of a store, to be asked for many rows.
 struct BoundSource: Sendable {
   private enum Way: Sendable {

@@ -4,7 +4,7 @@ import Geometry
 import Query
 
 /// How a row is drawn.
-public enum DrawnSymbol: Hashable, Sendable {
+public enum DrawnSymbol: Sendable {
   /// Its own: the text that the store keeps.
   case own(String)
   case made(Symbol)

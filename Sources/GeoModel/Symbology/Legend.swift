@@ -13,8 +13,8 @@ import Query
 
 /// A line of a legend.
 public struct LegendEntry: Hashable, Sendable {
-  public let label: String
-  public let description: String?
+  @Exact public private(set) var label: String
+  @Exact public private(set) var description: String?
   public let symbol: Symbol
 }
 

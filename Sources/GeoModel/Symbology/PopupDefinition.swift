@@ -9,9 +9,9 @@ public struct PopupDefinition: Hashable, Sendable {
   public struct Element: Hashable, Sendable {
     public let source: AttributeSource
     /// The field's name, or the expression, when nil.
-    public let label: String?
+    @Exact public private(set) var label: String?
     /// As of the functions `format` and `formatDate`, for one value.
-    public let format: String?
+    @Exact public private(set) var format: String?
     /// The source with `format` around it, and with `formatDate`; nil where the format is not for these.
     private let asNumber: AttributeSource?
     private let asDate: AttributeSource?
@@ -98,13 +98,13 @@ public struct PopupDefinition: Hashable, Sendable {
 public struct Popup: Hashable, Sendable {
   public struct Line: Hashable, Sendable {
     /// The field's name; nil for an expression.
-    public let field: String?
-    public let label: String
+    @Exact public private(set) var field: String?
+    @Exact public private(set) var label: String
     public let value: AttributeValue
     /// What people read; nil for null.
-    public let text: String?
+    @Exact public private(set) var text: String?
   }
-  public let title: String
+  @Exact public private(set) var title: String
   public let lines: [Line]
 }
 

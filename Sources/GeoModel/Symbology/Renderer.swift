@@ -7,8 +7,8 @@ import Query
 public struct SymbolEntry: Hashable, Sendable {
   public let symbol: Symbol
   /// Made from the values when nil.
-  public let label: String?
-  public let description: String?
+  @Exact public private(set) var label: String?
+  @Exact public private(set) var description: String?
   public init(symbol: Symbol, label: String? = nil, description: String? = nil) {
     self.symbol = symbol
     self.label = label
@@ -76,7 +76,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
   }
   public let source: AttributeSource
   /// Divides the value; null and 0 give no value.
-  public let normalizationField: String?
+  @Exact public private(set) var normalizationField: String?
   public let breaks: [Break]
   /// For all others, null among them; without it they are not drawn.
   public let defaultEntry: SymbolEntry?

@@ -3,6 +3,8 @@
 // Sizes, widths and offsets are device-independent pixels; angles are degrees, clockwise. Ranges are checked where
 // symbols come in, on the wire; defaults are the SDK's.
 
+import Geometry
+
 /// What sizes and widths may be, in device-independent pixels.
 public let symbolSizes = 0.0...1024.0
 
@@ -86,7 +88,7 @@ public struct TextSymbol: Hashable, Sendable {
   public enum FontWeight: String, Hashable, Sendable, CaseIterable { case normal, bold }
   public enum HorizontalAlignment: String, Hashable, Sendable, CaseIterable { case left, center, right, justify }
   public enum VerticalAlignment: String, Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
-  public var text = ""
+  @Exact public var text = ""
   public var color = Color.black
   public var size = 8.0
   public var angle = 0.0
@@ -98,7 +100,7 @@ public struct TextSymbol: Hashable, Sendable {
   /// 0 draws none.
   public var haloWidth = 0.0
   /// The client's own when nil.
-  public var fontFamily: String?
+  @Exact public var fontFamily: String? = nil
   public var fontStyle = FontStyle.normal
   public var fontWeight = FontWeight.normal
   public var horizontalAlignment = HorizontalAlignment.center

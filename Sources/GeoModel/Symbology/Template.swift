@@ -5,13 +5,13 @@ import Query
 
 /// A text with expressions in it.
 public struct Template: Hashable, Sendable {
-  enum Part: Hashable, Sendable {
+  enum Part: Sendable {
     case text(String)
     /// `start` is where it begins in the whole text, in bytes of UTF-8.
     case expression(Expression, start: Int)
   }
   /// As it was given.
-  public let text: String
+  @Exact public private(set) var text: String
   let parts: [Part]
 
   /// Reads a text: `{` begins an expression and `}` ends it, outside of its quotes; `{{` and `}}` stand for the braces.
@@ -75,6 +75,10 @@ public struct Template: Hashable, Sendable {
     }
     return nil
   }
+
+  /// The parts follow from the text.
+  public static func == (left: Template, right: Template) -> Bool { left._text == right._text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(_text) }
 
   /// Refuses expressions that cannot be for a layer with these columns, by their places in the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {

@@ -1,5 +1,7 @@
 // Documents: the model begins anew, becomes another one, or has been saved.
 
+import Geometry
+
 extension World {
   /// Closes all of the model and forgets history: an empty document begins.
   public mutating func beginDocument() { become(nil, path: nil, ForeignMembers()) }
@@ -71,7 +73,7 @@ extension World {
   }
 
   private mutating func setPath(_ path: String?) {
-    guard path != document.path else { return }
+    guard !path.isWritten(as: document.path) else { return }
     document.path = path
     record(.document(.path))
   }

@@ -30,7 +30,7 @@ extension World {
     guard
       var schema = lost
         ?? (sourceLayer == nil && names.count == 1
-          ? data.layers[0] : data.layers.first(where: { $0.name == sourceLayer }))
+          ? data.layers[0] : data.layers.first(where: { $0.name.isWritten(as: sourceLayer) }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }

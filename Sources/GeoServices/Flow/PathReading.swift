@@ -20,7 +20,7 @@ enum PathReading {
   static func value(at path: ModelPath, in world: World) -> Value? {
     // The quick way: most paths of links and derived properties lead into view models.
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
-      return world.viewModels[ViewModelID(object.id)]?.values[path.names[2]]?.part(at: path.names.dropFirst(3))
+      return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2])?.part(at: path.names.dropFirst(3))
     }
     guard path.names.count > 1, let node = StateTree.node(at: StatePlace(path.names), in: world),
       node.graphicCount <= graphicsInOnePiece

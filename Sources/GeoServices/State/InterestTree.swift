@@ -1,11 +1,13 @@
 // Who follows what, as a tree of names: a change asks only those whom it may concern, however many there are.
 
+import Geometry
+
 /// Subscriptions by the patterns that they follow.
 struct InterestTree {
   private final class Node {
     /// Those whose pattern ends here.
     var here: [Int] = []
-    var named: [String: Node] = [:]
+    var named: [ExactText: Node] = [:]
     var any: Node?
 
     var isEmpty: Bool { here.isEmpty && named.isEmpty && any == nil }
@@ -13,7 +15,7 @@ struct InterestTree {
     func child(_ segment: StatePattern.Segment) -> Node? {
       switch segment {
       case .any: any
-      case .name(let name): named[name]
+      case .name(let name): named[ExactText(name)]
       }
     }
   }
@@ -26,7 +28,7 @@ struct InterestTree {
       let below = node.child(segment) ?? Node()
       switch segment {
       case .any: node.any = below
-      case .name(let name): node.named[name] = below
+      case .name(let name): node.named[ExactText(name)] = below
       }
       node = below
     }
@@ -42,7 +44,7 @@ struct InterestTree {
     guard below.isEmpty else { return }
     switch segment {
     case .any: node.any = nil
-    case .name(let name): node.named[name] = nil
+    case .name(let name): node.named[ExactText(name)] = nil
     }
   }
 
@@ -67,7 +69,7 @@ struct InterestTree {
       if let below = node.any { collect(place, level, depth, below, &found) }
       return
     }
-    if let below = node.named[place[level]] { collect(place, level + 1, depth, below, &found) }
+    if let below = node.named[ExactText(place[level])] { collect(place, level + 1, depth, below, &found) }
     if let below = node.any { collect(place, level + 1, depth, below, &found) }
   }
 }

@@ -1,12 +1,13 @@
 // What leads from one ordered list to another: deletions, the fewest moves, insertions, new values; by id, in JSON Patch's terms.
 
+import Geometry
 import JSON
 
 /// An element of a list, by its id.
 struct ListElement: Equatable {
-  let id: String
+  @Exact private(set) var id: String
   /// As JSON.
-  let text: String
+  @Exact private(set) var text: String
 
   init(id: String, text: String) {
     self.id = id
@@ -26,10 +27,10 @@ struct ListElement: Equatable {
     return document.read { array in
       guard array.kind == .array else { return nil }
       var elements: [ListElement] = []
-      var ids: Set<String> = []
+      var ids: Set<ExactText> = []
       for place in 0..<array.count {
         let value = array[place]
-        guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(id).inserted
+        guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(ExactText(id)).inserted
         else { return nil }
         elements.append(ListElement(id: id, text: value.text))
       }
@@ -86,23 +87,23 @@ enum ListDelta {
   ///
   /// - Parameter start: the place in the whole lists of the first element.
   private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step] {
-    let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
+    let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { (ExactText($1.id), $0) })
     var steps: [Step] = []
-    for (place, element) in old.enumerated().reversed() where places[element.id] == nil {
+    for (place, element) in old.enumerated().reversed() where places[ExactText(element.id)] == nil {
       steps.append(.remove(start + place, id: element.id))
     }
-    let kept = old.filter { places[$0.id] != nil }
-    steps += moves(kept.compactMap { places[$0.id] }).map {
+    let kept = old.filter { places[ExactText($0.id)] != nil }
+    steps += moves(kept.compactMap { places[ExactText($0.id)] }).map {
       .move(from: start + $0, to: start + $1, id: new[$2].id)
     }
-    let texts = Dictionary(uniqueKeysWithValues: kept.map { ($0.id, $0.text) })
+    let texts = Dictionary(uniqueKeysWithValues: kept.map { (ExactText($0.id), $0.text) })
     var changed: [Step] = []
     for (place, element) in new.enumerated() {
-      guard let text = texts[element.id] else {
+      guard let text = texts[ExactText(element.id)] else {
         steps.append(.add(start + place, element))
         continue
       }
-      if text != element.text { changed.append(.replace(start + place, element)) }
+      if !text.isWritten(as: element.text) { changed.append(.replace(start + place, element)) }
     }
     return steps + changed
   }

@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import JSONRPC
 import Query
@@ -13,8 +14,10 @@ struct Snapshot {
 
   init(_ patterns: [StatePattern], in world: World) {
     revision = world.revision
-    var seen: Set<String> = []
-    places = patterns.flatMap { StateTree.places(of: $0, in: world) }.filter { seen.insert(pointer($0.path)).inserted }
+    var seen: Set<ExactText> = []
+    places = patterns.flatMap { StateTree.places(of: $0, in: world) }.filter {
+      seen.insert(ExactText(pointer($0.path))).inserted
+    }
   }
 
   /// The whole, or nil when it is too long for one piece.

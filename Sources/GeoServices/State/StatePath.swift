@@ -1,6 +1,7 @@
 // Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
 
 import GeoModel
+import Geometry
 import JSON
 
 /// A path as clients give it.
@@ -16,7 +17,7 @@ struct StatePattern: Hashable {
     func matches(_ name: String) -> Bool {
       switch self {
       case .any: true
-      case .name(let own): own == name
+      case .name(let own): own.isWritten(as: name)
       }
     }
   }
@@ -28,9 +29,9 @@ struct StatePattern: Hashable {
       segments = []
       return
     }
-    guard text.hasPrefix("/") else { return nil }
+    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
     var segments: [Segment] = []
-    for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+    for part in ModelPath.parts(of: text) {
       if part == "*" {
         segments.append(.any)
         continue

@@ -1,15 +1,16 @@
 // One place in the tree, by its names: what changes are noted under, so that no text of a path is made for one.
 
 import GeoModel
+import Geometry
 import JSON
 
 /// A place: an object or a member of the root's, a member of that, and what lies below.
 struct StatePlace: Hashable {
-  let root: String
-  let id: String
-  let member: String?
+  @Exact private(set) var root: String
+  @Exact private(set) var id: String
+  @Exact private(set) var member: String?
   /// Names below the member.
-  let rest: [String]
+  @Exact private(set) var rest: [String]
 
   init(_ root: String, _ id: String, _ member: String? = nil, _ rest: [String] = []) {
     self.root = root
@@ -50,7 +51,7 @@ struct StatePlace: Hashable {
   func graphic(_ id: Int) -> StatePlace { StatePlace(root, self.id, member, [String(id)]) }
 
   func isBelow(_ other: StatePlace) -> Bool {
-    depth > other.depth && (0..<other.depth).allSatisfy { self[$0] == other[$0] }
+    depth > other.depth && (0..<other.depth).allSatisfy { self[$0].isWritten(as: other[$0]) }
   }
 
   /// Its JSON Pointer.

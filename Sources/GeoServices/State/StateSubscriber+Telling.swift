@@ -1,6 +1,7 @@
 // What a subscription tells: the entries of a delta, from what was noted, what was told and what is now.
 
 import GeoModel
+import Geometry
 import JSON
 import JSONRPC
 import Query
@@ -84,21 +85,21 @@ extension StateSubscriber {
     let above = place.names
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(place) {
-      var old: [String: StateNode] = [:]
+      var old: [ExactText: StateNode] = [:]
       if let before {
         for (path, node) in places(of: pattern, in: before) where path.starts(with: above) {
-          old[pointer(path)] = node
+          old[ExactText(pointer(path))] = node
         }
       }
       for (path, node) in places(of: pattern, in: world) where path.starts(with: above) {
         remember(path, node, pattern)
-        let known = old.removeValue(forKey: pointer(path))
+        let known = old.removeValue(forKey: ExactText(pointer(path)))
         if let known, Self.isSame(known, node) { continue }
         entries += StatePiece.pieces(path, node).enumerated().map {
           .write(known == nil || $0 > 0 ? .add : .replace, $1)
         }
       }
-      for key in old.keys.sorted(by: >) { entries.append(.remove(key)) }
+      for key in Self.fromTheEnd(old.keys) { entries.append(.remove(key)) }
     }
     return entries
   }
@@ -106,30 +107,37 @@ extension StateSubscriber {
   /// Whether two values are equal; long ones are not looked into.
   private static func isSame(_ old: StateNode, _ new: StateNode) -> Bool {
     guard old.graphicCount <= graphicsInOnePiece, new.graphicCount <= graphicsInOnePiece else { return false }
-    return old.text == new.text
+    return old.text.isWritten(as: new.text)
+  }
+
+  /// Pointers in an order in which no place of a list moves before it is removed: numbers with more digits, and greater ones, first.
+  private static func fromTheEnd(_ keys: some Sequence<ExactText>) -> [String] {
+    keys.map(\.text).sorted {
+      $0.utf8.count != $1.utf8.count
+        ? $0.utf8.count > $1.utf8.count : $1.utf8.lexicographicallyPrecedes($0.utf8)
+    }
   }
 
   /// Places inside values: told when they differ from what was last told.
   private func entriesInside(_ pattern: StatePattern, _ world: World) -> [Entry] {
-    var now: Set<String> = []
+    var now: Set<ExactText> = []
     var entries: [Entry] = []
     for (path, node) in places(of: pattern, in: world) where Self.isInsideValue(path) {
       let key = pointer(path)
-      now.insert(key)
+      now.insert(ExactText(key))
       let text = node.text
-      let told = insideValues[key]
-      guard told != text else { continue }
+      let told = insideValues[ExactText(key)]
+      guard !text.isWritten(as: told) else { continue }
       entries +=
         told.flatMap { ToldList.text($0).entries(to: node, at: path) }
         ?? [.write(told == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       remember(path, node, pattern)
     }
-    // From the end, so that no place of a list moves before it is removed.
-    for key in insideValues.keys.sorted(by: >) where !now.contains(key) {
+    for key in Self.fromTheEnd(insideValues.keys) where !now.contains(ExactText(key)) {
       let names = StatePattern.names(of: key)
       guard pattern.covers(names) else { continue }
       entries.append(.remove(key))
-      insideValues[key] = nil
+      insideValues[ExactText(key)] = nil
       told.remove(StatePlace(names))
     }
     return entries
@@ -144,13 +152,13 @@ extension StateSubscriber {
       told = []
     }
     for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
-      var known: Set<String> = []
+      var known: Set<ExactText> = []
       for (place, node) in places(of: pattern, in: world) where place.starts(with: path) {
-        known.insert(pointer(place))
+        known.insert(ExactText(pointer(place)))
         remember(place, node, pattern)
       }
       for key in insideValues.keys where !known.contains(key) {
-        let names = StatePattern.names(of: key)
+        let names = StatePattern.names(of: key.text)
         guard names.starts(with: path), pattern.covers(names) else { continue }
         insideValues[key] = nil
         told.remove(StatePlace(names))
@@ -176,7 +184,7 @@ extension StateSubscriber {
 
   private func remember(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
     told.insert(removal(pattern, StatePlace(path)))
-    if Self.isInsideValue(path) { insideValues[pointer(path)] = node.text }
+    if Self.isInsideValue(path) { insideValues[ExactText(pointer(path))] = node.text }
   }
 
   /// The places of a pattern, but for those that a shorter one shows anyway.

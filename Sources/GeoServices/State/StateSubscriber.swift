@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import JSONRPC
 import Query
@@ -22,8 +23,8 @@ final class StateSubscriber: Subscriber {
   var graphics: [OverlayID: NotedGraphics] = [:]
   /// Patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
-  /// What was last told of places inside values.
-  var insideValues: [String: String] = [:]
+  /// What was last told of places inside values, by their pointers.
+  var insideValues: [ExactText: String] = [:]
   /// What has to be removed when an object goes that only parts of are followed; see ``removal(_:_:)``.
   var told: Set<StatePlace> = []
   var origins: [Origin] = []
@@ -62,7 +63,7 @@ final class StateSubscriber: Subscriber {
 
   func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
     if isLost { return 1 }
-    if case .client(let name?) = change.origin, name == exceptOrigin {
+    if case .client(let name?) = change.origin, name.isWritten(as: exceptOrigin) {
       assumeKnown(change.event, place, world)
       return 0
     }
@@ -160,7 +161,7 @@ final class StateSubscriber: Subscriber {
   private func forgetValues(below place: StatePlace) {
     guard !insideValues.isEmpty else { return }
     let prefix = place.pointer + "/"
-    insideValues = insideValues.filter { !$0.key.hasPrefix(prefix) }
+    insideValues = insideValues.filter { !$0.key.text.utf8.starts(with: prefix.utf8) }
   }
 
   private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePlace) -> Int {

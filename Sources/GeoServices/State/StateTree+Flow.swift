@@ -16,7 +16,7 @@ extension StateTree {
   ])
 
   /// One property, without a look at the others.
-  static func member(_ name: String, of model: ViewModel) -> StateNode? { model.values[name].map { value($0) } }
+  static func member(_ name: String, of model: ViewModel) -> StateNode? { model.value(of: name).map { value($0) } }
 
   static func members(_ model: ViewModel) -> [(String, StateNode)] {
     model.properties.map { ($0.name, value(model.values[$0.name])) }

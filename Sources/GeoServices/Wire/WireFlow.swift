@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import JSONRPC
 import Query
@@ -38,7 +39,10 @@ extension Wire {
       name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
       doc: it.doc,
       derived: it.derivation.map {
-        .init(expression: $0.expression.text, inputs: $0.inputs.isEmpty ? nil : $0.inputs)
+        .init(
+          expression: $0.expression.text,
+          inputs: $0.inputs.isEmpty
+            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.text, $1.text) }))
       })
   }
 

@@ -69,7 +69,8 @@ public struct Expression: Hashable, Sendable {
   ///
   /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the place of the first.
   public func check(names: [String]) throws(ExpressionError) {
-    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) where !names.contains(name) {
+    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
+    where !names.contains(where: { $0.isWritten(as: name) }) {
       throw ExpressionError(
         .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names)
     }

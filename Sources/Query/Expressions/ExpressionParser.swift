@@ -8,7 +8,7 @@ struct ExpressionParser {
   private(set) var range = 0..<0
   private var depth = 0
   var parts = ExpressionTree.Parts()
-  private var propertyNumbers: [String: Int] = [:]
+  private var propertyNumbers: [ExactText: Int] = [:]
 
   init(_ text: String) throws(ExpressionError) {
     guard text.utf8.count <= Expression.lengthLimit else {
@@ -190,9 +190,9 @@ struct ExpressionParser {
   // MARK: Leaves
 
   mutating func addProperty(_ name: String, at offset: Int) -> Int {
-    let number = propertyNumbers[name] ?? parts.properties.count
+    let number = propertyNumbers[ExactText(name)] ?? parts.properties.count
     if number == parts.properties.count {
-      propertyNumbers[name] = number
+      propertyNumbers[ExactText(name)] = number
       parts.properties.append(name)
       parts.propertyOffsets.append(offset)
     }

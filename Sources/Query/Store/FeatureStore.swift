@@ -112,18 +112,6 @@ public struct FeatureStore: Sendable {
   public func contains(id: Int) -> Bool { row(of: id) != nil }
 }
 
-/// A name as it is written: those that only read alike are two.
-struct ExactText: Hashable, Sendable {
-  let text: String
-  init(_ text: String) { self.text = text }
-
-  static func == (left: ExactText, right: ExactText) -> Bool { left.text.isWritten(as: right.text) }
-  func hash(into hasher: inout Hasher) {
-    var text = text
-    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-  }
-}
-
 /// The names and types of a store's attributes; their places are the column numbers.
 public struct FeatureSchema: Sendable {
   private(set) var names: [String] = []

@@ -1,0 +1,98 @@
+// What makes texts equal in the model: that they are written alike. Swift's `==` is more than that: it takes an e with an accent as
+// one code point and as two for equal, and what a client gave would be kept for what it gives now.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension String {
+  /// Whether both are written alike, by their code points.
+  ///
+  /// - Complexity: O(n), a comparison of bytes.
+  public func isWritten(as other: String) -> Bool {
+    let count = utf8.count
+    guard count == other.utf8.count else { return false }
+    // Short texts lie in the value itself: to lend their bytes is slower than to compare them. Of two with as many bytes, one of which
+    // is ASCII, `==` says whether they are the same: whatever else equals an ASCII character has more bytes.
+    if count <= 15, utf16.count == count { return self == other }
+    let isSame = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in
+        guard let left = left.baseAddress, let start = right.baseAddress else { return true }
+        return memcmp(left, start, right.count) == 0
+      }
+    }
+    // Only what a foreign framework lends is not in one piece.
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+}
+
+extension String {
+  /// No text is written as what is not there.
+  public func isWritten(as other: String?) -> Bool { other.map { isWritten(as: $0) } ?? false }
+}
+
+/// A value with texts in it that can be told apart by how they are written.
+public protocol ExactlyComparable: Sendable {
+  func isWritten(as other: Self) -> Bool
+  func hashWritten(into hasher: inout Hasher)
+}
+
+extension String: ExactlyComparable {
+  public func hashWritten(into hasher: inout Hasher) {
+    var text = self
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
+  public func isWritten(as other: Wrapped?) -> Bool {
+    switch (self, other) {
+    case (let left?, let right?): left.isWritten(as: right)
+    case (nil, nil): true
+    default: false
+    }
+  }
+
+  public func hashWritten(into hasher: inout Hasher) {
+    hasher.combine(self == nil)
+    self?.hashWritten(into: &hasher)
+  }
+}
+
+extension Array: ExactlyComparable where Element: ExactlyComparable {
+  public func isWritten(as other: [Element]) -> Bool {
+    count == other.count && zip(self, other).allSatisfy { $0.isWritten(as: $1) }
+  }
+
+  public func hashWritten(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for element in self { element.hashWritten(into: &hasher) }
+  }
+}
+
+/// A member with texts in a struct whose `==` and hash the compiler makes: `@Exact var name: String`. It is read and set as if it
+/// were not wrapped, and two are equal where they are written alike.
+///
+/// What cannot be wrapped, a dictionary's key or what a case of an enum carries, is an ``ExactText``, or its type's `==` is written
+/// by hand.
+@propertyWrapper
+public struct Exact<Value: ExactlyComparable>: Hashable, Sendable {
+  public var wrappedValue: Value
+  @inlinable public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+  @inlinable
+  public static func == (left: Self, right: Self) -> Bool { left.wrappedValue.isWritten(as: right.wrappedValue) }
+  @inlinable
+  public func hash(into hasher: inout Hasher) { wrappedValue.hashWritten(into: &hasher) }
+}
+
+/// A text that is equal to those that are written alike: a key of dictionaries and sets.
+public struct ExactText: Hashable, Sendable {
+  @Exact public private(set) var text: String
+
+  public init(_ text: String) { self.text = text }
+}
