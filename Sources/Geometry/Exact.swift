@@ -35,6 +35,12 @@ extension String {
   public func isWritten(as other: String?) -> Bool { other.map { isWritten(as: $0) } ?? false }
 }
 
+extension StringProtocol {
+  /// Whether it begins as the other is written. `hasPrefix` is less than that, for a mark that combines with the last character hides
+  /// it, and more, as `==` is.
+  public func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+}
+
 /// A value with texts in it that can be told apart by how they are written.
 public protocol ExactlyComparable: Sendable {
   func isWritten(as other: Self) -> Bool

@@ -66,7 +66,7 @@ extension FilePolicy {
     guard let allowedDirectories else { return true }
     return allowedDirectories.contains { directory in
       guard let root = realPath(directory) else { return false }
-      return root == "/" || path == root || path.hasPrefix(root + "/")
+      return root == "/" || path.isWritten(as: root) || path.begins(with: root + "/")
     }
   }
 
@@ -74,7 +74,7 @@ extension FilePolicy {
   /// told.
   private func allows(missing path: String) -> Bool {
     guard allowedDirectories != nil else { return true }
-    var parts = path.split(separator: "/")
+    var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     while parts.popLast() != nil {
       if let real = realPath("/" + parts.joined(separator: "/")) { return allows(realPath: real) }
     }
@@ -84,10 +84,10 @@ extension FilePolicy {
   /// Why `name` is not the absolute path of a file; nil when it is one.
   private static func virtualKind(of name: String) -> String? {
     if name.utf8.contains(0) { return "a path holds no NUL" }
-    if name.hasPrefix("/vsi") { return "virtual files are not allowed" }
-    if name.hasPrefix("/") { return nil }
-    if name.hasPrefix("<") || name.hasPrefix("{") { return "inline documents are not allowed" }
-    if name.contains(":") { return "connection strings and network addresses are not allowed" }
+    if name.begins(with: "/vsi") { return "virtual files are not allowed" }
+    if name.begins(with: "/") { return nil }
+    if name.begins(with: "<") || name.begins(with: "{") { return "inline documents are not allowed" }
+    if name.utf8.contains(UInt8(ascii: ":")) { return "connection strings and network addresses are not allowed" }
     return "the path is not absolute"
   }
 }

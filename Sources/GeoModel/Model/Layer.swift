@@ -62,6 +62,8 @@ public struct LayerFeatures: Sendable {
   public internal(set) var schema: SourceLayer
   /// Where features are read from; the source may be closed by then.
   public let origin: SourceOrigin
+  /// The source's format.
+  public let driver: String
   /// Whether geometries are left out.
   public let isTable: Bool
   public internal(set) var loadStatus = LoadStatus.notLoaded
@@ -74,10 +76,11 @@ public struct LayerFeatures: Sendable {
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
 
-  init(source: SourceID, schema: SourceLayer, origin: SourceOrigin, isTable: Bool) {
+  init(source: SourceID, schema: SourceLayer, origin: SourceOrigin, driver: String, isTable: Bool) {
     self.source = source
     self.schema = schema
     self.origin = origin
+    self.driver = driver
     self.isTable = isTable
   }
 }

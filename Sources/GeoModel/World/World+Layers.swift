@@ -37,7 +37,8 @@ extension World {
     return try add(id, to: container, in: list, at: place) { id in
       Layer(
         id: id, in: container, group: place.group, name: name ?? schema.name,
-        features: LayerFeatures(source: source, schema: schema, origin: data.origin, isTable: asTable))
+        features: LayerFeatures(
+          source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }
   }
 

@@ -6,12 +6,15 @@ import JSONRPC
 extension String {
   /// Everything before the last name; "/" for a name at the root, "." for a bare name.
   var parentFolder: String {
-    guard let slash = lastIndex(of: "/") else { return "." }
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == startIndex ? "/" : String(self[..<slash])
   }
 
   /// What stands behind the last slash.
-  var lastName: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
+  var lastName: String {
+    utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map { String(Substring($0)) }
+      ?? self
+  }
 }
 
 /// The folder that a document's paths start from.
@@ -27,7 +30,7 @@ struct DocumentFolder: Sendable {
     let target = Self.names(of: absolute)
     let own = Self.names(of: path)
     var shared = 0
-    while shared < own.count, shared < target.count - 1, own[shared] == target[shared] { shared += 1 }
+    while shared < own.count, shared < target.count - 1, own[shared].isWritten(as: target[shared]) { shared += 1 }
     let ups = Array(repeating: "..", count: own.count - shared)
     return (ups + target[shared...]).joined(separator: "/")
   }
@@ -38,11 +41,16 @@ struct DocumentFolder: Sendable {
     return "/" + Self.names(of: full).joined(separator: "/")
   }
 
+  /// By bytes: a mark that combines with a slash must not hide it.
+  private static func parts(of path: String) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+  }
+
   /// The names of an absolute path, `.` and `..` resolved: by what is there when they stand behind a symbolic link.
   private static func names(of path: String) -> [String] {
-    let names = path.split(separator: "/").map(String.init)
+    let names = parts(of: path)
     guard names.contains(where: { $0 == "." || $0 == ".." }) else { return names }
-    if let real = realPath(path) { return real.split(separator: "/").map(String.init) }
+    if let real = realPath(path) { return parts(of: real) }
     return names.reduce(into: []) { names, name in
       switch name {
       case ".": break

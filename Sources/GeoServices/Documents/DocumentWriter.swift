@@ -140,13 +140,15 @@ struct DocumentWriter: ~Copyable {
   /// A graphic a line, straight from the columns.
   private mutating func writeGraphics(_ store: FeatureStore, _ foreign: [Int: ForeignMembers.Object]) throws {
     layout.beginList("graphics")
+    // As the store will have them once the document is read: it is the same text when it is saved again.
+    let columns = store.columnsAsFilled()
     var isFirst = true
     var problem: (any Error)?
     store.forEach { row in
       layout.out.append(isFirst ? "\n" : ",\n")
       isFirst = false
       let start = layout.out.count
-      FeatureWriter.writeGraphic(row, store.schema, to: &layout.out)
+      FeatureWriter.writeGraphic(row, store.schema, columns: columns, to: &layout.out)
       graphicsWritten += 1
       do {
         if !foreign.isEmpty, let kept = foreign[row.id] { try merge(kept, from: start) }

@@ -31,7 +31,7 @@ struct SavedObjects {
     case .file(let path, let driver, let xField, let yField, let reference):
       saved.path = folder.relative(path)
       // The format that was found, so that it is the same when the file is missing and when it is back.
-      saved.driver = driver ?? source.driver.flatMap { FeatureDriver(rawValue: $0)?.rawValue }
+      saved.driver = driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
       saved.xField = xField
       saved.yField = yField
       saved.spatialReference = reference?.definition
@@ -130,8 +130,8 @@ struct SavedObjects {
 struct DocumentSource {
   let id: SourceID
   let origin: SourceOrigin
-  /// What the open source says.
-  var driver: String?
+  /// The format that was found in it.
+  let driver: String
   /// The schema of those of its layers that maps show.
   var layers: [SourceLayer] = []
 
@@ -146,11 +146,11 @@ struct DocumentSource {
     for features in layers.compactMap(\.features) {
       let place = places[features.source] ?? sources.count
       if place == sources.count {
-        sources.append(DocumentSource(id: features.source, origin: features.origin))
+        sources.append(DocumentSource(id: features.source, origin: features.origin, driver: features.driver))
         places[features.source] = place
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
+      if let known = sources[place].layers.firstIndex(where: { $0.name.isWritten(as: features.schema.name) }) {
         if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
       } else {
         sources[place].layers.append(features.schema)

@@ -29,29 +29,29 @@ struct Files: Sendable {
     guard !name.utf8.contains(0) else {
       throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
     }
-    if name.hasPrefix("file:") { return try Self.path(ofURI: name) }
+    if name.begins(with: "file:") { return try Self.path(ofURI: name) }
     // What looks like a document, a connection or an address is none of this directory's files.
-    if name.hasPrefix("<") || name.hasPrefix("{") || name.prefix(while: { $0 != "/" }).contains(":") {
+    let first = name.utf8.prefix { $0 != UInt8(ascii: "/") }
+    if name.begins(with: "<") || name.begins(with: "{") || first.contains(UInt8(ascii: ":")) {
       throw RPCError(
         .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
         expected: "an absolute path, a file:// URI or a path relative to rootPath")
     }
-    return name.hasPrefix("/") ? name : root + (root.hasSuffix("/") ? "" : "/") + name
+    return name.begins(with: "/") ? name : root + (root.utf8.last == UInt8(ascii: "/") ? "" : "/") + name
   }
 
   /// The path of `file:///a%20b` or `file://localhost/a` (RFC 8089).
   private static func path(ofURI uri: String) throws(RPCError) -> String {
     let refused = RPCError(.pathRefused, "\(uri) is no file URI of this machine.", path: uri, expected: "file:///...")
-    var rest = uri.dropFirst("file:".count)
-    if rest.hasPrefix("//") {
-      rest = rest.dropFirst(2)
-      let host = rest.prefix { $0 != "/" }
-      guard host.isEmpty || host == "localhost" else { throw refused }
-      rest = rest.dropFirst(host.count)
+    var encoded = uri.utf8.dropFirst("file:".utf8.count)
+    if encoded.starts(with: "//".utf8) {
+      encoded = encoded.dropFirst(2)
+      let host = encoded.prefix { $0 != UInt8(ascii: "/") }
+      guard host.isEmpty || host.elementsEqual("localhost".utf8) else { throw refused }
+      encoded = encoded.dropFirst(host.count)
     }
-    guard rest.hasPrefix("/") else { throw refused }
+    guard encoded.first == UInt8(ascii: "/") else { throw refused }
     var bytes: [UInt8] = []
-    var encoded = rest.utf8[...]
     while let byte = encoded.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)

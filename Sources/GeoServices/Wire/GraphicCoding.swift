@@ -44,14 +44,18 @@ enum FeatureWriter {
   }
 
   /// A graphic, as overlays hold it: members at their defaults are left out.
-  static func writeGraphic(_ row: FeatureRow, _ schema: FeatureSchema, to writer: inout JSONWriter) {
+  ///
+  /// - Parameter columns: the order of its attributes; the columns' own when nil.
+  static func writeGraphic(
+    _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]? = nil, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
     writeGeometry(row, nil, measures: true, to: &writer) {}
     writer.key("attributes")
-    writeAttributes(row, schema, columns: nil, nulls: false, to: &writer)
+    writeAttributes(row, schema, columns: columns, nulls: false, to: &writer)
     if row.zIndex != 0 {
       writer.key("zIndex")
       writer.value(Int(row.zIndex))

@@ -114,6 +114,24 @@ extension FeatureStore {
     return Self.distinct(try found.sorted { try look(0.7 + 0.3 * $0) })
   }
 
+  /// The columns that have values, in the order in which a store would have them that is given the features anew, one by one: what
+  /// went with features that are gone no longer counts. Nil where that is the columns' own order.
+  ///
+  /// - Complexity: O(1) where the first feature has all attributes; else O(n) for each column that comes late, or not at all.
+  public func columnsAsFilled() -> [Int]? {
+    var open = Array(0..<schema.count)
+    var order: [Int] = []
+    forEach { row in
+      open.removeAll { column in
+        guard row.withAttribute(column, { if case .null = $0 { false } else { true } }) else { return false }
+        order.append(column)
+        return true
+      }
+      return !open.isEmpty
+    }
+    return zip(order, order.dropFirst()).allSatisfy { $0 < $1 } ? nil : order
+  }
+
   /// Rows of the features whose envelope shares a position with one of `boxes`, edges included, each once and ascending.
   ///
   /// - Complexity: O(log n + hits log hits).
