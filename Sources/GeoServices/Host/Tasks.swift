@@ -1,6 +1,7 @@
 // The tasks of a session: what runs, for whom, and what replaces or ends it.
 
 import GeoModel
+import Geometry
 import JSON
 import JSONRPC
 
@@ -79,13 +80,13 @@ struct Tasks {
   var working = 0
 
   func with(scope: ObjectReference?, key: String) -> RunningTask? {
-    running.first { $0.key == key && $0.scope == scope }
+    running.first { key.isWritten(as: $0.key) && $0.scope == scope }
   }
 
   /// Saves of documents.
   var saves: [RunningTask] { running.filter { $0.method == "document/save" || $0.method == "document/saveAs" } }
 
-  func with(handle: String) -> RunningTask? { running.first { $0.handle == handle } }
+  func with(handle: String) -> RunningTask? { running.first { handle.isWritten(as: $0.handle) } }
 
   /// The task meant by its handle, or by the id of the request that began it as text.
   func meant(by name: String) -> RunningTask? {

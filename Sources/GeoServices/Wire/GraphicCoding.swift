@@ -305,8 +305,8 @@ struct GraphicReader {
       case "isVisible": edit.isVisible = true
       case "isSelected": edit.isSelected = false
       case "symbol": edit.symbol = .clear
-      case let text where text.hasPrefix("attributes."):
-        edit.attributes.append((String(text.dropFirst("attributes.".count)), .null))
+      case let text where text.begins(with: "attributes."):
+        edit.attributes.append((String(Substring(text.utf8.dropFirst("attributes.".utf8.count))), .null))
       default:
         throw WireFault(
           .unknownMember, name.error(expected: "geometry, zIndex, isVisible, isSelected, symbol or attributes.NAME"))

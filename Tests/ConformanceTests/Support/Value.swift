@@ -30,6 +30,20 @@ enum Value: Hashable, Sendable {
     }
   }
 
+  /// Texts are equal where they are written alike.
+  static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.real(let left), .real(let right)): left == right
+    case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
+  }
+
   subscript(name: String) -> Value? {
     if case .object(let members) = self { members[name] } else { nil }
   }
