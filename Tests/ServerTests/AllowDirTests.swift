@@ -35,6 +35,13 @@ import Testing
     }
   }
 
+  @Test func `a neighbour whose name only reads alike is outside`() throws {
+    let place = try Place()
+    let server = try place.server(allowed: "\(place.root)/\u{E9}")
+    #expect(try server.opening("\(place.root)/\u{E9}/fine.geojson") == "result")
+    #expect(try server.opening("\(place.root)/e\u{301}/secret.geojson") == "pathRefused")
+  }
+
   @Test func `whether an outside file exists is not told`() throws {
     let place = try Place()
     let server = try place.server()
@@ -101,11 +108,13 @@ private final class Place {
     let files = FileManager.default
     let folder = files.temporaryDirectory.appending(path: "geomodel-\(UUID().uuidString)")
     root = folder.resolvingSymlinksInPath().path
-    for name in ["inside/sub", "outside", "inside-neighbour"] {
+    for name in ["inside/sub", "outside", "inside-neighbour", "\u{E9}", "e\u{301}"] {
       try files.createDirectory(atPath: "\(root)/\(name)", withIntermediateDirectories: true)
     }
     let text = #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}"#
-    for name in ["inside/fine", "inside/sub/deep", "outside/secret", "inside-neighbour/secret"] {
+    for name in [
+      "inside/fine", "inside/sub/deep", "outside/secret", "inside-neighbour/secret", "\u{E9}/fine", "e\u{301}/secret",
+    ] {
       try text.write(toFile: "\(root)/\(name).geojson", atomically: true, encoding: .utf8)
     }
     for (name, target) in [

@@ -14,7 +14,7 @@ public struct Basemap: Hashable, Sendable {
 /// A place to come back to.
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
-  public let id: String
+  @Exact public private(set) var id: String
   @Exact public private(set) var name: String
   public let viewpoint: Viewpoint
 }

@@ -65,7 +65,7 @@ public struct ItemError: Hashable, Sendable {
 
 /// An error as data, kept in a status: the same on the wire as in an error's `data`.
 public struct Failure: Hashable, Sendable {
-  public let kind: String
+  @Exact public private(set) var kind: String
   @Exact public private(set) var message: String
   @Exact public private(set) var path: String?
   @Exact public private(set) var expected: String?

@@ -4,9 +4,9 @@ import Geometry
 import Query
 
 /// How a row is drawn.
-public enum DrawnSymbol: Sendable {
+public enum DrawnSymbol: Hashable, Sendable {
   /// Its own: the text that the store keeps.
-  case own(String)
+  case own(ExactText)
   case made(Symbol)
 }
 
@@ -38,7 +38,7 @@ public struct BoundSymbols: Sendable {
 
   /// A row's symbol; nil when it is not drawn. Whether it is visible is not looked at.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
-    if let own = row.symbol { return .own(own) }
+    if let own = row.symbol { return .own(ExactText(own)) }
     if let renderer { return renderer.symbol(of: row).map(DrawnSymbol.made) }
     guard fallback != .nothing, let kind = ShapeKind(row) else { return nil }
     if !styleColumns.isEmpty, let style = SimpleStyle({ styleColumns[$0].map { row.value($0) } ?? .null }) {

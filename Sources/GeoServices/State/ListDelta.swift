@@ -41,7 +41,7 @@ struct ListElement: Equatable {
 
 enum ListDelta {
   /// One change; places are those at its turn.
-  enum Step: Equatable {
+  enum Step {
     case remove(Int, id: String)
     case move(from: Int, to: Int, id: String)
     case add(Int, ListElement)

@@ -20,6 +20,14 @@ struct StatePattern: Hashable {
       case .name(let own): own.isWritten(as: name)
       }
     }
+
+    static func == (left: Segment, right: Segment) -> Bool {
+      switch (left, right) {
+      case (.any, .any): true
+      case (.name(let left), .name(let right)): left.isWritten(as: right)
+      default: false
+      }
+    }
   }
   let segments: [Segment]
 

@@ -240,6 +240,29 @@ struct DocumentTextTests {
     #expect(try folder.text("a.json") == text)
   }
 
+  @Test func `attributes and formats are written as they are when the document is read and saved again`() throws {
+    try server.call("map/create", ["id": "m"])
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("overlay/create", ["id": "o", "view": "v"])
+    // The overlay has `b` before `a` for a graphic that goes.
+    let graphics: Value = [
+      ["id": 0, "attributes": ["b": 1]], ["id": 1, "attributes": ["a": 1]], ["id": 2, "attributes": ["a": 1, "b": 2]],
+    ]
+    try server.call("overlay/addGraphics", ["overlay": "o", "graphics": graphics])
+    try server.call("overlay/removeGraphics", ["overlay": "o", "ids": [0]])
+    // The format is found, not given, and the source is gone when the document is saved.
+    try server.call("source/open", ["id": "s", "path": "Tests/Fixtures/naturalearth_110m.gpkg"])
+    try server.call("map/addLayer", ["map": "m", "source": "s", "sourceLayer": "cities"])
+    try server.call("source/close", ["source": "s"])
+    try saveAs("a.json")
+    let first = try folder.text("a.json")
+    #expect(first.contains(#""driver": "GPKG""#))
+    #expect(first.contains(#""attributes":{"a":1,"b":2}"#))
+    try open("a.json")
+    try server.call("document/save")
+    #expect(try folder.text("a.json") == first)
+  }
+
   @Test(arguments: UInt64(0)..<20)
   func `a document that is opened and saved is the same text from then on, whatever it holds`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)

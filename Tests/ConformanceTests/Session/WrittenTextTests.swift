@@ -215,7 +215,7 @@ struct WrittenTextTests {
     let point: Value = ["type": "Point", "coordinates": [1, 2]]
     try server.call("overlay/addGraphics", ["overlay": "o", "graphics": [["id": 1, "geometry": point]]])
     // Two fields for each form of the name: they are two.
-    let properties: Value = ["name": "a", "size": 1, "start": "2020-01-01"]
+    let properties: Value = ["name": "a", "size": 1, "start": "2020-01-01", "other": 3, "day other": "2020-01-04"]
     let feature: Value = ["type": "Feature", "geometry": point, "properties": properties]
     let twins = #""\#(Self.one)":1,"\#(Self.two)":2,"day \#(Self.one)":"2020-01-02","day \#(Self.two)":"2020-01-03","#
     let data = feature.text.replacing(#""properties":{"#, with: #""properties":{\#(twins)"#)
