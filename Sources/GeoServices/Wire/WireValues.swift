@@ -22,11 +22,7 @@ extension Wire {
     case .object:
       var members = Value.Members()
       try json.forEachMember { (name, member) throws(JSONError) in
-        let name = String(decoding: name, as: UTF8.self)
-        guard members[name] == nil else {
-          throw member.error(expected: "no two names that differ only in how their accents are written")
-        }
-        members[name] = try value(member, depth: depth + 1)
+        members[String(decoding: name, as: UTF8.self)] = try value(member, depth: depth + 1)
       }
       return .object(members)
     }
