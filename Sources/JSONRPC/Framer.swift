@@ -8,7 +8,7 @@
 #endif
 
 /// The two ways of telling one message from the next.
-enum Framing: Sendable {
+public enum Framing: String, Sendable {
   /// LSP's base protocol: headers with `Content-Length`, an empty line, the message.
   case headers
   /// One message a line.
@@ -31,6 +31,8 @@ struct Framer {
   private(set) var framing: Framing?
   /// How long the message will be whose headers have been read.
   private(set) var announced: Int?
+  /// How many bytes of messages above the cap have been passed over, behind the steps that told of those.
+  private(set) var skipped = 0
 
   private let messageBytes: Int
   private let headerBytes: Int
@@ -55,16 +57,19 @@ struct Framer {
   mutating func next(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
     while true {
       if skip > 0 {
-        let skipped = min(skip, bytes.count - position)
-        position += skipped
-        skip -= skipped
+        let step = min(skip, bytes.count - position)
+        position += step
+        skip -= step
+        skipped += step
         if skip > 0 { return .needsMore }
       }
       if skipsLine {
         guard let end = lineEnd(in: bytes, from: position) else {
+          skipped += bytes.count - position
           position = bytes.count
           return .needsMore
         }
+        skipped += end + 1 - position
         position = end + 1
         skipsLine = false
       }

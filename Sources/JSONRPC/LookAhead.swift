@@ -40,12 +40,15 @@ extension Session {
     var found: [(position: Int, id: RequestID)] = []
     backlog.withBytes(from: offset) { bytes in
       var position = 0
+      // What is too large is recorded when it is skipped, and so what follows it.
+      var isRecorded = true
       scan: while true {
         switch look.framer.next(in: bytes, at: &position) {
         case .message(let range):
           let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+          if isRecorded { recordArrival(text, at: look.position + range.lowerBound) }
           for id in Self.cancels(in: text) { found.append((look.position + range.lowerBound, id)) }
-        case .tooLarge: continue
+        case .tooLarge: isRecorded = false
         case .needsMore: break scan
         case .lost:
           look.isLost = true

@@ -59,7 +59,10 @@ extension Session {
   private func run(_ bytes: UnsafeRawBufferPointer) -> (consumed: Int, large: Range<Int>?) {
     var position = 0
     while ending == nil {
-      switch framer.next(in: bytes, at: &position) {
+      let (start, skipped) = (position, framer.skipped)
+      let step = framer.next(in: bytes, at: &position)
+      if recorder != nil { record(step, bytes, start..<position, skipped: framer.skipped - skipped) }
+      switch step {
       case .message(let range):
         if range.count > limits.inlineParseBytes { return (position, range) }
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -68,16 +71,14 @@ extension Session {
       case .tooLarge:
         counters.received += 1
         write(error: .messageTooLarge(limit: limits.messageBytes), id: nil, batch: nil)
-      case .lost(let reason):
-        lose(reason, UnsafeRawBufferPointer(rebasing: bytes[position...]))
+      case .lost(let reason): lose(reason)
       }
       if output.count > 1 << 20 { onOutput?() }
     }
     return (bytes.count, nil)
   }
 
-  private func lose(_ reason: String, _ rest: UnsafeRawBufferPointer) {
-    recorder?.received(rest, isJSON: false)
+  private func lose(_ reason: String) {
     write(error: .framing(reason), id: nil, batch: nil)
     logger.error("no message can be found in the input: \(reason)")
     end(.afterWriting(code: 2, grace: 2_000_000_000))
@@ -93,14 +94,13 @@ extension Session {
     _ text: UnsafeRawBufferPointer, _ parsed: Result<JSONDocument, JSONSyntaxError>, at position: Int
   ) {
     counters.received += 1
+    recordArrival(text, at: position)
+    isHandling = true
     switch parsed {
-    case .success(let document):
-      if let recorder { recorder.received(text, isJSON: true) }
-      handle(document, at: position)
-    case .failure(let error):
-      if let recorder { recorder.received(text, isJSON: false) }
-      write(error: .parse(error, limits: limits), id: nil, batch: nil)
+    case .success(let document): handle(document, at: position)
+    case .failure(let error): write(error: .parse(error, limits: limits), id: nil, batch: nil)
     }
+    isHandling = false
     if let ahead, ahead.isBehind(position) { self.ahead = nil }
   }
 
@@ -109,6 +109,7 @@ extension Session {
   /// Parses a large message elsewhere; what comes behind it waits, except for `$/cancelRequest`.
   private func parseAside(_ text: [UInt8], _ range: Range<Int>, at position: Int) {
     isParsing = true
+    text.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[range]), at: position) }
     if ahead?.isBehind(position) ?? true { ahead = LookAhead(framer: framer, from: position + range.count) }
     let values = limits.values
     let bound = LoopBound(self, on: loop)
@@ -153,8 +154,12 @@ extension Session {
       case .message(let range):
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
         take(text, parse(text), at: streamPosition)
-      case .lost(let reason): lose(reason, bytes)
-      case .needsMore, .tooLarge: break
+        if ending == nil { record(.inputEnded) }
+      case .lost(let reason):
+        recordUnframed(bytes[...])
+        record(.inputEnded)
+        lose(reason)
+      case .needsMore, .tooLarge: record(.inputEnded)
       }
     }
     guard ending == nil else { return }

@@ -164,7 +164,7 @@ extension Session {
   @inline(__always)
   private func endFrame(_ start: Int) {
     counters.sent += 1
-    if let recorder { recorder.sent(UnsafeRawBufferPointer(rebasing: output.bytes[start...])) }
+    if recorder != nil { record(.sent(UnsafeRawBufferPointer(rebasing: output.bytes[start...]), isLate: !isHandling)) }
     if framer.framing == .headers { closeHeader(start) } else { closeLine(start) }
     if turns == 0, !isOutputAnnounced { announceOutput() }
     checkUnread()

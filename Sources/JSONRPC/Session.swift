@@ -86,6 +86,9 @@ public final class Session {
   var ahead: LookAhead?
   var inputEnded = false
   var toldEndOfInput = false
+  /// Whether a message is being run right now: what is answered later is late.
+  var isHandling = false
+  var unrecorded = Unrecorded()
 
   // Output.
   var output = JSONWriter(capacity: 64 << 10)
@@ -141,6 +144,7 @@ public final class Session {
     // Every request is answered, even where the client does not wait for what comes first.
     if case .afterWriting = ending { holdAnswers(from: nil, marking: 0) }
     self.ending = ending
+    if case .afterWriting(let code, _) = ending { record(.ended(code: code)) } else { record(.ended(code: nil)) }
     if turns == 0 { onOutput?() }
   }
 

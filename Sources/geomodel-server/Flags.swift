@@ -31,6 +31,8 @@ struct Flags {
   var allowedDirectories: [String] = []
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
+  /// The flags that decide what is answered, as arguments.
+  var replayed: [String] = []
 
   /// The flags, or the end of the process when they ask for it or make no sense.
   static func parse(_ arguments: [String]) -> Flags {
@@ -47,13 +49,17 @@ struct Flags {
       func number() -> Int {
         let text = value()
         guard let number = Int(text), number > 0 else { refuse("\(name) needs a positive number, not \(text)") }
+        flags.replayed += [name, text]
         return number
       }
       switch name {
       case "--version": leave("geomodel-server \(version)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
-      case "--allow-dir": flags.allowedDirectories.append(directory(value()))
+      case "--allow-dir":
+        let path = directory(value())
+        flags.allowedDirectories.append(path)
+        flags.replayed += [name, path]
       case "--log-level":
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }

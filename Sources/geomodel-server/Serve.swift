@@ -16,7 +16,11 @@ func serve(_ flags: Flags) -> Never {
   let logger = Logger(label: "geomodel-server") { _ in StderrLogHandler(level: flags.logLevel) }
   var trace: TraceFile?
   if let path = flags.traceFile {
-    trace = TraceFile(path: path, header: "\"server\":\"geomodel-server \(Flags.version)\"") { code in
+    trace = TraceFile(
+      path: path, server: "geomodel-server \(Flags.version)", arguments: flags.replayed,
+      // The real time, the process's memory, how fast the client reads.
+      varying: ["now", "residentBytes", "unread"]
+    ) { code in
       logger.error("the trace \(path) is not whole: \(String(cString: strerror(code)))")
     }
     if trace == nil {

@@ -174,13 +174,15 @@ import Testing
     server.closeInput()
     #expect(try server.waitForExit() == .code(0))
     let lines = readFile(file).split(separator: "\n").map(String.init)
-    #expect(lines.count == 7)
+    #expect(lines.count == 9)
     #expect(lines.allSatisfy { (try? JSONDocument($0)) != nil })
     #expect(lines[0].hasPrefix(#"{"case":"trace""#))
+    #expect(lines[0].contains(#""framing":"headers""#))
     #expect(lines[3] == #"{"send":{ "jsonrpc":"2.0",  "id":1,"method":"session/echo"}}"#)
     #expect(lines[4] == #"{"expect":\#(echoed("1"))}"#)
     #expect(lines[5] == #"{"sendText":"no \"JSON\""}"#)
     #expect(lines[6] == #"{"expect":\#(answer)}"#)
+    #expect(lines[7...] == [#"{"closeInput":true}"#, #"{"expectExit":0}"#])
   }
 
   @Test(.enabled(if: access("/dev/full", W_OK) == 0))

@@ -62,16 +62,15 @@ class Comparison:
         steps = [json.loads(line) for line in text.split("\n") if line]
         answered_apart = set()
         for place, step in enumerate(steps[1:]):
-            if "send" in step:
-                message = step["send"]
+            if "send" in step or "sendText" in step:
+                message = fill(step["send"], {}) if "send" in step else json.loads(raw(step["sendText"], {}))
                 if message["method"] in LIFECYCLE:
                     answered_apart.add(message.get("id"))
                 else:
                     self._sent.append(Traced(place, message))
-            else:
-                message = step["expect"]
-                is_log = message.get("method", "").startswith("$/log")
-                if not is_log and message.get("id", "told") not in answered_apart:
+            elif "expect" in step:
+                message = fill(step["expect"], {})
+                if message.get("id", "told") not in answered_apart:
                     self._heard.append(Traced(place, message))
 
     def _step(self, step: dict[str, Any]) -> None:

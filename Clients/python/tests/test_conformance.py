@@ -36,6 +36,7 @@ class PatternTests(unittest.TestCase):
             ({"$unordered": [{"a": {"$any": True}}, {"a": 1}]}, [{"a": 1}, {"a": 2}]),
             ([{"$bind": "n", "to": {"$type": "string"}}, {"$ref": "n"}, "v${n}"], ["x", "x", "vx"]),
             ({"$repeat": "ab", "count": 2}, "abab"), ({"$repeat": 1, "count": 2}, [1, 1]), (2**53 + 1, 2**53 + 1),
+            ({"a": {"$literal": {"$ref": "x", "b": [{"$any": True}, "${n}"]}}}, {"a": {"$ref": "x", "b": [{"$any": True}, "${n}"], "c": 1}}),
         ):
             self.assertTrue(self.fits(pattern, found), (pattern, found))
 
@@ -45,6 +46,7 @@ class PatternTests(unittest.TestCase):
             ([1], [1, 2]), ({}, []), ({"$type": "integer"}, 1.5), ({"$type": "number"}, True), ({"$approx": 1}, 1.1),
             ({"$approx": 1}, None), ({"$exact": {"a": 1}}, {"a": 1, "b": 2}), ({"$unordered": [1, 1]}, [1, 2]), (None, False),
             ([{"$bind": "n"}, {"$ref": "n"}], [1, 2]), (2**53 + 1, 2**53), ({"$bind": "n", "to": 1}, 2),
+            ({"$literal": {"$any": True}}, 1), ({"$literal": [1]}, [1, 2]), ({"$literal": {"a": 1}}, {}), ({"$literal": None}, {}),
         ):
             self.assertFalse(self.fits(pattern, found), (pattern, found))
 
@@ -60,6 +62,9 @@ class PatternTests(unittest.TestCase):
             {"a": "/t/7${other}", "b": 7, "c": [{"d": "7"}, {"d": "7"}]},
         )
         self.assertEqual(raw(["a", {"$repeat": "b", "count": 2}, {"$base64": "/w=="}, "${n}"], bindings), b"abb\xff7")
+        literal = {"$literal": {"$ref": "n", "v": ["${n}", {"$literal": 1}]}}
+        self.assertEqual(fill([literal, "${n}"], bindings), [literal["$literal"], "7"])
+        self.assertEqual(raw(["${n}", {"$literal": "${n}"}], bindings), b"7${n}")
         with self.assertRaises(KeyError):
             fill({"$ref": "nothing"}, {})
 
@@ -89,6 +94,13 @@ class RunnerTests(unittest.TestCase):
              {"expectUnordered": [{"id": 3}, {"params": {"n": 2}}]}],
             [{}, {"file": "${tmp}/a/b", "text": "x"}, echo, {"expect": {"id": {"$bind": "id"}}},
              {"send": {"id": 9, "method": "session/echo", "params": {"id": {"$ref": "id"}}}}, {"expect": {"result": {"id": 1}}}],
+            # Late: 2 comes before 1 and behind 3, and what is strict keeps its order.
+            [{"skip": [{"params": {"n": 1}}]}, echo, {"send": {"id": 2, "method": "session/echo"}}, {"send": {"id": 3, "method": "test/notify",
+             "params": {"count": 3}}}, {"expect": {"id": 2}, "late": True}, {"note": {"a": "remark"}}, {"expect": {"id": 1}, "late": True},
+             {"expect": {"params": {"n": 0}}}, {"expect": {"params": {"n": 2}}}, {"expect": {"id": 3}}],
+            [{}, echo, echo, {"send": {"id": 2, "method": "session/echo"}}, {"expect": {"id": 1}}, {"expect": {"id": 2}},
+             {"expect": {"id": 1}, "late": True}],
+            [{}, echo, {"stop": True}],
         ]
         for framing in ("headers", "lines"):
             status, out = self.run_cases(*cases, options=("--framing", framing))
@@ -111,6 +123,9 @@ class RunnerTests(unittest.TestCase):
             ([{}, {"send": {"id": 1, "method": "test/die"}}, {"expectExit": 0}], "expected exit status 0, found 3"),
             ([{}, {"bad": 1}], "no such step"),
             ([{}, {"send": {"$ref": "nothing"}}], "nothing is bound"),
+            ([{}, {"leftOut": 3}], "3 steps are missing"),
+            ([{}, ask, {"send": {"id": 2, "method": "session/echo"}}, {"expect": {"id": 2}}, {"expect": {"id": 1}}], "at /id: expected 2, found 1"),
+            ([{}, ask, {"expect": {"id": 2}, "late": True}], "nothing within 2 s"),
         ):
             status, out = self.run_cases(lines)
             self.assertEqual(status, 1)

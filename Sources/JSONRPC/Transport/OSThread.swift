@@ -9,14 +9,14 @@ import Synchronization
 #endif
 
 /// Runs `body` on a thread of its own, which nobody waits for.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> Void) {
   final class Box: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
   var attributes = pthread_attr_t()
   pthread_attr_init(&attributes)
-  pthread_attr_setstacksize(&attributes, 256 << 10)
+  pthread_attr_setstacksize(&attributes, stackBytes)
   pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
   var thread = pthread_t()
   let box = Unmanaged.passRetained(Box(body))

@@ -12,15 +12,24 @@ import Synchronization
 /// A file that is written on a thread of its own: a slow disk costs memory up to a bound, then lines, never the loop's time.
 public final class TraceFile: TrafficRecorder, Sendable {
   private struct State {
-    var lines = [UInt8]()
+    var events: [TraceEvent] = []
+    /// What the events take.
+    var bytes = 0
+    /// Events that have become lines.
+    var done = 0
     var leftOut = 0
+    var hasBegun = false
+    var hasEnded = false
     var isWriting = false
     var isClosed = false
     var hasFailed = false
   }
 
   private static let bound = 64 << 20
+  /// Room to take a message apart that is as deep as a parser goes.
+  private static let stackBytes = 16 << 20
   private let descriptor: CInt
+  private let lines: TraceLines
   private let state = Mutex(State())
   private let finished = Signal()
   private let onFailure: @Sendable (CInt) -> Void
@@ -28,105 +37,94 @@ public final class TraceFile: TrafficRecorder, Sendable {
   /// nil when the file cannot be made; `errno` says why.
   ///
   /// - Parameters:
-  ///   - header: members of the first line beside `case`, as JSON text without braces.
+  ///   - server: who writes it, for people.
+  ///   - arguments: those of the server's that a replay needs.
+  ///   - varying: members of what the server sends whose values are others every time.
   ///   - onFailure: called once with the system's error when lines cannot be written: they are missing from then on.
-  public init?(path: String, header: String = "", onFailure: @escaping @Sendable (CInt) -> Void = { _ in }) {
+  public init?(
+    path: String, server: String = "", arguments: [String] = [], varying: [String] = [],
+    onFailure: @escaping @Sendable (CInt) -> Void = { _ in }
+  ) {
     self.onFailure = onFailure
+    lines = TraceLines(server: server, arguments: arguments, varying: varying)
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { return nil }
-    append { writer in
-      writer.beginObject()
-      writer.key("case")
-      writer.value("trace")
-      if !header.isEmpty {
-        writer.append(",")
-        header.utf8.forEach { writer.append(byte: $0) }
-      }
-      writer.endObject()
-    }
   }
 
-  public func received(_ text: UnsafeRawBufferPointer, isJSON: Bool) {
-    append { writer in
-      writer.beginObject()
-      if isJSON {
-        writer.key("send")
-        writer.raw(text)
-      } else {
-        writer.key("sendText")
-        writer.value(String(decoding: text, as: UTF8.self))
-      }
-      writer.endObject()
-    }
-  }
+  public func record(_ traffic: Traffic, in framing: Framing) { append(TraceEvent(traffic), framing) }
 
-  public func sent(_ text: UnsafeRawBufferPointer) {
-    append { writer in
-      writer.beginObject()
-      writer.key("expect")
-      writer.raw(text)
-      writer.endObject()
-    }
-  }
-
-  /// Writes what is left, but waits no longer than a slow disk deserves.
+  /// Writes what is left, but waits no longer than three seconds for each line. A session that has not ended is stopped there.
   public func close() {
-    let isWriting = state.withLock { state in
+    if state.withLock({ !$0.hasEnded && !$0.isClosed }) { append(.ended(code: nil), .lines) }
+    var (isWriting, done) = state.withLock { state in
       state.isClosed = true
-      return state.isWriting
+      return (state.isWriting, state.done)
     }
-    if isWriting { finished.wait(seconds: 3) }
+    while isWriting, !finished.wait(seconds: 3) {
+      let now = state.withLock { $0.done }
+      isWriting = now > done
+      done = now
+    }
   }
 
-  private func append(_ write: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter(capacity: 512)
-    write(&writer)
-    // A text of the client's may have line ends between its tokens.
-    writer.replace(0x0A, by: 0x20, from: 0)
-    writer.append(byte: 0x0A)
+  private func append(_ event: TraceEvent, _ framing: Framing) {
     let starts = state.withLock { state in
       guard !state.isClosed else { return false }
-      guard state.lines.count + writer.count <= Self.bound else {
+      if case .ended = event { state.hasEnded = true }
+      guard state.bytes + event.size <= Self.bound else {
         state.leftOut += 1
         return false
       }
-      if state.leftOut > 0 {
-        state.lines += Array("{\"leftOut\":\(state.leftOut)}\n".utf8)
-        state.leftOut = 0
-      }
-      state.lines.append(contentsOf: writer.bytes)
+      if !state.hasBegun { state.events.append(.begun(framing)) }
+      state.hasBegun = true
+      if state.leftOut > 0 { state.events.append(.leftOut(state.leftOut)) }
+      state.leftOut = 0
+      state.events.append(event)
+      state.bytes += event.size
       defer { state.isWriting = true }
       return !state.isWriting
     }
-    if starts { startThread { [self] in writeOut() } }
+    if starts { startThread(stackBytes: Self.stackBytes) { [self] in writeOut() } }
   }
 
-  /// Writes until there is nothing more; the next line starts another thread.
+  /// Writes until there is nothing more; the next event starts another thread.
   private func writeOut() {
     while true {
-      let lines = state.withLock { state -> [UInt8]? in
-        guard !state.lines.isEmpty else {
+      let events = state.withLock { state -> [TraceEvent] in
+        if state.events.isEmpty {
           state.isWriting = false
           if state.isClosed { finished.raise() }
-          return nil
         }
-        defer { state.lines = [] }
-        return state.lines
+        defer {
+          state.events = []
+          state.bytes = 0
+        }
+        return state.events
       }
-      guard let lines else { return }
-      var written = 0
-      while written < lines.count {
-        let step = lines.withUnsafeBytes { bytes -> Int in
-          guard let start = bytes.baseAddress else { return -1 }
-          return write(descriptor, start + written, lines.count - written)
-        }
-        if step < 0, errno == EINTR { continue }
-        guard step > 0 else {
-          tellFailure(errno)
-          break
-        }
-        written += step
+      if events.isEmpty { return }
+      var writer = JSONWriter(capacity: 4096)
+      for event in events {
+        lines.write(event, to: &writer)
+        state.withLock { $0.done += 1 }
+        if writer.count < 1 << 16 { continue }
+        write(writer.bytes)
+        writer.reset()
       }
+      write(writer.bytes)
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes[...]
+    while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
+      #if canImport(Glibc)
+        let step = Glibc.write(descriptor, start, rest.count)
+      #else
+        let step = Darwin.write(descriptor, start, rest.count)
+      #endif
+      if step < 0, errno == EINTR { continue }
+      guard step > 0 else { return tellFailure(errno) }
+      rest = rest.dropFirst(step)
     }
   }
 

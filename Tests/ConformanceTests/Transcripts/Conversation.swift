@@ -15,12 +15,21 @@ final class Conversation {
   private var bindings = Bindings()
   private let loop = ManualLoop(offloading: .threads)
   private lazy var connection = makeConnection()
+  /// What came and is still to be looked at.
   private var inbox: [Value] = []
+  /// What is sent in a row leaves in one piece, so that a cancel comes right behind its request.
+  private var unsent: [UInt8] = []
+  /// The ids of the answers to come that may come earlier or later than they stand, and how often.
+  private var late: [[Value]: Int] = [:]
+  private var isStopped = false
   private var input: [UInt8] = []
   private var turned = ContinuousClock.now
   private let patience: Double
 
   init(_ transcript: Transcript, _ head: Value) throws {
+    for step in try transcript.steps() where step["late"]?.bool == true {
+      late[(step["expect"] ?? .null).answeredIDs, default: 0] += 1
+    }
     framing = transcript.framing
     self.head = head
     patience = max(10, head["patience"]?.number ?? 0)
@@ -60,28 +69,30 @@ final class Conversation {
   /// Everything before the first line of the case's own.
   func begin() throws {
     guard head["initialize"]?.bool == true else { return }
-    try send([
+    send([
       "jsonrpc": "2.0", "id": "init", "method": "initialize",
       "params": ["protocolVersions": ["0.1"], "rootPath": .string(folder.path)],
     ])
-    try expect(["id": "init", "result": ["$any": true]], skip: [])
-    try send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])
+    try expect(["id": "init", "result": ["$any": true]], skip: [], isLate: false)
+    send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])
   }
 
-  func run(_ step: Value) throws {
-    let skip = step["skip"]?.array ?? []
+  func run(_ step: Transcript.Step) throws {
+    let skip = (step["skip"]?.array ?? []) + (head["skip"]?.array ?? [])
     if let message = step["send"] {
-      try send(completed(try bindings.resolved(message)))
+      let whole = try bindings.resolved(completed(message))
+      if let text = step.sent, whole == message["$literal"] ?? message { send(text) } else { send(whole) }
     } else if let text = step["sendText"] {
       send(try bindings.bytes(text))
     } else if let text = step["sendRaw"] {
-      connection.send(try bindings.bytes(text))
+      unsent += try bindings.bytes(text)
     } else if let pattern = step["expect"] {
-      try expect(pattern, skip: skip)
+      try expect(pattern, skip: skip, isLate: step["late"]?.bool == true)
     } else if let patterns = step["expectUnordered"]?.array {
       let found = try patterns.map { _ in try next(skip, patterns) }
       try bindings.matchUnordered(patterns, found, at: "")
     } else if step["closeInput"] != nil {
+      flush()
       connection.close()
     } else if let code = step["expectExit"]?.integer {
       try expectEnd(code)
@@ -89,13 +100,17 @@ final class Conversation {
       let file = URL(filePath: bindings.resolved(path))
       try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(try bindings.bytes(step["text"] ?? "")).write(to: file)
-    } else {
+    } else if step["stop"] != nil {
+      isStopped = true
+    } else if step["note"] == nil {
       throw Mismatch("", "no step of ours: \(step)")
     }
   }
 
   /// After the last line the input ends, the server too, and nothing is left over.
   func end() throws {
+    if isStopped { return }
+    flush()
     if connection.session.ending == nil { connection.close() }
     try expectEnd(nil)
   }
@@ -105,6 +120,9 @@ final class Conversation {
   private func completed(_ message: Value) -> Value {
     switch message {
     case .array(let entries): return .array(entries.map(completed))
+    case .object(var members) where members["$repeat"] != nil:
+      members["$repeat"] = members["$repeat"].map(completed)
+      return .object(members)
     case .object(var members) where members["method"] != nil && members["jsonrpc"] == nil:
       members["jsonrpc"] = "2.0"
       return .object(members)
@@ -112,42 +130,63 @@ final class Conversation {
     }
   }
 
-  private func send(_ message: Value) throws { send(Array(message.text.utf8)) }
+  private func send(_ message: Value) { send(Array(message.text.utf8)) }
 
   private func send(_ text: [UInt8]) {
-    connection.send(framing == .lines ? text + [0x0A] : Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text)
+    unsent += framing == .lines ? text + [0x0A] : Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text
   }
 
-  private func expect(_ pattern: Value, skip: [Value]) throws {
-    let message = try next(skip, [pattern])
+  private func flush() {
+    let bytes = unsent
+    unsent = []
+    if !bytes.isEmpty { connection.send(bytes) }
+  }
+
+  private func expect(_ pattern: Value, skip: [Value], isLate: Bool) throws {
+    let message = try next(skip, [pattern], isLate: isLate)
+    if isLate { late[pattern.answeredIDs, default: 0] -= 1 }
     do { try bindings.match(pattern, message) } catch let mismatch as Mismatch {
       throw Mismatch(mismatch.path, "\(mismatch.reason)\nin \(message.text.prefix(1000))")
     }
   }
 
   private func expectEnd(_ code: Int?) throws {
+    flush()
     guard try wait(until: { connection.session.ending != nil }) else { throw Mismatch("", "the server goes on") }
     try read()
-    inbox.removeAll { isTalk($0) }
+    inbox.removeAll { isTalk($0) || isSkipped($0, head["skip"]?.array ?? []) }
     guard inbox.isEmpty else { throw Mismatch("", "something nobody expected: \(inbox.map(\.text))") }
     if let code, let found = connection.session.ending?.code, found != Int32(code) {
       throw Mismatch("", "expected exit status \(code), found \(found)")
     }
   }
 
-  /// The next message that is not to be skipped.
-  private func next(_ skip: [Value], _ patterns: [Value]) throws -> Value {
+  /// The next message that is not to be skipped; a late one wherever it stands, others behind those that are late.
+  private func next(_ skip: [Value], _ patterns: [Value], isLate: Bool = false) throws -> Value {
+    flush()
+    let own = patterns.map(\.answeredIDs)
+    var place = 0
     while true {
-      guard try wait(until: { !inbox.isEmpty || connection.session.ending != nil }), !inbox.isEmpty else {
+      guard try wait(until: { inbox.count > place || connection.session.ending != nil }), inbox.count > place else {
         throw Mismatch("", "nothing came; expected \(patterns.map { $0.text.prefix(300) })")
       }
-      let message = inbox.removeFirst()
-      if isTalk(message), !patterns.contains(where: { $0["method"] == message["method"] }) { continue }
-      let isSkipped = skip.contains { pattern in
-        var attempt = bindings
-        return (try? attempt.match(pattern, message)) != nil
+      let message = inbox[place]
+      let isOwn = own.contains(message.answeredIDs)
+      if isTalk(message) && !patterns.contains(where: { $0["method"] == message["method"] }) || isSkipped(message, skip)
+      {
+        inbox.remove(at: place)
+      } else if isOwn || !isLate && late[message.answeredIDs, default: 0] == 0 {
+        return inbox.remove(at: place)
+      } else {
+        place += 1
       }
-      if !isSkipped { return message }
+    }
+  }
+
+  private func isSkipped(_ message: Value, _ skip: [Value]) -> Bool {
+    skip.contains { pattern in
+      var attempt = bindings
+      return (try? attempt.match(pattern, message)) != nil
     }
   }
 
@@ -204,5 +243,15 @@ final class Conversation {
     guard input.count >= end.upperBound + count else { return nil }
     defer { input.removeFirst(end.upperBound + count) }
     return Array(input[end.upperBound..<end.upperBound + count])
+  }
+}
+
+extension Value {
+  /// The ids that a message, or its pattern, answers, in an order of their own; none where it answers nothing.
+  fileprivate var answeredIDs: [Value] {
+    if let inner = self["$literal"] ?? self["$unordered"] { return inner.answeredIDs }
+    let answers = (array ?? [self]).filter { $0["method"] == nil }
+    let ids = answers.compactMap { $0["id"] }.map { $0["$literal"] ?? $0 }
+    return ids.filter { $0 != .null }.sorted { $0.text < $1.text }
   }
 }

@@ -14,6 +14,7 @@ struct Bindings {
     case .string(let text): return .string(resolved(text))
     case .array(let elements): return .array(try elements.map(resolved))
     case .object(let members):
+      if let literal = members["$literal"] { return literal }
       if let name = members["$ref"]?.string {
         guard let bound = values[name] else { throw Mismatch("", "nothing is bound to \(name)") }
         return bound
@@ -45,7 +46,7 @@ struct Bindings {
     return result + rest
   }
 
-  /// The bytes of `sendRaw` and `file`: a string, or parts put together.
+  /// The bytes of `sendText`, `sendRaw` and `file`: a string, or parts put together.
   func bytes(_ value: Value) throws -> [UInt8] {
     switch value {
     case .string(let text): return Array(resolved(text).utf8)
@@ -55,6 +56,7 @@ struct Bindings {
         guard let data = Data(base64Encoded: text) else { throw Mismatch("", "no base64: \(text)") }
         return Array(data)
       }
+      if let text = members["$literal"]?.string { return Array(text.utf8) }
       return try bytes(try resolved(value))
     default: throw Mismatch("", "neither a string nor parts of one: \(value)")
     }
@@ -102,7 +104,9 @@ extension Bindings {
       guard let found else { throw Mismatch(path, "expected something, found nothing") }
       return found
     }
-    if members["$any"] != nil {
+    if let literal = members["$literal"] {
+      try matchLiteral(literal, try there(), at: path)
+    } else if members["$any"] != nil {
       _ = try there()
     } else if members["$absent"] != nil {
       if let found { throw Mismatch(path, "expected nothing, found \(short(found))") }
@@ -131,6 +135,26 @@ extension Bindings {
       return false
     }
     return true
+  }
+
+  /// As any pattern, but that nothing in it stands for anything else.
+  private func matchLiteral(_ wanted: Value, _ found: Value, at path: String) throws {
+    switch (wanted, found) {
+    case (.object(let members), .object(let others)):
+      for (name, member) in members {
+        guard let other = others[name] else {
+          throw Mismatch("\(path)/\(name)", "expected \(short(member)), found nothing")
+        }
+        try matchLiteral(member, other, at: "\(path)/\(name)")
+      }
+    case (.array(let elements), .array(let others)) where elements.count == others.count:
+      for (index, pair) in zip(elements, others).enumerated() {
+        try matchLiteral(pair.0, pair.1, at: "\(path)/\(index)")
+      }
+    default:
+      if let left = wanted.number, let right = found.number, left == right, wanted.isReal || found.isReal { return }
+      guard wanted == found else { throw Mismatch(path, "expected \(short(wanted)), found \(short(found))") }
+    }
   }
 
   /// Each pattern fits one of the values, in some order.

@@ -1,6 +1,7 @@
 // One conformance case: a file of steps, as Protocol/conformance/README.md describes them.
 
 import Foundation
+import JSON
 import Testing
 
 /// A case of Protocol/conformance.
@@ -34,9 +35,48 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   }()
 
   /// The lines, parsed: the first says what case it is.
-  func steps() throws -> [Value] {
+  func steps() throws -> [Step] {
     try Data(contentsOf: file).split(separator: 0x0A).enumerated().map { index, line in
-      do { return try Value(Array(line)) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
+      do { return try Step(line) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
     }
+  }
+
+  /// Plays it against a fresh server.
+  func play() throws {
+    let steps = try steps()
+    let conversation = try Conversation(self, steps.first?.value ?? [:])
+    // Files that come first are there before the server is.
+    let files = steps.dropFirst().prefix { $0["file"] != nil }
+    var line = 1
+    do {
+      for step in files {
+        line += 1
+        try conversation.run(step)
+      }
+      try conversation.begin()
+      for step in steps.dropFirst(line) {
+        line += 1
+        try conversation.run(step)
+      }
+      try conversation.end()
+    } catch { throw Mismatch("line \(line)", "\(error)") }
+  }
+
+  /// A line.
+  struct Step {
+    let value: Value
+    /// What is sent when nothing is filled in: members in the order of the file.
+    let sent: [UInt8]?
+
+    init(_ line: Data) throws {
+      let document = try JSONDocument(Array(line))
+      value = try document.read { try Value($0) }
+      sent = document.read { step in
+        let message = step["send"]["$literal"].kind == .absent ? step["send"] : step["send"]["$literal"]
+        return message.kind == .absent ? nil : Array(message.text.utf8)
+      }
+    }
+
+    subscript(name: String) -> Value? { value[name] }
   }
 }

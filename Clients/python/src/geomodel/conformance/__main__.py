@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import os
 import shutil
@@ -11,7 +12,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from .._find import find_checkout
 from .runner import Case, Runner
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return name, None, time.monotonic() - begin
 
     passed = failed = 0
-    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+    with _deep_recursion(), ThreadPoolExecutor(max(1, options.jobs)) as pool:
         for outcome in pool.map(run, files):
             if outcome is None:
                 continue
@@ -83,6 +84,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"FAIL  {name}  {seconds * 1000:.0f} ms\n    {failure}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
+
+
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Messages may be nested as deeply as a server reads them: Python's own limit would come first."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _files(paths: Sequence[str], parser: argparse.ArgumentParser) -> list[Path]:

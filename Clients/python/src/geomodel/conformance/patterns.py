@@ -10,7 +10,7 @@ from typing import Any, Mapping
 Bindings = dict[str, Any]
 _ABSENT = object()
 _NAME = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
-_MATCHERS = {"$any", "$type", "$absent", "$exact", "$approx", "$unordered", "$bind", "$ref", "$repeat"}
+_MATCHERS = {"$any", "$type", "$absent", "$exact", "$approx", "$unordered", "$bind", "$ref", "$repeat", "$literal"}
 
 
 @dataclass(eq=False)  # Not frozen: `with` statements write the traceback of what they pass on.
@@ -34,6 +34,8 @@ def fill(value: Any, bindings: Bindings) -> Any:
         return [fill(element, bindings) for element in value]
     if not isinstance(value, dict):
         return value
+    if "$literal" in value:
+        return value["$literal"]
     if "$ref" in value:
         if value["$ref"] not in bindings:
             raise KeyError(f"nothing is bound to {value['$ref']!r}")
@@ -45,7 +47,7 @@ def fill(value: Any, bindings: Bindings) -> Any:
 
 
 def raw(value: Any, bindings: Bindings) -> bytes:
-    """The bytes of a `sendRaw` or a `file`."""
+    """The bytes of a `sendText`, a `sendRaw` or a `file`."""
     if isinstance(value, list):
         return b"".join(raw(part, bindings) for part in value)
     if isinstance(value, dict) and "$base64" in value:
@@ -119,9 +121,20 @@ def _match_object(pattern: Mapping[str, Any], found: Any, bindings: Bindings, pa
     if not isinstance(found, dict):
         raise Mismatch(path, show(pattern), "nothing" if found is _ABSENT else found)
     for key, member in pattern.items():
-        step = key.replace("~", "~0").replace("/", "~1")
-        bindings = match(member, found.get(key, _ABSENT), bindings, f"{path}/{step}")
+        bindings = match(member, found.get(key, _ABSENT), bindings, f"{path}/{_step(key)}")
     return bindings
+
+
+def _match_literal(wanted: Any, found: Any, path: str) -> None:
+    """As `match`, where nothing stands for anything else."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key, member in wanted.items():
+            _match_literal(member, found.get(key, _ABSENT), f"{path}/{_step(key)}")
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for index, element in enumerate(wanted):
+            _match_literal(element, found[index], f"{path}/{index}")
+    elif not same(wanted, found):
+        raise Mismatch(path, show(wanted), "nothing" if found is _ABSENT else found)
 
 
 def _match_special(pattern: Mapping[str, Any], found: Any, bindings: Bindings, path: str) -> Bindings:
@@ -131,6 +144,9 @@ def _match_special(pattern: Mapping[str, Any], found: Any, bindings: Bindings, p
         return bindings
     if found is _ABSENT:
         raise Mismatch(path, show(dict(pattern)), "nothing")
+    if "$literal" in pattern:
+        _match_literal(pattern["$literal"], found, path)
+        return bindings
     if "$any" in pattern:
         return bindings
     if "$bind" in pattern:
@@ -170,6 +186,10 @@ def _has_type(value: Any, name: str) -> bool:
     if isinstance(value, (int, float)):
         return name == "number" or (name == "integer" and value == int(value))
     return name == {str: "string", dict: "object", list: "array", type(None): "null"}[type(value)]
+
+
+def _step(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _text(bindings: Bindings, name: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -19,6 +20,7 @@ from .patterns import Mismatch, fill, match, match_unordered, raw, show
 _QUIET = ("$/logMessage", "$/logTrace")
 _ENVELOPE = {"jsonrpc", "id", "method", "params", "result", "error"}
 _END = object()
+_IDs = tuple[str, ...]
 # Becomes the command, with a limit on the size of files; what the signal does is the command's again.
 _LIMITED = """
 import os, resource, signal, sys
@@ -63,7 +65,12 @@ class Runner:
         self._decoder = make_decoder(case.framing(framing))
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        # What came and is still to be looked at: late answers are looked for in it, and passed over until their turn.
         self._held: list[Any] = []
+        self._late = Counter(ids for _, step in case.steps if step.get("late") and (ids := _ids(step["expect"])))
+        self._skip: list[Any] = case.head.get("skip", [])
+        self._unsent: list[bytes] = []
+        self._is_stopped = False
         limit = case.head.get("fileSizeLimit")
         limited = [] if limit is None else [sys.executable, "-c", _LIMITED, str(limit)]
         self._command = [*limited, *command, *fill(case.head.get("args", []), self._bindings)]
@@ -81,8 +88,9 @@ class Runner:
             for number, step in steps[len(files) :]:
                 self._play(step)
             number += 1
-            self._outgoing.put(None)
-            self._expect_end(None)
+            if not self._is_stopped:
+                self._close_input()
+                self._expect_end(None)
         except Mismatch as mismatch:
             raise CaseFailure(f"line {number}: {self._story(mismatch)}") from None
         except (KeyError, OSError) as error:
@@ -107,15 +115,17 @@ class Runner:
 
     def _play(self, step: dict[str, Any]) -> None:
         if "send" in step:
-            message = _with_version(fill(step["send"], self._bindings))
+            message = fill(_with_version(step["send"]), self._bindings)
             body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-            self._outgoing.put(self._decoder.encode(body))
+            self._unsent.append(self._decoder.encode(body))
         elif "sendText" in step:
-            self._outgoing.put(self._decoder.encode(raw(step["sendText"], self._bindings)))
+            self._unsent.append(self._decoder.encode(raw(step["sendText"], self._bindings)))
         elif "sendRaw" in step:
-            self._outgoing.put(raw(step["sendRaw"], self._bindings))
+            self._unsent.append(raw(step["sendRaw"], self._bindings))
         elif "expect" in step:
-            self._message = self._next([step["expect"]], step.get("skip", []))
+            late = _ids(step["expect"]) if step.get("late") else ()
+            self._message = self._next([step["expect"]], step.get("skip", []), late)
+            self._late.subtract([late] if late else [])
             self._bindings = match(step["expect"], self._message, self._bindings)
         elif "expectUnordered" in step:
             patterns = step["expectUnordered"]
@@ -129,38 +139,66 @@ class Runner:
             self._message = messages
             self._bindings = match_unordered(patterns, self._message, self._bindings)
         elif "closeInput" in step:
-            self._outgoing.put(None)
+            self._close_input()
         elif "expectExit" in step:
             self._expect_end(step["expectExit"])
         elif "file" in step:
             path = Path(fill(step["file"], self._bindings))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(raw(step["text"], self._bindings))
-        else:
+        elif "stop" in step:
+            self._is_stopped = True
+        elif "leftOut" in step:
+            raise CaseFailure(f"{step['leftOut']} steps are missing here: the trace is not whole")
+        elif "note" not in step:
             raise CaseFailure(f"no such step: {show(step)}")
 
-    def _next(self, patterns: list[Any], skip: list[Any]) -> Any:
+    def _flush(self) -> None:
+        """What is sent in a row leaves in one piece, so that a cancel comes right behind its request."""
+        if self._unsent:
+            self._outgoing.put(b"".join(self._unsent))
+        self._unsent = []
+
+    def _close_input(self) -> None:
+        self._flush()
+        self._outgoing.put(None)
+
+    def _next(self, patterns: list[Any], skip: list[Any], late: _IDs = ()) -> Any:
+        """The next message; with `late` the one with those ids, whatever else comes before it."""
+        self._flush()
         methods = [pattern.get("method") for pattern in patterns if isinstance(pattern, dict)]
+        own = [_ids(pattern) for pattern in patterns]
         deadline = time.monotonic() + self._patience
+        place = 0
         while True:
-            self._message = None
-            try:
-                message = self._incoming.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise Mismatch("", show(patterns[0]), f"nothing within {self._patience:g} s") from None
-            if message is _END:
-                self._incoming.put(_END)
-                raise Mismatch("", show(patterns[0]), "nothing: the server ended its output")
-            self._message = message
-            if isinstance(message, Exception):
-                raise Mismatch("", "a message", f"nothing that can be read: {message}")
-            _check_envelope(message)
+            if place == len(self._held):
+                self._held.append(self._receive(patterns, deadline))
+            message = self._held[place]
+            ids = _ids(message)
             method = message.get("method") if isinstance(message, dict) else None
             if method in _QUIET and method not in methods:
-                continue
-            if any(self._matches(pattern, message) for pattern in skip):
-                continue
-            return message
+                del self._held[place]
+            elif any(self._matches(pattern, message) for pattern in [*skip, *self._skip]):
+                del self._held[place]
+            elif ids == late if late else not self._late[ids] or ids in own:
+                return self._held.pop(place)
+            else:
+                place += 1
+
+    def _receive(self, patterns: list[Any], deadline: float) -> Any:
+        self._message = None
+        try:
+            message = self._incoming.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise Mismatch("", show(patterns[0]), f"nothing within {self._patience:g} s") from None
+        if message is _END:
+            self._incoming.put(_END)
+            raise Mismatch("", show(patterns[0]), "nothing: the server ended its output")
+        self._message = message
+        if isinstance(message, Exception):
+            raise Mismatch("", "a message", f"nothing that can be read: {message}")
+        _check_envelope(message)
+        return message
 
     def _matches(self, pattern: Any, message: Any) -> bool:
         try:
@@ -234,9 +272,21 @@ class Runner:
 def _with_version(message: Any) -> Any:
     if isinstance(message, list):
         return [_with_version(one) for one in message]
+    if isinstance(message, dict) and "$repeat" in message:
+        return {**message, "$repeat": _with_version(message["$repeat"])}
     if isinstance(message, dict) and "method" in message and "jsonrpc" not in message:
         return {"jsonrpc": "2.0", **message}
     return message
+
+
+def _ids(message: Any) -> _IDs:
+    """The ids that a message, or its pattern, answers, as texts in their order; none where it answers nothing."""
+    while isinstance(message, dict) and ("$literal" in message or "$unordered" in message):
+        message = message["$literal"] if "$literal" in message else message["$unordered"]
+    answers = message if isinstance(message, list) else [message]
+    ids = [one.get("id") for one in answers if isinstance(one, dict) and "method" not in one]
+    plain = [one["$literal"] if isinstance(one, dict) and "$literal" in one else one for one in ids]
+    return tuple(sorted(json.dumps(one) for one in plain if one is not None))
 
 
 def _check_envelope(message: Any) -> None:

@@ -1,0 +1,194 @@
+"""What the server writes with `--trace-file` is a case that it passes, whatever was said in the session."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import itertools
+import json
+import os
+import random
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import Any
+
+import support
+import geomodel
+from geomodel.conformance.__main__ import main as conformance
+from geomodel.conformance.runner import Case, Runner
+from support import real_server
+
+SERVER = real_server()
+CAP = 40_000  # Bytes of a message.
+POINT = {"type": "Point", "coordinates": [1, 2]}
+
+
+def call(method: str, params: Any = None, **members: Any) -> bytes:
+    message = {"jsonrpc": "2.0", **members, "method": method, **({} if params is None else {"params": params})}
+    return json.dumps(message).encode()
+
+
+INITIALIZE = call("initialize", {"protocolVersions": ["0.1"]}, id=0)
+# Whose answers depend on nothing but what came before them.
+STEADY = [
+    call("rpc.discover", id="d"), call("session/describe", id=2**63 - 1), call("session/status", id=-(2**63)),
+    call("clock/get", id="clock"), call("task/list", id="t"), call("none/such", id="\u0000"), call("none/such"),
+    call("session/echo", {"$ref": "#/x", "a": {"$any": True, "$literal": [{"$bind": 1}]}, "$repeat": 2}, id="$ref"),
+    call("session/echo", {"v": "${tmp} ${fixtures} ${NONE} $", "w": ["\u0000", "\u2028\r\n", "\ud83d\ude00"]}, id="${tmp}"),
+    b'{"jsonrpc":"2.0","id":"\\u0024{tmp}","method":"session/echo","params":{"\\u0024ref":"\\u0024{tmp}"}}',
+    b'{"jsonrpc":"2.0","id":-0,"method":"session/echo","params":{"v":[1e308,-0,-0.0,1E2,1.0,1,0.1000000000000000055,1e-400,'
+    b"9223372036854775807,-9223372036854775808,9007199254740993,123456789012345678901.0]}}",
+    b' {"id" : 7 ,\t"method":"session/echo", "jsonrpc":"2.0",\r "params":{"b":1,"a":{"d":1,"c":2}}, "more":1}',
+    b'{"method":"session/echo","id":8}', b'{"jsonrpc":"1.0","method":"session/echo","id":8}', b'{"method":"session/echo"}',
+    b'{"jsonrpc":2,"method":"session/echo","id":8}', b'{"jsonrpc":"2.0","id":8}', b'{"jsonrpc":"2.0","id":8,"result":{}}',
+    b'{"jsonrpc":"2.0","id":null,"method":"session/echo"}', b'{"jsonrpc":"2.0","id":1.0,"method":"session/echo"}',
+    b'{"jsonrpc":"2.0","id":{"$ref":"a"},"method":"session/echo"}', b'{"jsonrpc":"2.0","id":9,"method":"session/echo","params":3}',
+    b"{}", b"[]", b"[1,[]]", b'[{"method":"session/echo","id":1}]', b'[[{"method":"session/echo","id":1}]]',
+    b"[" + call("session/echo", id=1) + b"," + call("session/echo", id="1") + b',{"$ref":"a"},' + call("exit/not") + b"]",
+    b"{", b'{"a":1,"a":2}', b'{"${tmp}":"${tmp}"', b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":1e999}}',
+    b'{"v":"\xff\xfe ${tmp}"}', b'{"v":"\\ud800"}', b'{"v":"\x00"}', b'{"v":99999999999999999999}', b'{"\\u0000":1}', b"{\x80",
+    b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":' + b"[" * 1900 + b"]" * 1900 + b"}}",
+    b"[" * 3000 + b"]" * 3000, call("session/echo", {"v": "x" * (CAP - 100)}, id="long"), b"{" + b'"$ref' * CAP,
+    call("overlay/create", {"id": "o", "view": "v"}, id=1), call("overlay/close", {"overlay": "o"}, id=1),
+    call("overlay/addGraphics", {"overlay": "o", "graphics": [{"geometry": POINT, "attributes": {"$ref": "a", "$": "${tmp}"}}]}, id=1),
+    call("overlay/get", {"overlay": "o"}, id="get"), call("feature/query", {"overlay": "o"}, id="query"),
+    call("state/observe", {"paths": ["/overlays/*", "/views/*"]}, id="observe"), call("state/get", {"path": "/overlays"}, id="g"),
+    call("map/create", {"id": "m", "title": "${tmp}"}, id=1), call("$/setTrace", {"value": "messages"}), call("edit/undo", id=1), call("edit/redo", id=1),
+    call("$/setTrace", {"value": "verbose"}), call("$/cancelRequest", {"id": "none"}), call("$/setTrace", {"value": "off"}),
+    call("model/apply", {"commands": [{"method": "map/create", "params": {"id": "m"}}] * 2}, id="twice"),
+]  # fmt: skip
+# A flight in manual time ends when it is cancelled, when its id is wanted again, or with the session.
+VIEW = [
+    call("clock/set", {"mode": "manual"}, id=1), call("map/create", {"id": "vm"}, id=1),
+    call("view/create", {"id": "v", "map": "vm", "width": 100, "height": 100}, id=1),
+]  # fmt: skip
+FLIGHT = [
+    call("view/animateViewpoint", {"view": "v", "viewpoint": {"type": "scale", "targetScale": 10}, "duration": 60}, id="f"),
+    call("$/cancelRequest", {"id": "f"}), call("clock/advance", {"seconds": 0.1}, id=3),
+    b"[" + call("view/animateViewpoint", {"view": "v", "viewpoint": {"type": "scale", "targetScale": 9}, "duration": 60}, id="b")
+    + b"," + call("session/echo", id=5) + b"]", call("$/cancelRequest", {"id": "b"}),
+]  # fmt: skip
+
+
+def framed(body: bytes, headers: bool, rng: random.Random) -> bytes:
+    if not headers:
+        return body.replace(b"\n", b" ") + rng.choice([b"\n", b"\n", b"\r\n", b"\n \n"])
+    head = rng.choice([b"Content-Length: %d\r\n\r\n", b"content-length:%d\n\n", b"X: ${tmp}\r\nCONTENT-LENGTH : %d\r\n\r\n"])
+    return rng.choice([b"", b"", b" \r\n"]) + head % len(body) + body
+
+
+def session(rng: random.Random, headers: bool) -> bytes:
+    said = [INITIALIZE, call("initialized", {})] if rng.random() < 0.9 else []
+    said += VIEW + rng.choices(STEADY + FLIGHT, k=40) if rng.random() < 0.5 else rng.choices(STEADY, k=40)
+    said += rng.choice([[], [call("exit")], [call("shutdown", id="end"), call("session/echo", id=2), call("exit"), b"{}"]])
+    stream = b"".join(framed(body, headers, rng) for body in said)
+    whole = framed(INITIALIZE, headers, rng)
+    ends = [b"", whole[: len(whole) // 2], whole.rstrip(), b"\xff\x00 ${tmp}\n", b"{\xff", b"[" * 50_000]
+    ends += [b"A: b\r\nContent-Length: x\xff\r\n\r\n{}", b"Content-Length: 50000\r\n\r\n{", b"A: " + b"b" * 9000] if headers else []
+    return stream + rng.choice(ends)
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class TraceTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.trace = Path(folder.name) / "trace.jsonl"
+
+    def record(self, said: bytes, rng: random.Random, *flags: str) -> None:
+        """Says it to a server, in pieces of any size, and reads what it answers to the end."""
+        command = [str(SERVER), "--trace-file", str(self.trace), *flags]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            assert server.stdin is not None and server.stdout is not None
+            reader = threading.Thread(target=server.stdout.read)
+            reader.start()
+            with contextlib.suppress(BrokenPipeError):
+                while said:
+                    size = rng.randint(1, rng.choice([10, 1000, 100_000]))
+                    os.write(server.stdin.fileno(), said[:size])
+                    said = said[size:]
+            with contextlib.suppress(BrokenPipeError):
+                server.stdin.close()
+            reader.join()
+
+    def replay(self) -> list[dict[str, Any]]:
+        """The trace's lines, once it has passed as a case."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            status = conformance(["--timeout", "60", str(self.trace), "--", str(SERVER)])
+        text = self.trace.read_text(encoding="utf-8")
+        self.assertEqual(status, 0, f"{out.getvalue()}\n{text[:2000]}\n...\n{text[-2000:]}")
+        return [json.loads(line) for line in text.split("\n") if line]
+
+    def test_random_sessions(self) -> None:
+        for seed in range(60):
+            rng = random.Random(seed)
+            with self.subTest(seed=seed), support.deep_recursion():
+                self.record(session(rng, seed % 2 == 0), rng, "--max-message-bytes", str(CAP))
+                self.replay()
+
+    def test_everything_once_in_both_framings(self) -> None:
+        for headers in (True, False):
+            rng = random.Random(headers)
+            said = [INITIALIZE, call("initialized", {}), *VIEW, *STEADY, *FLIGHT, call("shutdown", id="e"), call("exit")]
+            with self.subTest(headers=headers), support.deep_recursion():
+                self.record(b"".join(framed(body, headers, rng) for body in said), rng, "--max-message-bytes", str(CAP))
+                lines = self.replay()
+                self.assertEqual(lines[0]["framing"], "headers" if headers else "lines")
+                self.assertEqual(lines[0]["args"], ["--max-message-bytes", str(CAP)])
+                self.assertEqual(lines[-1], {"expectExit": 0})
+                steps = {name for line in lines[1:] for name in line}
+                self.assertEqual(steps, {"send", "sendText", "sendRaw", "expect", "note", "expectExit"})
+
+    def test_the_traces_of_cases(self) -> None:
+        folder = support.ROOT / "Protocol" / "conformance" / "session"
+        for path, framing in itertools.product(sorted(folder.glob("*.jsonl")), ("headers", "lines")):
+            with self.subTest(path.stem, framing=framing), tempfile.TemporaryDirectory() as tmp, support.deep_recursion():
+                command = [str(SERVER), "--trace-file", str(self.trace)]
+                Runner(Case(path), command, framing, support.ROOT / "Tests" / "Fixtures", Path(tmp).resolve(), 60).run()
+                self.replay()
+
+    def test_a_cancel_that_overtakes_a_large_message_stands_where_it_acts(self) -> None:
+        large = call("session/echo", {"v": "x" * (4 << 20)}, id="large")
+        said = [INITIALIZE, call("initialized", {}), *VIEW, FLIGHT[0], large, call("session/echo", id="next"),
+                call("$/cancelRequest", {"id": "f"}), call("$/cancelRequest", {"id": "next"})]  # fmt: skip
+        self.record(b"".join(body + b"\n" for body in said), random.Random(1))
+        self.replay()
+
+    def test_answers_to_work_may_come_in_any_order(self) -> None:
+        async def work() -> None:
+            async with geomodel.launch(str(SERVER), trace_file=self.trace) as server:
+                await server.source.open(path=support.ROOT / "Tests" / "Fixtures" / "naturalearth_110m.gpkg", id="w")
+                await server.map.create(id="m")
+                await server.map.add_layer(map="m", source="w", source_layer="countries", id="l")
+                load = server.options(progress=lambda value: None).layer.load(layer="l")
+                await asyncio.gather(load, *(server.session.echo(value=n) for n in range(3)))
+
+        asyncio.run(work())
+        lines = self.replay()
+        # It is found as well where it stands before what came before it.
+        late = next(line for line in lines if "late" in line and "featureCount" in line["expect"]["result"])
+        asked = next(place for place, line in enumerate(lines) if line.get("send", {}).get("method") == "layer/load")
+        lines.remove(late)
+        lines.insert(next(place for place in range(asked, len(lines)) if "expect" in lines[place]), late)
+        self.trace.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        self.replay()
+
+    def test_a_session_that_is_cut_short_stops_there(self) -> None:
+        command = [str(SERVER), "--trace-file", str(self.trace)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            assert server.stdin is not None and server.stdout is not None
+            server.stdin.write(b"".join(body + b"\n" for body in [INITIALIZE, call("initialized", {}), *VIEW, FLIGHT[0], STEADY[5]]))
+            server.stdin.flush()
+            while b"unknownMethod" not in server.stdout.readline():
+                pass
+            server.terminate()
+        self.assertEqual(self.replay()[-1], {"stop": True})
+
+
+if __name__ == "__main__":
+    unittest.main()

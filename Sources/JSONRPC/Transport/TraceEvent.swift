@@ -1,0 +1,33 @@
+// What a trace is made of: the traffic, copied, on its way from the loop to the thread that writes.
+
+/// What happened, on its way to the file. The bytes are copied on the loop, and looked at on the file's thread.
+enum TraceEvent: Sendable {
+  case begun(Framing)
+  case received([UInt8])
+  case unframed([UInt8])
+  case skipped(Int, endsLine: Bool)
+  case sent([UInt8], isLate: Bool)
+  case inputEnded
+  case ended(code: Int32?)
+  /// So many events were left out here.
+  case leftOut(Int)
+
+  init(_ traffic: Traffic) {
+    switch traffic {
+    case .received(let text): self = .received(Array(text))
+    case .unframed(let bytes): self = .unframed(Array(bytes))
+    case .skipped(let count, let endsLine): self = .skipped(count, endsLine: endsLine)
+    case .sent(let text, let isLate): self = .sent(Array(text), isLate: isLate)
+    case .inputEnded: self = .inputEnded
+    case .ended(let code): self = .ended(code: code)
+    }
+  }
+
+  /// Bytes of memory that it takes, about.
+  var size: Int {
+    switch self {
+    case .received(let bytes), .unframed(let bytes), .sent(let bytes, _): bytes.count + 64
+    default: 64
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// What a server writes of its traffic is a case that it passes: every session, whatever was said in it. The Python client's tests
+// say it again over pipes.
+
+import Foundation
+import GeoModel
+import GeoServices
+import JSONRPC
+import Logging
+import Testing
+
+struct TraceTests {
+  @Test(arguments: UInt64(0)..<40)
+  func `a random session's trace is passed by a server in memory`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let framing: Transcript.Framing = seed.isMultiple(of: 2) ? .lines : .headers
+    let folder = try TemporaryFolder()
+    let trace = folder.url.appending(path: "trace.jsonl")
+    try record(RandomSession.bytes(framing, using: &random), in: trace, using: &random)
+    let text = try folder.text("trace.jsonl")
+    #expect(text.contains("\n{\"expectExit\":"))
+    do { try Transcript(file: trace, framing: framing).play() } catch {
+      Issue.record("\(error)\n\(text.prefix(1000))\n...\n\(text.suffix(3000))")
+    }
+  }
+
+  /// Says it to a server with a trace, in pieces of any size.
+  private func record(_ bytes: [UInt8], in file: URL, using random: inout SeededGenerator) throws {
+    let recorder = try #require(TraceFile(path: file.path, varying: ["now", "residentBytes", "unread"]))
+    let loop = ManualLoop(offloading: .threads)
+    var configuration = Configuration(
+      transformer: proj, geodesy: proj, workingDirectory: repository.path, version: "test",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Instant(nanoseconds: 0) })
+    configuration.limits.messageBytes = 64 << 20
+    let connection = MemoryConnection(Host.makeSession(configuration, on: loop, recorder: recorder), on: loop)
+    var place = 0
+    while place < bytes.count {
+      let end = min(place + Int.random(in: 1...3000, using: &random), bytes.count)
+      connection.send(Array(bytes[place..<end]))
+      place = end
+    }
+    connection.close()
+    #expect(loop.run(until: { connection.session.ending != nil }, seconds: 10))
+    recorder.close()
+  }
+}
+
+/// What nobody should say, and what anybody says, in any order.
+private enum RandomSession {
+  static func bytes(_ framing: Transcript.Framing, using random: inout SeededGenerator) -> [UInt8] {
+    var said = [request("0", "initialize", #"{"protocolVersions":["0.1"]}"#), notification("initialized")].map {
+      Array($0.utf8)
+    }
+    if Bool.random(using: &random) { said += view.map { Array($0.utf8) } }
+    for _ in 0..<40 {
+      let isText = Int.random(in: 0..<8, using: &random) > 0
+      said.append(
+        isText ? Array((texts.randomElement(using: &random) ?? "").utf8) : bytes.randomElement(using: &random) ?? [])
+    }
+    let ends: [[String]] = [
+      [], [notification("exit")], [request("\"end\"", "shutdown"), texts[0], notification("exit")],
+    ]
+    said += (ends.randomElement(using: &random) ?? []).map { Array($0.utf8) }
+    var stream = said.flatMap { frame($0, framing) }
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: stream += Array("{\"jsonrpc\":\"2.0\",\"id\":1,".utf8)
+    case 1: stream += [0xFF, 0x00, 0x0A]
+    default: break
+    }
+    return stream
+  }
+
+  private static func frame(_ body: [UInt8], _ framing: Transcript.Framing) -> [UInt8] {
+    framing == .lines ? body + [0x0A] : Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body
+  }
+
+  private static func request(_ id: String, _ method: String, _ params: String = "{}") -> String {
+    #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#
+  }
+
+  private static func notification(_ method: String, _ params: String = "{}") -> String {
+    #"{"jsonrpc":"2.0","method":"\#(method)","params":\#(params)}"#
+  }
+
+  private static let view = [
+    request("1", "clock/set", #"{"mode":"manual"}"#), request("1", "map/create", #"{"id":"m"}"#),
+    request("1", "view/create", #"{"id":"v","map":"m","width":100,"height":100}"#),
+  ]
+
+  private static let flight = request(
+    "\"f\"", "view/animateViewpoint", #"{"view":"v","viewpoint":{"type":"scale","targetScale":10},"duration":60}"#)
+
+  private static let texts = [
+    request("1", "session/echo", ##"{"$ref":"#/x","a":{"$any":true,"$literal":[{"$bind":1}]},"$repeat":2}"##),
+    request("\"${tmp}\"", "session/echo", #"{"v":"${tmp} ${NONE} $","w":["\u0000","\u2028","é"]}"#),
+    request("-9223372036854775808", "session/echo", #"{"\u0024ref":"\u0024{tmp}"}"#),
+    request("-0", "session/echo", #"{"v":[1e308,-0,-0.0,1E2,1.0,0.1000000000000000055,9223372036854775807]}"#),
+    request("\"\\u0000\"", "none/such"), request("null", "session/echo"), request("1.0", "session/echo"),
+    request("{\"$ref\":\"a\"}", "session/echo"), request("1", "rpc.discover"), request("2", "session/status"),
+    request("\"é\"", "session/echo", #"{"b":1,"a":{"d":1,"c":2},"${tmp}":0}"#), notification("none/such"),
+    #"{"method":"session/echo","id":8}"#, #"{"jsonrpc":"1.0","method":"session/echo","id":8}"#,
+    #"{"jsonrpc":"2.0","id":8}"#,
+    "{}", "[]", "3", "\"x\"", "[1,[]]", #"[[{"method":"session/echo","id":1}]]"#, "{", #"{"a":1,"a":2}"#, #"{"${tmp}"#,
+    request("1", "session/echo", #"{"v":1e999}"#), request("1", "session/echo", "[{\"v\":\"\\ud800\"}]"),
+    request(
+      "1", "session/echo", #"{"v":\#(String(repeating: "[", count: 300))\#(String(repeating: "]", count: 300))}"#),
+    "[\(request("1", "session/echo")),\(request("\"1\"", "session/echo")),{\"$ref\":1},\(notification("none/such"))]",
+    request("1", "overlay/create", #"{"id":"o","view":"v"}"#), request("1", "overlay/close", #"{"overlay":"o"}"#),
+    request(
+      "1", "overlay/addGraphics",
+      #"{"overlay":"o","graphics":[{"geometry":{"type":"Point","coordinates":[1,2]},"attributes":{"$ref":"a"}}]}"#),
+    request("\"q\"", "feature/query", #"{"overlay":"o"}"#), request("3", "state/get", #"{"path":"/overlays"}"#),
+    request("4", "state/observe", #"{"paths":["/overlays/*","/views/*"]}"#), request("5", "edit/undo"),
+    notification("$/setTrace", #"{"value":"verbose"}"#), notification("$/cancelRequest", #"{"id":"f"}"#), flight,
+    request("6", "clock/advance", #"{"seconds":0.1}"#), "[\(flight),\(request("7", "session/echo"))]",
+  ]
+
+  private static let bytes: [[UInt8]] = [
+    [0x7B, 0xFF, 0xFE], [0x7B, 0x22, 0x00, 0x22, 0x7D], Array("{\"v\":\"".utf8) + [0xED, 0xA0, 0x80],
+    [0x5B, 0x80, 0x24, 0x7B],
+  ]
+}
