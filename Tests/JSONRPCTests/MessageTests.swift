@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct MessageTests {
   @Test(arguments: [
-    ("{oops", "parseError"), ("", ""), (#"{"a":1,"a":2}"#, "duplicateKey"), ("123456789012345678901", "parseError"),
-    (#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"echo"}"#, "parseError"),
+    ("{oops", "parseError"), ("", ""), (#"{"a":1,"a":2}"#, "duplicateKey"),
     (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\ud800"}}"#, "parseError"),
     (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a\u0000":1}}"#, "parseError"),
     (String(repeating: "[", count: 5000), "tooDeep"),

@@ -142,7 +142,7 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             flight = asyncio.create_task(
                 self.server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 10}, duration=60)
             )
-            values = {"parseError": 2**70, "tooDeep": deep, "duplicateKey": {1: 1, "1": 2}}
+            values = {"parseError": {"a\0b": 1}, "tooDeep": deep, "duplicateKey": {1: 1, "1": 2}}
             calls = [self.server.session.echo(value=value) for value in ("before", *values.values(), "after")]
             first, *refused, last = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
             self.assertEqual((first, last), ({"value": "before"}, {"value": "after"}))
