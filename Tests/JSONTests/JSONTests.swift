@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: [
     ("{", JSONSyntaxError.Kind.malformed), (#"{"a":1,"a":2}"#, .duplicateKey), (#""\ud800""#, .malformed),
-    ("[1,]", .malformed), ("18446744073709551616", .malformed), (#"{"a\u0000":1}"#, .malformed), ("1 2", .malformed),
+    ("[1,]", .malformed), ("1e400", .malformed), (#"{"a\u0000":1}"#, .malformed), ("1 2", .malformed),
     ("", .malformed), (String(repeating: "[", count: 3000), .tooDeep),
   ])
   func `what is no JSON is refused with its kind`(text: String, kind: JSONSyntaxError.Kind) {
