@@ -13,6 +13,7 @@ extension String {
   /// Whether both are written alike, by their code points.
   ///
   /// - Complexity: O(n), a comparison of bytes.
+  @inlinable
   public func isWritten(as other: String) -> Bool {
     let count = utf8.count
     guard count == other.utf8.count else { return false }
@@ -32,12 +33,14 @@ extension String {
 
 extension String {
   /// No text is written as what is not there.
+  @inlinable
   public func isWritten(as other: String?) -> Bool { other.map { isWritten(as: $0) } ?? false }
 }
 
 extension StringProtocol {
   /// Whether it begins as the other is written. `hasPrefix` is less than that, for a mark that combines with the last character hides
   /// it, and more, as `==` is.
+  @inlinable
   public func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }
 
@@ -48,6 +51,7 @@ public protocol ExactlyComparable: Sendable {
 }
 
 extension String: ExactlyComparable {
+  @inlinable
   public func hashWritten(into hasher: inout Hasher) {
     var text = self
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -55,14 +59,14 @@ extension String: ExactlyComparable {
 }
 
 extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
+  @inlinable
   public func isWritten(as other: Wrapped?) -> Bool {
-    switch (self, other) {
-    case (let left?, let right?): left.isWritten(as: right)
-    case (nil, nil): true
-    default: false
-    }
+    guard let left = self else { return other == nil }
+    guard let right = other else { return false }
+    return left.isWritten(as: right)
   }
 
+  @inlinable
   public func hashWritten(into hasher: inout Hasher) {
     hasher.combine(self == nil)
     self?.hashWritten(into: &hasher)
@@ -70,10 +74,14 @@ extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
 }
 
 extension Array: ExactlyComparable where Element: ExactlyComparable {
+  @inlinable
   public func isWritten(as other: [Element]) -> Bool {
-    count == other.count && zip(self, other).allSatisfy { $0.isWritten(as: $1) }
+    guard count == other.count else { return false }
+    for index in indices where !self[index].isWritten(as: other[index]) { return false }
+    return true
   }
 
+  @inlinable
   public func hashWritten(into hasher: inout Hasher) {
     hasher.combine(count)
     for element in self { element.hashWritten(into: &hasher) }
@@ -98,7 +106,11 @@ public struct Exact<Value: ExactlyComparable>: Hashable, Sendable {
 
 /// A text that is equal to those that are written alike: a key of dictionaries and sets.
 public struct ExactText: Hashable, Sendable {
-  @Exact public private(set) var text: String
+  public let text: String
 
-  public init(_ text: String) { self.text = text }
+  @inlinable public init(_ text: String) { self.text = text }
+  @inlinable
+  public static func == (left: Self, right: Self) -> Bool { left.text.isWritten(as: right.text) }
+  @inlinable
+  public func hash(into hasher: inout Hasher) { text.hashWritten(into: &hasher) }
 }

@@ -16,11 +16,11 @@ import Synchronization
 
 /// What is being saved when the process ends.
 public enum UnfinishedSaves {
-  fileprivate static let files = Mutex<Set<String>>([])
+  fileprivate static let files = Mutex<Set<ExactText>>([])
 
   /// Takes away what was written so far; the files themselves stay as they are.
   public static func remove() {
-    files.withLock { for name in $0 { unlink(name) } }
+    files.withLock { for name in $0 { unlink(name.text) } }
   }
 }
 
@@ -55,7 +55,7 @@ struct AtomicFile: ~Copyable {
       // What an earlier process of this number left behind is not ours to touch.
     } while descriptor < 0 && errno == EEXIST
     guard descriptor >= 0 else { throw RPCError(savingTo: target, errno) }
-    UnfinishedSaves.files.withLock { _ = $0.insert(name) }
+    UnfinishedSaves.files.withLock { _ = $0.insert(ExactText(name)) }
     let file = AtomicFile(target: target, temporary: name, descriptor: descriptor)
     // The mask of the process took bits from a mode that is to be kept.
     if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
@@ -63,7 +63,7 @@ struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    defer { UnfinishedSaves.files.withLock { _ = $0.remove(temporary) } }
+    defer { UnfinishedSaves.files.withLock { _ = $0.remove(ExactText(temporary)) } }
     guard isOpen else { return }
     close(descriptor)
     unlink(temporary)
@@ -107,7 +107,7 @@ extension FilePolicy {
   /// - Parameter path: absolute.
   func resolveForWriting(_ path: String) throws(RPCError) -> String {
     func refused(_ reason: String) -> RPCError { RPCError(FormatError.refused(path: path, reason: reason)) }
-    if path.hasPrefix("/vsi") { throw refused("virtual files are not allowed") }
+    if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()
     if lstat(path, &status) == 0 {
       guard let real = realPath(path) else { throw RPCError(savingTo: path, errno) }
