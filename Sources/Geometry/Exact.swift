@@ -110,7 +110,7 @@ public struct ExactText: Hashable, Sendable {
 
   @inlinable public init(_ text: String) { self.text = text }
   @inlinable
-  public static func == (left: Self, right: Self) -> Bool { left.text.isWritten(as: right.text) }
+  public static func == (left: ExactText, right: ExactText) -> Bool { left.text.isWritten(as: right.text) }
   @inlinable
   public func hash(into hasher: inout Hasher) { text.hashWritten(into: &hasher) }
 }
