@@ -55,6 +55,26 @@ struct DocumentTests {
     #expect(try server.line().contains(#""isModified":true"#))
   }
 
+  @Test(arguments: 0..<6)
+  func `a server that ends amid a save leaves one whole document, and nothing beside it`(turn: Int) throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "a.json").path
+    let server = try server(#"exec "$0""#)
+    #expect(try save(server, to: path).contains(#""isModified":false"#))
+    let old = try String(contentsOfFile: path, encoding: .utf8)
+    for _ in 0..<10 {
+      try server.send(Self.add + "\n")
+      _ = try server.line()
+    }
+    let end = turn.isMultiple(of: 2) ? exitMessage : request("4", "shutdown") + "\n" + exitMessage
+    try server.send(request("3", "document/save") + "\n" + end + "\n")
+    #expect(try server.waitForExit() == .code(turn.isMultiple(of: 2) ? 1 : 0))
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text == old || text.hasSuffix("}\n") && text.count > 20_000 * 20)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"])
+  }
+
   @Test func `a folder that is read-only keeps what is in it`() throws {
     let folder = try folder()
     defer {

@@ -16,11 +16,19 @@ import Synchronization
 
 /// What is being saved when the process ends.
 public enum UnfinishedSaves {
-  fileprivate static let files = Mutex<Set<ExactText>>([])
+  fileprivate struct Files {
+    var names: Set<ExactText> = []
+    /// Once the process ends nothing is begun.
+    var isOver = false
+  }
+  fileprivate static let files = Mutex(Files())
 
-  /// Takes away what was written so far; the files themselves stay as they are.
+  /// Takes away what was written so far, and begins nothing more; the files themselves stay as they are.
   public static func remove() {
-    files.withLock { for name in $0 { unlink(name.text) } }
+    files.withLock { files in
+      files.isOver = true
+      for name in files.names { unlink(name.text) }
+    }
   }
 }
 
@@ -47,15 +55,19 @@ struct AtomicFile: ~Copyable {
     let mode = FileIdentity(path: target).map { mode_t($0.mode & 0o7777) }
     let folder = target.parentFolder
     var name = ""
-    var descriptor: CInt = -1
-    repeat {
-      let number = written.add(1, ordering: .relaxed).newValue
-      name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
-      descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
-      // What an earlier process of this number left behind is not ours to touch.
-    } while descriptor < 0 && errno == EEXIST
-    guard descriptor >= 0 else { throw RPCError(savingTo: target, errno) }
-    UnfinishedSaves.files.withLock { _ = $0.insert(ExactText(name)) }
+    let (descriptor, problem) = UnfinishedSaves.files.withLock { files -> (CInt, CInt) in
+      guard !files.isOver else { return (-1, ECANCELED) }
+      while true {
+        let number = written.add(1, ordering: .relaxed).newValue
+        name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
+        let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
+        // What an earlier process of this number left behind is not ours to touch.
+        if descriptor < 0, errno == EEXIST { continue }
+        if descriptor >= 0 { files.names.insert(ExactText(name)) }
+        return (descriptor, errno)
+      }
+    }
+    guard descriptor >= 0 else { throw RPCError(savingTo: target, problem) }
     let file = AtomicFile(target: target, temporary: name, descriptor: descriptor)
     // The mask of the process took bits from a mode that is to be kept.
     if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
@@ -63,7 +75,7 @@ struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    defer { UnfinishedSaves.files.withLock { _ = $0.remove(ExactText(temporary)) } }
+    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(ExactText(temporary)) } }
     guard isOpen else { return }
     close(descriptor)
     unlink(temporary)
