@@ -28,6 +28,8 @@ extension World {
     history.forgetAll()
     history.noteSaved()
     document.number += 1
+    // A save of the old one names this one no more.
+    document.naming = nil
     document.foreign = foreign
     setPath(path)
     recordHistory(since: before)

@@ -88,7 +88,7 @@ enum GeometryWriter {
     writer.beginArray()
     writer.value(point.x)
     writer.value(point.y)
-    if let z = point.z { writer.value(z) }
+    if let z = point.z, !z.isNaN { writer.value(z) }
     writer.endArray()
   }
 

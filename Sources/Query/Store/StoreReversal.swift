@@ -23,7 +23,7 @@ public struct StoreReversal: Sendable {
   }
 
   /// What the store was about to give out before the edit.
-  let mark: StoreMark
+  private(set) var mark: StoreMark
   private(set) var step: Step
 
   init(to mark: StoreMark, _ step: Step) {
@@ -72,6 +72,7 @@ public struct StoreReversal: Sendable {
     step = .added([])
     values.append(further)
     step = .changed(values)
+    mark.schema.come(by: next.mark.schema)
     return true
   }
 }
@@ -89,7 +90,7 @@ public struct ChangedFeatures: Hashable, Sendable {
 struct StoreMark: Sendable {
   let nextID: Int
   let nextRow: UInt32
-  let schema: FeatureSchema.Mark
+  var schema: FeatureSchema.Mark
 }
 
 extension FeatureStore {
@@ -109,6 +110,11 @@ extension FeatureSchema {
     fileprivate let seen: [UInt8]
     /// Names to be added on the way there.
     fileprivate var names: ArraySlice<String> = []
+
+    /// Is gone to from where one goes to `first` by now: what names were added on the way to that are added on this way, too.
+    mutating func come(by first: Mark) {
+      if !first.names.isEmpty { names = first.names + names }
+    }
   }
 
   var mark: Mark { Mark(count: count, seen: seen) }
