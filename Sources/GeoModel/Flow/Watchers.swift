@@ -92,7 +92,11 @@ extension World {
       func add(_ watcher: Watcher) {
         if case .link(let id, let fromFirst) = watcher {
           if id == maker { return }
-          if change.origin == .undo, let link = links[id], hasComeBack(link) || isBack(link, &restored) { return }
+          if let link = links[id], change.origin == .undo || isDerivedAgain(link.first),
+            hasComeBack(link) || isBack(link, &restored)
+          {
+            return
+          }
           if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
             due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
           }
@@ -136,13 +140,25 @@ extension World {
     return restored.has(link.first) && restored.has(link.second)
   }
 
-  /// Whether undo brings back what stands at a place.
+  /// Whether undo has brought back all that a derived property at a place follows, so that it is again what it was.
+  private func isDerivedAgain(_ path: ModelPath) -> Bool {
+    guard takenBack != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
+      let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2])
+    else { return false }
+    return property.derivation != nil && isUndone(path)
+  }
+
+  /// Whether undo brings back what stands at a place, or all that it follows.
   private func isUndone(_ path: ModelPath) -> Bool {
     guard let object = path.object else { return false }
     guard object.collection == .viewModels, path.names.count > 2 else {
       return object.collection.kind.isUndoable || object.collection == .environments
     }
-    return (try? viewModels[ViewModelID(object.id)]?.property(path.names[2]).isUndone) ?? false
+    guard let model = viewModels[ViewModelID(object.id)], let property = try? model.property(path.names[2]) else {
+      return false
+    }
+    return property.derivation == nil
+      ? property.isUndone : model.sources(of: property.name).allSatisfy { isUndone($0.path) }
   }
 
   /// How much has been recorded since ``begin(origin:)``.
