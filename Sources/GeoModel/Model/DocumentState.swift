@@ -1,5 +1,7 @@
 // What the world knows of the file that it is kept in, and what that file held that this version does not know.
 
+import Geometry
+
 /// The document that the model is.
 public struct DocumentState: Sendable {
   /// Its file, absolute; nil before it is first saved.
@@ -11,6 +13,8 @@ public struct DocumentState: Sendable {
   /// The newest save that has been noted.
   var lastSave = 0
   var savesBegun = 0
+  /// By file, the newest save that has written it.
+  var written: [ExactText: Int] = [:]
   /// The file that a save under way gives the document, as the client named it, and that save's number.
   var naming: (name: String, number: Int)?
 }

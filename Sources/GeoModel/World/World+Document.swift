@@ -11,9 +11,19 @@ extension World {
   /// - Parameters:
   ///   - other: what was read from a document; nothing runs in it.
   ///   - path: the document's file, absolute.
+  ///   - saves: how many saves had begun before it was read. Where a later one has written the file, nobody knows which was read.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers) {
+  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
     become(other, path: path, foreign)
+    if document.written[ExactText(path)] ?? 0 > saves { noteForeignSave() }
+  }
+
+  /// Something else may stand in the document's file than the document.
+  private mutating func noteForeignSave() {
+    let before = history.state
+    isStep = false
+    history.noteOtherChange()
+    recordHistory(since: before)
   }
 
   private mutating func become(_ other: World?, path: String?, _ foreign: ForeignMembers) {
@@ -105,7 +115,11 @@ extension World {
   /// - Returns: whether the document is still the one that was saved.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
-    guard ticket.document == document.number else { return false }
+    document.written[ExactText(path)] = max(ticket.number, document.written[ExactText(path)] ?? 0)
+    guard ticket.document == document.number else {
+      if document.path?.isWritten(as: path) == true { noteForeignSave() }
+      return false
+    }
     guard ticket.number > document.lastSave else { return true }
     let before = history.state
     isStep = false
@@ -120,6 +134,9 @@ extension World {
   public mutating func abandonSave(_ ticket: SaveTicket) {
     if ticket.document == document.number, document.naming?.number == ticket.number { document.naming = nil }
   }
+
+  /// How many saves have begun in the session.
+  public var savesBegun: Int { document.savesBegun }
 
   /// The file that the document is about to have, as the client named it.
   public var nameUnderWay: String? { document.naming?.name }

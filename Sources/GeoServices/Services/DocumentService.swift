@@ -42,12 +42,13 @@ enum DocumentService: DocumentHandlers {
   ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
+    let saves = world.savesBegun
     // What is being saved may be what is to be read.
     return TaskPlan(awaiting: { $0.tasks.saves }) { worker in
       let path = try path(worker.files)
       let (read, foreign) = try DocumentFile.read(path, into: empty, worker)
       return { world in
-        world.open(read, path: path, foreign)
+        world.open(read, path: path, foreign, after: saves)
         return info(world)
       }
     }
