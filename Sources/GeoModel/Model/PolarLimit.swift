@@ -12,9 +12,8 @@ public struct PolarLimit: Hashable, Sendable {
   /// Nil for a reference whose poles have a place, or in which parallels are no straight lines.
   public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else { return nil }
-    // What most maps are in is asked for with every query: half the circumference of its sphere of 6,378,137 metres.
     guard info.reference != .webMercator else {
-      y = -6_378_137 * .pi...6_378_137 * .pi
+      y = -WorldWrap.webMercatorReach...WorldWrap.webMercatorReach
       return
     }
     func place(_ longitude: Double, _ latitude: Double) -> Point? {

@@ -9,15 +9,18 @@ public struct WorldWrap: Hashable, Sendable {
   public let width: Double
   public var xMax: Double { xMin + width }
 
+  /// How far Web Mercator goes from its middle to each side, in metres: half the circumference of its sphere. Most maps are in it, and
+  /// with every query it is asked how far they go.
+  static let webMercatorReach = 6_378_137 * Double.pi
+
   /// Nil for a reference made for a part of the world.
   public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else {
       (xMin, width) = (-180, 360)
       return
     }
-    // What most maps are in is asked for with every query: half the circumference of its sphere of 6,378,137 metres.
     guard info.reference != .webMercator else {
-      (xMin, width) = (-6_378_137 * .pi, 2 * 6_378_137 * .pi)
+      (xMin, width) = (-Self.webMercatorReach, 2 * Self.webMercatorReach)
       return
     }
     // Cylindrical projections alone have the same x all along a meridian.

@@ -53,10 +53,11 @@ enum ModelService: ModelHandlers {
 
   /// The first command, with those behind it that update graphics of the same overlay.
   private static func row(in commands: ArraySlice<Command>) -> ArraySlice<Command> {
-    guard commands.first?.method == "overlay/updateGraphics" else { return commands.prefix(1) }
+    let method = "\(OverlayProtocol.UpdateGraphics.name)"
+    guard commands.first?.method == method else { return commands.prefix(1) }
     let overlay = commands.first.flatMap { try? $0.params["overlay"].string() }
     return commands.prefix {
-      $0.method == "overlay/updateGraphics" && (try? $0.params["overlay"].string()) == overlay
+      $0.method == method && (try? $0.params["overlay"].string()) == overlay
     }
   }
 
