@@ -283,6 +283,7 @@ public final class ServerProcess {
 
 /// Waits until a process, not only a child, has ended.
 public func waitForDeath(of process: pid_t, seconds: Int32) -> Bool {
+  // As the system declares it; Glibc's module hides it.
   typealias Open = @convention(c) (pid_t, CUnsignedInt) -> CInt
   guard let symbol = dlsym(nil, "pidfd_open") else { return false }
   let descriptor = unsafeBitCast(symbol, to: Open.self)(process, 0)

@@ -59,4 +59,5 @@ import geomodel  # noqa: E402
 async def arrived(server: geomodel.Client, method: str) -> None:
     """Until the fake server has seen a message of that method."""
     while method not in [message.get("method") for message in (await server.call("test/log"))["log"]]:
+        # Lets others run; the server's answer is what is waited for.
         await asyncio.sleep(0)

@@ -219,10 +219,12 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(geomodel.CallTimeoutError):
                 await stream.get(timeout=0.05)
             waiter = asyncio.create_task(_collect(stream))
+            # A turn of the loop, in which it begins to wait.
             await asyncio.sleep(0)
             stream.close()
             self.assertEqual(await waiter, [])
             rest = asyncio.create_task(_collect(server.notifications("test/told")))
+            # The same.
             await asyncio.sleep(0)
         self.assertEqual(await rest, [])
 
@@ -366,6 +368,7 @@ class EndTests(unittest.IsolatedAsyncioTestCase):
 
         task = asyncio.create_task(run())
         while not started:
+            # Lets the task run; nothing is waited for by time.
             await asyncio.sleep(0)
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):

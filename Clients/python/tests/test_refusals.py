@@ -47,6 +47,7 @@ class RefusalTests(unittest.IsolatedAsyncioTestCase):
     async def test_a_request_that_was_cancelled_and_refused_is_forgotten(self) -> None:
         async with geomodel.launch(FAKE) as server:
             refused = asyncio.create_task(server.call("test/refuse"))
+            # A turn of the loop, in which it is sent.
             await asyncio.sleep(0)
             refused.cancel()
             await arrived(server, "map/get")

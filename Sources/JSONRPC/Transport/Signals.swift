@@ -30,5 +30,6 @@ func installSignals(cleanUp: @escaping @Sendable () -> Void) {
 private func isIgnored(_ number: CInt) -> Bool {
   var action = sigaction()
   guard sigaction(number, nil, &action) == 0 else { return false }
+  // Functions cannot be compared, their addresses can.
   return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }

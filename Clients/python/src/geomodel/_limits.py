@@ -1,4 +1,7 @@
-"""What a server refuses as a whole, found before it is sent: such a refusal names no request, so it comes too late."""
+"""What a server refuses as a whole, found before it is sent: such a refusal names no request, so it comes too late.
+
+Integers beyond 64 bits are found as well: a server would keep the nearest double and say nothing.
+"""
 
 from __future__ import annotations
 
