@@ -123,7 +123,7 @@ extension Wire {
     }
   }
 
-  static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPlace {
+  static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
     let role: LayerRole? =
       switch role {
       case .operational: .operational
@@ -131,7 +131,7 @@ extension Wire {
       case .reference: .reference
       case nil: nil
       }
-    return LayerPlace(role: role, group: group.map { ID($0) }, index: index)
+    return LayerPosition(role: role, group: group.map { ID($0) }, index: index)
   }
 
   static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
