@@ -130,6 +130,8 @@ struct TypeDefinition {
   /// What Python calls it, and what it takes where an array of these is a parameter.
   var python: String?
   var pythonArray: String?
+  /// Of an opaque type; nil where strict clients may send any members.
+  var strictness: Strictness?
   var example: Tree?
 
   var properties: [Property] {
@@ -141,6 +143,8 @@ struct TypeDefinition {
   }
 }
 
+/// When the members that an opaque type's schema names are all that strict clients may send.
+enum Strictness: String, CaseIterable { case always, untagged }
 enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
 enum Shape: String, CaseIterable { case query, command, process, task, session, lifecycle }
 enum Direction: String, CaseIterable { case serverToClient, clientToServer }

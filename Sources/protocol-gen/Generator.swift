@@ -19,6 +19,7 @@ struct Generator {
     }
     files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
+    files["Members.swift"] = SwiftMembers(definition: definition, coding: coding, imports: swiftImports).file()
     files["ErrorKinds.swift"] = tables.errorKinds()
     return files
   }

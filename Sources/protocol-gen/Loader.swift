@@ -116,6 +116,7 @@ struct Loader {
     var unit: String?
     var python: String?
     var pythonArray: String?
+    var strictness: Strictness?
     switch reader.requiredString("kind") {
     case "object": kind = .object(properties(reader.list("properties", isRequired: true), since: about.since))
     case "union":
@@ -134,6 +135,7 @@ struct Loader {
       kind = .scalar(.number, constraints(reader))
     case "opaque":
       kind = .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]))
+      strictness = reader.choice("strict", Strictness.self)
       pythonArray = reader.string("pythonArray")
       python = reader.string("python") ?? "Any"
     case let other:
@@ -144,7 +146,7 @@ struct Loader {
     }
     return TypeDefinition(
       name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
-      example: reader.optional("example"))
+      strictness: strictness, example: reader.optional("example"))
   }
 
   private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {

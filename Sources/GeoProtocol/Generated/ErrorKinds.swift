@@ -50,7 +50,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownId
   /// The id is taken, or was an object's of this document that has been closed and that undo might bring back.
   case idExists
-  /// `clear` names what cannot be cleared.
+  /// The params have a member that the method does not, where the client asked for `strict`; or `clear` names a
+  /// member that cannot be cleared.
   case unknownMember
   /// No such place in the list.
   case indexOutOfRange

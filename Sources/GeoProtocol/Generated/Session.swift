@@ -739,10 +739,15 @@ public enum SessionProtocol {
       public var rootUri: String?
       /// As `$/setTrace`.
       public var trace: SessionProtocol.TraceValue
+      /// Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name;
+      /// otherwise they are ignored, as in LSP. Always open: `initialize`, `session/echo`, `$/...`, `workDoneToken`,
+      /// values of type JSON, maps whose keys are the client's (attributes, values), and GeoJSON objects.
+      public var strict: Bool
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
-        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off
+        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
+        strict: Bool = false
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -750,6 +755,7 @@ public enum SessionProtocol {
         self.rootPath = rootPath
         self.rootUri = rootUri
         self.trace = trace
+        self.strict = strict
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -768,6 +774,8 @@ public enum SessionProtocol {
         self.rootUri = try rootUri.isPresent ? rootUri.string() : nil
         let trace = json["trace"]
         self.trace = try trace.isPresent ? SessionProtocol.TraceValue(from: trace) : .off
+        let strict = json["strict"]
+        self.strict = try strict.isPresent ? strict.bool() : false
       }
     }
 

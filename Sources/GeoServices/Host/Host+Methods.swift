@@ -10,7 +10,10 @@ extension Host {
     _ name: StaticString, _ body: @escaping (P, World) throws -> R
   ) {
     router.on("\(name)") { [self] call in
-      try wired(call) { .result(try body(try P(from: call.params), world)) }
+      try wired(call) {
+        try checkMembers(of: call.params, for: call.method)
+        return .result(try body(try P(from: call.params), world))
+      }
     }
   }
 
@@ -29,6 +32,7 @@ extension Host {
     }
     router.on("\(name)") { [self] call in
       try wired(call) {
+        try checkMembers(of: call.params, for: call.method)
         let params = try P(from: call.params)
         return .result(try perform(call, name) { try body(params, &$0) })
       }
@@ -41,6 +45,7 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        try checkMembers(of: call.params, for: call.method)
         let params = try P(from: call.params)
         let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
@@ -62,6 +67,7 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        try checkMembers(of: call.params, for: call.method)
         running = call
         defer { running = nil }
         let before = subscribers.unannounced
@@ -79,6 +85,12 @@ extension Host {
   }
 
   // MARK: -
+
+  /// Refuses params with members that the definition does not have, for a strict client.
+  func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
+    guard isStrict, let shape = WireMembers.params[method] else { return }
+    do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
+  }
 
   /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {

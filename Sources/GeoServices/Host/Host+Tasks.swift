@@ -11,6 +11,7 @@ extension Host {
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
+        try checkMembers(of: call.params, for: call.method)
         let params = try P(from: call.params)
         let meta = try RequestMeta(call.params)
         let options = meta.task

@@ -48,6 +48,8 @@ public final class Host: MethodHost {
   let configuration: Configuration
   let loop: any Loop
   var world: World
+  /// Whether the client wants params with unknown members refused.
+  var isStrict = false
   var files: Files
   var subscribers = Subscribers()
   var tasks = Tasks()

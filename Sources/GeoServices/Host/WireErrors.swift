@@ -145,6 +145,13 @@ extension RPCError {
     if let path, path.hasPrefix("/params/") { self.path = place + path.dropFirst("/params".utf8.count) }
   }
 
+  init(_ error: UnknownMember, in params: JSONValue, at place: String) {
+    self.init(
+      .unknownMember,
+      "unknown member `\(error.name)`" + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+      path: place + error.value.path(from: params), expected: Self.list(error.known))
+  }
+
   /// A stored failure, as it was.
   init(_ failure: Failure) {
     self.init(

@@ -31,6 +31,11 @@ enum ModelService: ModelHandlers {
       var writer = JSONWriter(capacity: 256)
       while texts.count < commands.count {
         let row = row(in: commands[texts.count...])
+        for (index, command) in zip(row.indices, row) {
+          do { try host.checkMembers(of: command.params, for: command.method) } catch {
+            throw failure(of: index, error, command.params)
+          }
+        }
         if row.count > 1, let results = OverlayService.updateGraphics(inARow: row.map(\.params), in: &world) {
           for result in results {
             result.encode(to: &writer)

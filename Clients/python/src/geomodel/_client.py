@@ -255,6 +255,7 @@ def launch(
             clientInfo={"name": client_name, "version": CLIENT_VERSION},
             protocolVersions=list(PROTOCOL_VERSIONS),
             rootPath=None if root_path is None else os.path.abspath(root_path),
+            strict=True,
         )
 
     async def start() -> Server:

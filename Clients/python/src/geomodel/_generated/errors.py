@@ -215,7 +215,9 @@ class IdExistsError(GeoModelError):
 
 
 class UnknownMemberError(GeoModelError):
-    """`clear` names what cannot be cleared."""
+    """The params have a member that the method does not, where the client asked for `strict`; or `clear`
+    names a member that cannot be cleared.
+    """
 
     kind = "unknownMember"
     code = -31012

@@ -1964,7 +1964,6 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
                 group holds layers.
@@ -2885,7 +2884,6 @@ class MapMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's of this document that has been closed and
                 that undo might bring back.
-            UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -3180,7 +3178,6 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
                 there is not.
@@ -3910,7 +3907,6 @@ class SceneMethods(SyncCaller):
             UnknownIdError: No object of that id, of the kind asked for.
             IdExistsError: The id is taken, or was an object's of this document that has been closed and
                 that undo might bring back.
-            UnknownMemberError: `clear` names what cannot be cleared.
             InvalidScaleRangeError: minScale has to be greater than maxScale.
             CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
             UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
@@ -5165,7 +5161,6 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
 
         Example:
             server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
