@@ -114,6 +114,7 @@ public final class Host: MethodHost {
     TaskService.register(on: self)
     SourceService.register(on: self)
     MapService.register(on: self)
+    BookmarkService.register(on: self)
     LayerService.register(on: self)
     SceneService.register(on: self)
     ViewService.register(on: self)
