@@ -59,7 +59,8 @@ package indirect enum MemberShape: Sendable {
   private static func check(_ json: JSONValue, _ members: [Member]) throws(UnknownMember) {
     try json.forEachMember { (name, value) throws(UnknownMember) in
       guard let member = members.first(where: { $0.isNamed(name) }) else {
-        throw UnknownMember(name: String(decoding: name, as: UTF8.self), known: members.map { "\($0.name)" }, value: value)
+        throw UnknownMember(
+          name: String(decoding: name, as: UTF8.self), known: members.map { "\($0.name)" }, value: value)
       }
       try member.shape?.check(value)
     }
@@ -74,9 +75,10 @@ package struct UnknownMember: Error {
 
   /// The known name that is nearest by edit distance; nil where none is near enough to have been meant.
   package var nearest: String? {
-    let (distance, name) =
-      known.map { (Self.distance(Array(name.utf8), Array($0.utf8)), $0) }.min { $0.0 < $1.0 } ?? (.max, "")
-    return distance <= max(1, self.name.utf8.count / 3) ? name : nil
+    let distances = known.map { (name: $0, distance: Self.distance(Array(name.utf8), Array($0.utf8))) }
+    guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= max(1, name.utf8.count / 3)
+    else { return nil }
+    return best.name
   }
 
   /// Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other (optimal string alignment).

@@ -8,7 +8,7 @@ struct SwiftMembers {
   func file() -> String {
     var lines = Lines()
     lines.add(SwiftTypes.header)
-    for module in imports where module != "JSON" { lines.add("import \(module)") }
+    for module in imports where module != "JSON" { lines.add("import \(module)\n") }
     lines.add("/// The members that params may have, by method, and those of the types in them.")
     lines.block("package enum WireMembers {") { lines in
       lines.block("package static let params: [String: MemberShape] = [", "]") { lines in
@@ -88,7 +88,9 @@ struct SwiftMembers {
 
   /// The types in params that have members to check.
   private var reachable: [TypeDefinition] {
-    var waiting = ["Meta"] + definition.methods.filter { $0.shape != .lifecycle }
+    var waiting =
+      ["Meta"]
+      + definition.methods.filter { $0.shape != .lifecycle }
       .flatMap { $0.params.properties.flatMap(\.type.names) }
     var found: Set<String> = []
     while let name = waiting.popLast() {

@@ -4,274 +4,193 @@
 /// The members that params may have, by method, and those of the types in them.
 package enum WireMembers {
   package static let params: [String: MemberShape] = [
-    "session/echo": .object(["value", .init("meta", .named { meta }), "workDoneToken"]),
-    "session/status": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "session/describe": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "binding/create": .object([
-      "id", "path", "constant", "access", "owner", "ifExists", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "binding/get": .object(["binding", .init("meta", .named { meta }), "workDoneToken"]),
-    "binding/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "binding/set": .object(["binding", "value", .init("meta", .named { meta }), "workDoneToken"]),
-    "binding/close": .object(["binding", .init("meta", .named { meta }), "workDoneToken"]),
-    "binding/link": .object([
-      "id", "first", "second", "direction", "transform", "inverse", "owner", "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "binding/unlink": .object(["link", .init("meta", .named { meta }), "workDoneToken"]),
-    "bookmark/add": .object([
-      "map", "scene", "id", "name", .init("viewpoint", .named { viewpoint }), "index", .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "bookmark/remove": .object(["map", "scene", "bookmark", .init("meta", .named { meta }), "workDoneToken"]),
-    "bookmark/move": .object(["map", "scene", "bookmark", "index", .init("meta", .named { meta }), "workDoneToken"]),
-    "clock/get": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "clock/set": .object(["mode", "now", "tickRate", .init("meta", .named { meta }), "workDoneToken"]),
-    "clock/advance": .object(["seconds", .init("meta", .named { meta }), "workDoneToken"]),
-    "document/new": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "document/open": .object(["path", .init("meta", .named { meta }), "workDoneToken"]),
-    "document/save": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "document/saveAs": .object(["path", .init("meta", .named { meta }), "workDoneToken"]),
-    "document/revert": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "document/get": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "edit/undo": .object(["steps", .init("meta", .named { meta }), "workDoneToken"]),
-    "edit/redo": .object(["steps", .init("meta", .named { meta }), "workDoneToken"]),
-    "edit/begin": .object(["name", .init("meta", .named { meta }), "workDoneToken"]),
-    "edit/end": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "edit/cancel": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "edit/history": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "environment/register": .object([
-      "key", "type", "isNullable", "defaultValue", "doc", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "environment/set": .object(["key", "value", "node", .init("meta", .named { meta }), "workDoneToken"]),
-    "environment/get": .object(["node", "key", .init("meta", .named { meta }), "workDoneToken"]),
-    "environment/clear": .object(["keys", "node", .init("meta", .named { meta }), "workDoneToken"]),
-    "environment/listKeys": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "feature/query": .object([
+    "session/echo": params(["value"]),
+    "session/status": params([]),
+    "session/describe": params([]),
+    "binding/create": params(["id", "path", "constant", "access", "owner", "ifExists"]),
+    "binding/get": params(["binding"]),
+    "binding/list": params([]),
+    "binding/set": params(["binding", "value"]),
+    "binding/close": params(["binding"]),
+    "binding/link": params(["id", "first", "second", "direction", "transform", "inverse", "owner", "ifExists"]),
+    "binding/unlink": params(["link"]),
+    "bookmark/add": params(["map", "scene", "id", "name", .init("viewpoint", .named { viewpoint }), "index"]),
+    "bookmark/remove": params(["map", "scene", "bookmark"]),
+    "bookmark/move": params(["map", "scene", "bookmark", "index"]),
+    "clock/get": params([]),
+    "clock/set": params(["mode", "now", "tickRate"]),
+    "clock/advance": params(["seconds"]),
+    "document/new": params([]),
+    "document/open": params(["path"]),
+    "document/save": params([]),
+    "document/saveAs": params(["path"]),
+    "document/revert": params([]),
+    "document/get": params([]),
+    "edit/undo": params(["steps"]),
+    "edit/redo": params(["steps"]),
+    "edit/begin": params(["name"]),
+    "edit/end": params([]),
+    "edit/cancel": params([]),
+    "edit/history": params([]),
+    "environment/register": params(["key", "type", "isNullable", "defaultValue", "doc"]),
+    "environment/set": params(["key", "value", "node"]),
+    "environment/get": params(["node", "key"]),
+    "environment/clear": params(["keys", "node"]),
+    "environment/listKeys": params([]),
+    "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", "properties", "returnGeometry", "returnM", "outSpatialReference",
-      .init("meta", .named { meta }), "workDoneToken"
+      "offset", "limit", "properties", "returnGeometry", "returnM", "outSpatialReference"
     ]),
-    "feature/queryIds": .object([
+    "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", .init("meta", .named { meta }), "workDoneToken"
+      "offset", "limit"
     ]),
-    "feature/queryCount": .object([
+    "feature/queryCount": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("meta", .named { meta }), "workDoneToken"
+      "isSelected", .init("timeExtent", .named { timeExtent })
     ]),
-    "feature/queryExtent": .object([
+    "feature/queryExtent": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference", .init("meta", .named { meta }),
-      "workDoneToken"
+      "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
     ]),
-    "layer/get": .object(["layer", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/list": .object(["map", "scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/add": .object([
-      "map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
+    "layer/get": params(["layer"]),
+    "layer/list": params(["map", "scene"]),
+    "layer/add": params([
+      "map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
     ]),
-    "layer/addGroup": .object([
-      "map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "layer/addTable": .object([
-      "map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists", .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "layer/remove": .object(["layer", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/move": .object(["layer", "index", "group", "role", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/update": .object([
+    "layer/addGroup": params(["map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"]),
+    "layer/addTable": params(["map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"]),
+    "layer/remove": params(["layer"]),
+    "layer/move": params(["layer", "index", "group", "role"]),
+    "layer/update": params([
       "layer", "name", "isVisible", "opacity", "minScale", "maxScale", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
       .init("popup", .named { popupDefinition }), "isPopupEnabled", "visibilityMode", "definitionExpression",
-      .init("time", .named { layerTime }), "isTimeFilterEnabled", "clear", .init("meta", .named { meta }),
-      "workDoneToken"
+      .init("time", .named { layerTime }), "isTimeFilterEnabled", "clear"
     ]),
-    "layer/select": .object([
-      "layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode",
-      .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "layer/load": .object(["layer", "map", "scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/cancelLoad": .object(["layer", "map", "scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/retryLoad": .object(["layer", "map", "scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/symbolFor": .object(["layer", "ids", "scale", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/labelFor": .object(["layer", "ids", "scale", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/popupFor": .object(["layer", "ids", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/legend": .object(["layer", "includeCounts", .init("meta", .named { meta }), "workDoneToken"]),
-    "layer/classBreaks": .object([
+    "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
+    "layer/load": params(["layer", "map", "scene"]),
+    "layer/cancelLoad": params(["layer", "map", "scene"]),
+    "layer/retryLoad": params(["layer", "map", "scene"]),
+    "layer/symbolFor": params(["layer", "ids", "scale"]),
+    "layer/labelFor": params(["layer", "ids", "scale"]),
+    "layer/popupFor": params(["layer", "ids"]),
+    "layer/legend": params(["layer", "includeCounts"]),
+    "layer/classBreaks": params([
       "layer", "field", "expression", "normalizationField", "method", "classCount", "colors",
-      .init("symbol", .named { symbol }), .init("meta", .named { meta }), "workDoneToken"
+      .init("symbol", .named { symbol })
     ]),
-    "location/createSimulated": .object([
-      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
+    "location/createSimulated": params([
+      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists"
     ]),
-    "location/get": .object(["locationSource", .init("meta", .named { meta }), "workDoneToken"]),
-    "location/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "location/start": .object(["locationSource", .init("meta", .named { meta }), "workDoneToken"]),
-    "location/stop": .object(["locationSource", .init("meta", .named { meta }), "workDoneToken"]),
-    "location/close": .object(["locationSource", .init("meta", .named { meta }), "workDoneToken"]),
-    "location/observe": .object(["locationSource", "maxRate", .init("meta", .named { meta }), "workDoneToken"]),
-    "map/create": .object([
-      "id", "title", "spatialReference", "ifExists", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "map/get": .object(["map", .init("meta", .named { meta }), "workDoneToken"]),
-    "map/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "map/update": .object([
+    "location/get": params(["locationSource"]),
+    "location/list": params([]),
+    "location/start": params(["locationSource"]),
+    "location/stop": params(["locationSource"]),
+    "location/close": params(["locationSource"]),
+    "location/observe": params(["locationSource", "maxRate"]),
+    "map/create": params(["id", "title", "spatialReference", "ifExists"]),
+    "map/get": params(["map"]),
+    "map/list": params([]),
+    "map/update": params([
       "map", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
-      "referenceScale", "minScale", "maxScale", "backgroundColor", "clear", .init("meta", .named { meta }),
-      "workDoneToken"
+      "referenceScale", "minScale", "maxScale", "backgroundColor", "clear"
     ]),
-    "map/close": .object(["map", .init("meta", .named { meta }), "workDoneToken"]),
-    "model/apply": .object([
-      .init("commands", .elements(.named { command })), "name", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "overlay/create": .object([
+    "map/close": params(["map"]),
+    "model/apply": params([.init("commands", .elements(.named { command })), "name"]),
+    "overlay/create": params([
       "view", "id", "name", "spatialReference", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode", "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
+      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode", "ifExists"
     ]),
-    "overlay/get": .object(["overlay", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/list": .object(["view", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/update": .object([
+    "overlay/get": params(["overlay"]),
+    "overlay/list": params(["view"]),
+    "overlay/update": params([
       "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode", "clear",
-      .init("meta", .named { meta }), "workDoneToken"
+      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode", "clear"
     ]),
-    "overlay/move": .object(["overlay", "index", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/close": .object(["overlay", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/addGraphics": .object([
-      "overlay", .init("graphics", .elements(.named { graphic })), .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "overlay/addColumns": .object([
-      "overlay", "x", "y", "z", "ids", "attributes", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "overlay/updateGraphics": .object([
-      "overlay", .init("graphics", .elements(.named { graphicUpdate })), .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "overlay/replaceGraphics": .object([
-      "overlay", .init("graphics", .elements(.named { graphic })), .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "overlay/updateColumns": .object([
-      "overlay", "ids", "x", "y", "z", "attributes", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "overlay/removeGraphics": .object(["overlay", "ids", "all", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/select": .object(["overlay", "ids", "mode", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/symbolFor": .object(["overlay", "ids", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/labelFor": .object(["overlay", "ids", "scale", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/popupFor": .object(["overlay", "ids", .init("meta", .named { meta }), "workDoneToken"]),
-    "overlay/legend": .object(["overlay", "includeCounts", .init("meta", .named { meta }), "workDoneToken"]),
-    "scene/create": .object([
-      "id", "title", "elevationSources", "ifExists", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "scene/get": .object(["scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "scene/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "scene/update": .object([
+    "overlay/move": params(["overlay", "index"]),
+    "overlay/close": params(["overlay"]),
+    "overlay/addGraphics": params(["overlay", .init("graphics", .elements(.named { graphic }))]),
+    "overlay/addColumns": params(["overlay", "x", "y", "z", "ids", "attributes"]),
+    "overlay/updateGraphics": params(["overlay", .init("graphics", .elements(.named { graphicUpdate }))]),
+    "overlay/replaceGraphics": params(["overlay", .init("graphics", .elements(.named { graphic }))]),
+    "overlay/updateColumns": params(["overlay", "ids", "x", "y", "z", "attributes"]),
+    "overlay/removeGraphics": params(["overlay", "ids", "all"]),
+    "overlay/select": params(["overlay", "ids", "mode"]),
+    "overlay/symbolFor": params(["overlay", "ids"]),
+    "overlay/labelFor": params(["overlay", "ids", "scale"]),
+    "overlay/popupFor": params(["overlay", "ids"]),
+    "overlay/legend": params(["overlay", "includeCounts"]),
+    "scene/create": params(["id", "title", "elevationSources", "ifExists"]),
+    "scene/get": params(["scene"]),
+    "scene/list": params([]),
+    "scene/update": params([
       "scene", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
       "referenceScale", "minScale", "maxScale", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate }),
-      "clear", .init("meta", .named { meta }), "workDoneToken"
+      "clear"
     ]),
-    "scene/close": .object(["scene", .init("meta", .named { meta }), "workDoneToken"]),
-    "scene/addElevationSource": .object([
-      "scene", "path", "id", "index", .init("meta", .named { meta }), "workDoneToken"
+    "scene/close": params(["scene"]),
+    "scene/addElevationSource": params(["scene", "path", "id", "index"]),
+    "scene/removeElevationSource": params(["scene", "elevationSource"]),
+    "scene/retryElevationSource": params(["scene", "elevationSource"]),
+    "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
+    "scene/elevation": params(["scene", "points", "spatialReference", "interpolation"]),
+    "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
+    "source/openInline": params(["data", "id", "spatialReference", "ifExists"]),
+    "source/get": params(["source"]),
+    "source/list": params([]),
+    "source/close": params(["source"]),
+    "state/get": params(["path"]),
+    "state/observe": params(["paths", "exceptOrigin", "maxRate", "edits"]),
+    "state/set": params(["path", "value"]),
+    "state/unobserve": params(["subscription"]),
+    "task/list": params(["scope"]),
+    "task/cancel": params(["task"]),
+    "view/create": params([
+      "map", "scene", "id", "width", "height", "dpi", .init("viewpoint", .named { viewpoint }), "ifExists"
     ]),
-    "scene/removeElevationSource": .object([
-      "scene", "elevationSource", .init("meta", .named { meta }), "workDoneToken"
+    "view/get": params(["view"]),
+    "view/list": params([]),
+    "view/close": params(["view"]),
+    "view/resize": params(["view", "width", "height", "dpi"]),
+    "view/getViewpoint": params(["view", "kind", "spatialReference"]),
+    "view/setViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget })]),
+    "view/animateViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget }), "duration", "easing"]),
+    "view/layerViewStates": params(["view"]),
+    "view/toLocation": params(["view", .init("points", .elements(.named { screenPoint })), "spatialReference"]),
+    "view/toScreen": params(["view", "locations", "spatialReference"]),
+    "view/getVisibleArea": params(["view", "spatialReference"]),
+    "view/setLocationDisplay": params([
+      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
     ]),
-    "scene/retryElevationSource": .object([
-      "scene", "elevationSource", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "scene/moveElevationSource": .object([
-      "scene", "elevationSource", "index", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "scene/elevation": .object([
-      "scene", "points", "spatialReference", "interpolation", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "source/open": .object([
-      "path", "id", "driver", "xField", "yField", "spatialReference", "ifExists", .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "source/openInline": .object([
-      "data", "id", "spatialReference", "ifExists", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "source/get": .object(["source", .init("meta", .named { meta }), "workDoneToken"]),
-    "source/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "source/close": .object(["source", .init("meta", .named { meta }), "workDoneToken"]),
-    "state/get": .object(["path", .init("meta", .named { meta }), "workDoneToken"]),
-    "state/observe": .object([
-      "paths", "exceptOrigin", "maxRate", "edits", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "state/set": .object(["path", "value", .init("meta", .named { meta }), "workDoneToken"]),
-    "state/unobserve": .object(["subscription", .init("meta", .named { meta }), "workDoneToken"]),
-    "task/list": .object(["scope", .init("meta", .named { meta }), "workDoneToken"]),
-    "task/cancel": .object(["task", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/create": .object([
-      "map", "scene", "id", "width", "height", "dpi", .init("viewpoint", .named { viewpoint }), "ifExists",
-      .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "view/get": .object(["view", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/list": .object([.init("meta", .named { meta }), "workDoneToken"]),
-    "view/close": .object(["view", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/resize": .object(["view", "width", "height", "dpi", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/getViewpoint": .object([
-      "view", "kind", "spatialReference", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "view/setViewpoint": .object([
-      "view", .init("viewpoint", .named { viewpointTarget }), .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "view/animateViewpoint": .object([
-      "view", .init("viewpoint", .named { viewpointTarget }), "duration", "easing", .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "view/layerViewStates": .object(["view", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/toLocation": .object([
-      "view", .init("points", .elements(.named { screenPoint })), "spatialReference", .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "view/toScreen": .object([
-      "view", "locations", "spatialReference", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "view/getVisibleArea": .object(["view", "spatialReference", .init("meta", .named { meta }), "workDoneToken"]),
-    "view/setLocationDisplay": .object([
-      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear",
-      .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "view/observeViewpoint": .object([
-      "view", "kinds", "exceptOrigin", "maxRate", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "viewModel/define": .object([
-      "type", "doc", .init("properties", .elements(.named { propertyDefinition })), .init("meta", .named { meta }),
-      "workDoneToken"
-    ]),
-    "viewModel/create": .object([
+    "view/observeViewpoint": params(["view", "kinds", "exceptOrigin", "maxRate"]),
+    "viewModel/define": params(["type", "doc", .init("properties", .elements(.named { propertyDefinition }))]),
+    "viewModel/create": params([
       "id", "type", .init("properties", .elements(.named { propertyDefinition })), "owner", "name", "values",
-      "ifExists", .init("meta", .named { meta }), "workDoneToken"
+      "ifExists"
     ]),
-    "viewModel/get": .object(["viewModel", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/list": .object(["owner", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/set": .object([
-      "viewModel", "values", "path", "value", "clear", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "viewModel/insertItems": .object([
-      "viewModel", "path", "items", "before", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "viewModel/removeItems": .object(["viewModel", "path", "ids", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/moveItems": .object([
-      "viewModel", "path", "ids", "before", .init("meta", .named { meta }), "workDoneToken"
-    ]),
-    "viewModel/close": .object(["viewModel", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/provide": .object(["viewModel", "name", "node", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/withdraw": .object(["name", "node", .init("meta", .named { meta }), "workDoneToken"]),
-    "viewModel/resolve": .object(["name", "node", .init("meta", .named { meta }), "workDoneToken"]),
+    "viewModel/get": params(["viewModel"]),
+    "viewModel/list": params(["owner"]),
+    "viewModel/set": params(["viewModel", "values", "path", "value", "clear"]),
+    "viewModel/insertItems": params(["viewModel", "path", "items", "before"]),
+    "viewModel/removeItems": params(["viewModel", "path", "ids"]),
+    "viewModel/moveItems": params(["viewModel", "path", "ids", "before"]),
+    "viewModel/close": params(["viewModel"]),
+    "viewModel/provide": params(["viewModel", "name", "node"]),
+    "viewModel/withdraw": params(["name", "node"]),
+    "viewModel/resolve": params(["name", "node"]),
   ]
+
+  /// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.
+  private static func params(_ members: [MemberShape.Member]) -> MemberShape {
+    .object(members + [.init("meta", .named { meta }), "workDoneToken"])
+  }
 
   static let envelope: MemberShape = .object(["xMin", "yMin", "xMax", "yMax"])
 

@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.2"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "37828a55fc44449c"
+  public static let hash = "2804115744817eed"
   public static let domains = [
     "session", "sample"
   ]
