@@ -167,7 +167,7 @@ enum StateTree {
     }
   }
 
-  static func node(at place: StatePlace, in world: World) -> StateNode? {
+  static func node(at place: StatePath, in world: World) -> StateNode? {
     guard let member = place.member, let collection = Collection(rawValue: place.root) else {
       return node(at: place.names, in: world)
     }
