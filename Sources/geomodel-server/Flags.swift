@@ -1,7 +1,6 @@
 // The command line, by hand: a parser library would cost as much as the rest of the start.
 
 import Files
-import Geometry
 import JSONRPC
 import Logging
 import Platform
