@@ -102,7 +102,7 @@ struct Loader {
     if !reader.has("code") { problems.expected("integer", at: place.appending("code"), found: nil) }
     return ErrorDefinition(
       kind: reader.requiredString("kind"), code: reader.integer("code") ?? 0, about: about,
-      data: properties(reader.list("data"), since: about.since), example: reader.optional("example"))
+      data: properties(reader.list("data"), since: about.since), example: reader.required("example", "object"))
   }
 
   // MARK: Types
@@ -146,7 +146,7 @@ struct Loader {
     }
     return TypeDefinition(
       name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
-      strictness: strictness, example: reader.optional("example"))
+      strictness: strictness, example: reader.required("example", "a value of the type"))
   }
 
   private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {

@@ -25,9 +25,9 @@ extension RPCError {
       self.init(.wrongType, "Expected \(expected).", path: path(place), expected: expected)
     case .valueTooLarge(let place):
       self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(place))
-    case .readOnly(let place): self = RPCError(.readOnly, "\(place) cannot be set.").with("place", place)
+    case .readOnly(let place): self = RPCError(.readOnly, "\(place) cannot be set.").with("target", place)
     case .notWritable(let place):
-      self = RPCError(.notWritable, "No command sets \(place).").with("place", place)
+      self = RPCError(.notWritable, "No command sets \(place).").with("target", place)
     case .invalidPath(let place):
       self.init(
         .invalidPath, "\"\(place.prefix(200))\" leads nowhere.",

@@ -2,6 +2,7 @@
 // swift-format-ignore-file
 
 import GeoProtocol
+
 /// The members that params may have, by method, and those of the types in them.
 package enum WireMembers {
   package static let params: [String: MemberShape] = [

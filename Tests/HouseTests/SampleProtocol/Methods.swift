@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.2"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2804115744817eed"
+  public static let hash = "e4a44a07bbd65dc4"
   public static let domains = [
     "session", "sample"
   ]

@@ -124,14 +124,14 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -165,7 +165,7 @@ class BindingMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.get(binding="b1")
@@ -214,42 +214,41 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.binding.set(binding="b1", value=3)
@@ -283,7 +282,7 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.close(binding="b1")
@@ -347,21 +346,20 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.binding.link(first="/views/v1/viewpoint", second="/views/v2/viewpoint")
@@ -401,7 +399,7 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.unlink(link="link1")
@@ -450,18 +448,18 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.bookmark.add(
@@ -514,7 +512,7 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.bookmark.remove(map="m1", bookmark="paris")
@@ -556,8 +554,8 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.bookmark.move(map="m1", bookmark="paris", index=0)
@@ -632,7 +630,7 @@ class ClockMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            InvalidTimeError: No time by RFC 3339.
+            InvalidTimeError: The text is not a time by RFC 3339.
 
         Example:
             await server.clock.set(mode="manual")
@@ -669,9 +667,9 @@ class ClockMethods(AsyncCaller):
             ticks: How many came due.
 
         Raises:
-            ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
-                or time would end.
+            ClockIsRealError: The clock runs in real time, which cannot be advanced.
+            TooManyTicksError: The advance exceeds a million ticks, 100,000 while something moves, or the
+                end of time.
 
         Example:
             await server.clock.advance(seconds=0.25)
@@ -751,16 +749,17 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.document.open(path="world.json")
@@ -784,11 +783,12 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             await server.document.save()
@@ -810,10 +810,11 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             await server.document.save_as(path="copy.json")
@@ -833,17 +834,18 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.document.revert()
@@ -898,8 +900,8 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToUndoError: There are not so many steps to undo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToUndoError: History has fewer steps to undo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.undo()
@@ -925,8 +927,8 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToRedoError: There are not so many steps to redo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToRedoError: History has fewer steps to redo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.redo()
@@ -952,7 +954,7 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            EditInProgressError: An edit is under way; end it first.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.begin(name="Move city")
@@ -975,7 +977,7 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
+            NoEditError: No edit is in progress.
 
         Example:
             await server.edit.end()
@@ -998,9 +1000,8 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
-            EditTooLargeError: The edit holds more than history may keep, so that it can be ended but not
-                taken back.
+            NoEditError: No edit is in progress.
+            EditTooLargeError: The edit exceeds what history can keep: it can be ended, but not cancelled.
 
         Example:
             await server.edit.cancel()
@@ -1077,12 +1078,11 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             await server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -1123,13 +1123,11 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             await server.environment.set(key="units", value="imperial", node="m1")
@@ -1166,9 +1164,8 @@ class EnvironmentMethods(AsyncCaller):
             values: In the order in which keys were registered.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.environment.get(key="units", node="v1")
@@ -1204,9 +1201,8 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.environment.clear(keys=["units"], node="m1")
@@ -1312,25 +1308,22 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
@@ -1405,23 +1398,21 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_ids(overlay="o1")
@@ -1484,23 +1475,21 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_count(overlay="o1")
@@ -1567,23 +1556,21 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_extent(overlay="o1")
@@ -1630,7 +1617,7 @@ class LayerMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.get(layer="cities")
@@ -1658,7 +1645,7 @@ class LayerMethods(AsyncCaller):
                 all scenes, by their order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.list(map="m1")
@@ -1713,14 +1700,14 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             await server.layer.add(map="m1", source="world", source_layer="cities", id="cities")
@@ -1779,12 +1766,12 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -1842,11 +1829,11 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             await server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
@@ -1886,7 +1873,7 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.remove(layer="cities")
@@ -1920,10 +1907,10 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.move(layer="cities", index=0)
@@ -1987,25 +1974,25 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.layer.update(layer="cities", opacity=0.5)
@@ -2067,20 +2054,19 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.layer.select(layer="cities", ids=[1, 2])
@@ -2125,27 +2111,28 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             await server.layer.load(layer="cities")
@@ -2184,7 +2171,7 @@ class LayerMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.cancel_load(layer="cities")
@@ -2220,27 +2207,28 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -2283,11 +2271,11 @@ class LayerMethods(AsyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.symbol_for(layer="cities", ids=[1])
@@ -2327,11 +2315,11 @@ class LayerMethods(AsyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.label_for(layer="cities", ids=[1], scale=1000000)
@@ -2370,11 +2358,11 @@ class LayerMethods(AsyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.popup_for(layer="cities", ids=[1])
@@ -2415,12 +2403,12 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.legend(layer="cities", include_counts=True)
@@ -2473,21 +2461,20 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.layer.class_breaks(
@@ -2555,17 +2542,16 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.location.create_simulated(
@@ -2605,7 +2591,7 @@ class LocationMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.get(location_source="drive")
@@ -2660,7 +2646,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.start(location_source="drive")
@@ -2694,7 +2680,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.stop(location_source="drive")
@@ -2727,7 +2713,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.close(location_source="drive")
@@ -2765,7 +2751,7 @@ class LocationMethods(AsyncCaller):
             location: The last one.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.observe(location_source="drive")
@@ -2810,10 +2796,10 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.map.create(id="m1", title="World")
@@ -2845,7 +2831,7 @@ class MapMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.map.get(map="m1")
@@ -2910,18 +2896,18 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.map.update(map="m1", title="The World")
@@ -2963,7 +2949,7 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.map.close(map="m1")
@@ -3006,8 +2992,8 @@ class ModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             TransactionFailedError: A command of a transaction failed; nothing was changed.
-            NotACommandError: What stands in a transaction is no method of the shape `command`, or one of
-                `edit`.
+            NotACommandError: The method is not of shape `command`, or it is one of `edit`: a transaction
+                cannot contain it.
 
         Example:
             await server.model.apply(
@@ -3076,22 +3062,22 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.overlay.create(view="v1", id="o1")
@@ -3131,7 +3117,7 @@ class OverlayMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.get(overlay="o1")
@@ -3156,7 +3142,7 @@ class OverlayMethods(AsyncCaller):
             overlays: In drawing order; over all views, by the views' order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.list(view="v1")
@@ -3206,18 +3192,18 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.overlay.update(overlay="o1", opacity=0.5)
@@ -3266,8 +3252,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.overlay.move(overlay="o1", index=0)
@@ -3301,7 +3287,7 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.close(overlay="o1")
@@ -3338,8 +3324,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.add_graphics(
@@ -3393,8 +3379,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3441,8 +3427,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
@@ -3484,8 +3470,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.replace_graphics(
@@ -3539,8 +3525,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3585,8 +3571,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.remove_graphics(overlay="o1", ids=[2])
@@ -3626,8 +3612,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.select(overlay="o1", ids=[1])
@@ -3666,8 +3652,8 @@ class OverlayMethods(AsyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.symbol_for(overlay="o1", ids=[1])
@@ -3706,8 +3692,8 @@ class OverlayMethods(AsyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
@@ -3746,8 +3732,8 @@ class OverlayMethods(AsyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.popup_for(overlay="o1", ids=[1])
@@ -3786,9 +3772,9 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3834,15 +3820,16 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -3874,7 +3861,7 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.get(scene="s1")
@@ -3941,18 +3928,18 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.scene.update(scene="s1", base_surface={"elevationExaggeration": 2})
@@ -3995,7 +3982,7 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.close(scene="s1")
@@ -4027,16 +4014,17 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -4074,7 +4062,7 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.remove_elevation_source(scene="s1", elevation_source="hills")
@@ -4113,13 +4101,14 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -4158,8 +4147,8 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.scene.move_elevation_source(scene="s1", elevation_source="hills", index=0)
@@ -4202,17 +4191,16 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
             await server.scene.elevation(
@@ -4271,16 +4259,17 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -4325,12 +4314,12 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
@@ -4362,7 +4351,7 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.source.get(source="world")
@@ -4407,7 +4396,7 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.source.close(source="world")
@@ -4460,10 +4449,9 @@ class StateMethods(AsyncCaller):
             values: What stands there, in the order of their paths; empty when nothing does.
 
         Raises:
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            ResultTooLargeError: The result would exceed the size of a message.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.state.get(path="/views/*/isNavigating")
@@ -4499,8 +4487,8 @@ class StateMethods(AsyncCaller):
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4540,42 +4528,41 @@ class StateMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -4715,17 +4702,17 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.create(map="m1", id="v1")
@@ -4761,7 +4748,7 @@ class ViewMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.get(view="v1")
@@ -4806,7 +4793,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.close(view="v1")
@@ -4834,9 +4821,8 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
+            UnknownIdError: There is no object of that id and kind.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
 
         Example:
             await server.view.resize(view="v1", width=400)
@@ -4877,12 +4863,12 @@ class ViewMethods(AsyncCaller):
             viewpoint: The viewpoint.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.get_viewpoint(view="v1")
@@ -4920,15 +4906,15 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.set_viewpoint(
@@ -4979,15 +4965,15 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
@@ -5025,7 +5011,7 @@ class ViewMethods(AsyncCaller):
             layers: In drawing order, a group before what is in it.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.layer_view_states(view="v1")
@@ -5063,11 +5049,10 @@ class ViewMethods(AsyncCaller):
             locations: Points, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.to_location(
@@ -5110,14 +5095,13 @@ class ViewMethods(AsyncCaller):
             points: Places, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.to_screen(
@@ -5162,11 +5146,10 @@ class ViewMethods(AsyncCaller):
                 world from edge to edge.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.get_visible_area(view="v1")
@@ -5212,7 +5195,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
@@ -5260,7 +5243,7 @@ class ViewMethods(AsyncCaller):
             isNavigating: Whether an animation is under way.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.observe_viewpoint(view="v1")
@@ -5316,20 +5299,19 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.view_model.define(
@@ -5380,23 +5362,22 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
@@ -5431,7 +5412,7 @@ class ViewModelMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.get(view_model="quiz")
@@ -5464,7 +5445,7 @@ class ViewModelMethods(AsyncCaller):
             viewModels: Those.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.list()
@@ -5505,15 +5486,14 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5557,16 +5537,15 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.insert_items(
@@ -5611,15 +5590,14 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5661,15 +5639,14 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])
@@ -5705,7 +5682,7 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.close(view_model="quiz")
@@ -5743,9 +5720,8 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.view_model.provide(view_model="quiz", name="quiz", node="m1")
@@ -5782,9 +5758,8 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.view_model.withdraw(name="quiz", node="m1")
@@ -5821,9 +5796,8 @@ class ViewModelMethods(AsyncCaller):
             node: Where it is shared; absent for the session.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
             SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
 
         Example:

@@ -124,14 +124,14 @@ class BindingMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -165,7 +165,7 @@ class BindingMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.binding.get(binding="b1")
@@ -214,42 +214,41 @@ class BindingMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             server.binding.set(binding="b1", value=3)
@@ -283,7 +282,7 @@ class BindingMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.binding.close(binding="b1")
@@ -339,21 +338,20 @@ class BindingMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.binding.link(first="/views/v1/viewpoint", second="/views/v2/viewpoint")
@@ -393,7 +391,7 @@ class BindingMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.binding.unlink(link="link1")
@@ -434,18 +432,18 @@ class BookmarkMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.bookmark.add(
@@ -498,7 +496,7 @@ class BookmarkMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.bookmark.remove(map="m1", bookmark="paris")
@@ -540,8 +538,8 @@ class BookmarkMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             server.bookmark.move(map="m1", bookmark="paris", index=0)
@@ -616,7 +614,7 @@ class ClockMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            InvalidTimeError: No time by RFC 3339.
+            InvalidTimeError: The text is not a time by RFC 3339.
 
         Example:
             server.clock.set(mode="manual")
@@ -653,9 +651,9 @@ class ClockMethods(SyncCaller):
             ticks: How many came due.
 
         Raises:
-            ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
-                or time would end.
+            ClockIsRealError: The clock runs in real time, which cannot be advanced.
+            TooManyTicksError: The advance exceeds a million ticks, 100,000 while something moves, or the
+                end of time.
 
         Example:
             server.clock.advance(seconds=0.25)
@@ -727,16 +725,17 @@ class DocumentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.document.open(path="world.json")
@@ -760,11 +759,12 @@ class DocumentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             server.document.save()
@@ -786,10 +786,11 @@ class DocumentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             server.document.save_as(path="copy.json")
@@ -809,17 +810,18 @@ class DocumentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.document.revert()
@@ -874,8 +876,8 @@ class EditMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToUndoError: There are not so many steps to undo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToUndoError: History has fewer steps to undo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             server.edit.undo()
@@ -901,8 +903,8 @@ class EditMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToRedoError: There are not so many steps to redo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToRedoError: History has fewer steps to redo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             server.edit.redo()
@@ -928,7 +930,7 @@ class EditMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            EditInProgressError: An edit is under way; end it first.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             server.edit.begin(name="Move city")
@@ -951,7 +953,7 @@ class EditMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
+            NoEditError: No edit is in progress.
 
         Example:
             server.edit.end()
@@ -974,9 +976,8 @@ class EditMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
-            EditTooLargeError: The edit holds more than history may keep, so that it can be ended but not
-                taken back.
+            NoEditError: No edit is in progress.
+            EditTooLargeError: The edit exceeds what history can keep: it can be ended, but not cancelled.
 
         Example:
             server.edit.cancel()
@@ -1053,12 +1054,11 @@ class EnvironmentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -1099,13 +1099,11 @@ class EnvironmentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             server.environment.set(key="units", value="imperial", node="m1")
@@ -1142,9 +1140,8 @@ class EnvironmentMethods(SyncCaller):
             values: In the order in which keys were registered.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             server.environment.get(key="units", node="v1")
@@ -1180,9 +1177,8 @@ class EnvironmentMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             server.environment.clear(keys=["units"], node="m1")
@@ -1288,25 +1284,22 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
@@ -1381,23 +1374,21 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.feature.query_ids(overlay="o1")
@@ -1460,23 +1451,21 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.feature.query_count(overlay="o1")
@@ -1543,23 +1532,21 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.feature.query_extent(overlay="o1")
@@ -1606,7 +1593,7 @@ class LayerMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.layer.get(layer="cities")
@@ -1634,7 +1621,7 @@ class LayerMethods(SyncCaller):
                 all scenes, by their order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.layer.list(map="m1")
@@ -1689,14 +1676,14 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             server.layer.add(map="m1", source="world", source_layer="cities", id="cities")
@@ -1755,12 +1742,12 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -1818,11 +1805,11 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
@@ -1862,7 +1849,7 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.layer.remove(layer="cities")
@@ -1896,10 +1883,10 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             server.layer.move(layer="cities", index=0)
@@ -1963,25 +1950,25 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             server.layer.update(layer="cities", opacity=0.5)
@@ -2043,20 +2030,19 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.layer.select(layer="cities", ids=[1, 2])
@@ -2101,27 +2087,28 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             server.layer.load(layer="cities")
@@ -2160,7 +2147,7 @@ class LayerMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.layer.cancel_load(layer="cities")
@@ -2196,27 +2183,28 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -2259,11 +2247,11 @@ class LayerMethods(SyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             server.layer.symbol_for(layer="cities", ids=[1])
@@ -2303,11 +2291,11 @@ class LayerMethods(SyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             server.layer.label_for(layer="cities", ids=[1], scale=1000000)
@@ -2346,11 +2334,11 @@ class LayerMethods(SyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             server.layer.popup_for(layer="cities", ids=[1])
@@ -2391,12 +2379,12 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             server.layer.legend(layer="cities", include_counts=True)
@@ -2449,21 +2437,20 @@ class LayerMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.layer.class_breaks(layer="cities", field="population", method="quantile", class_count=2)
@@ -2526,17 +2513,16 @@ class LocationMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.location.create_simulated(
@@ -2576,7 +2562,7 @@ class LocationMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.location.get(location_source="drive")
@@ -2631,7 +2617,7 @@ class LocationMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.location.start(location_source="drive")
@@ -2665,7 +2651,7 @@ class LocationMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.location.stop(location_source="drive")
@@ -2698,7 +2684,7 @@ class LocationMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.location.close(location_source="drive")
@@ -2736,7 +2722,7 @@ class LocationMethods(SyncCaller):
             location: The last one.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.location.observe(location_source="drive")
@@ -2781,10 +2767,10 @@ class MapMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.map.create(id="m1", title="World")
@@ -2816,7 +2802,7 @@ class MapMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.map.get(map="m1")
@@ -2881,18 +2867,18 @@ class MapMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.map.update(map="m1", title="The World")
@@ -2934,7 +2920,7 @@ class MapMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.map.close(map="m1")
@@ -2977,8 +2963,8 @@ class ModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             TransactionFailedError: A command of a transaction failed; nothing was changed.
-            NotACommandError: What stands in a transaction is no method of the shape `command`, or one of
-                `edit`.
+            NotACommandError: The method is not of shape `command`, or it is one of `edit`: a transaction
+                cannot contain it.
 
         Example:
             server.model.apply(
@@ -3047,22 +3033,22 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             server.overlay.create(view="v1", id="o1")
@@ -3102,7 +3088,7 @@ class OverlayMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.overlay.get(overlay="o1")
@@ -3127,7 +3113,7 @@ class OverlayMethods(SyncCaller):
             overlays: In drawing order; over all views, by the views' order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.overlay.list(view="v1")
@@ -3177,18 +3163,18 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             server.overlay.update(overlay="o1", opacity=0.5)
@@ -3237,8 +3223,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             server.overlay.move(overlay="o1", index=0)
@@ -3272,7 +3258,7 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.overlay.close(overlay="o1")
@@ -3301,8 +3287,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.add_graphics(
@@ -3356,8 +3342,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3404,8 +3390,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
@@ -3447,8 +3433,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.replace_graphics(
@@ -3502,8 +3488,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3548,8 +3534,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.remove_graphics(overlay="o1", ids=[2])
@@ -3589,8 +3575,8 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.select(overlay="o1", ids=[1])
@@ -3629,8 +3615,8 @@ class OverlayMethods(SyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.symbol_for(overlay="o1", ids=[1])
@@ -3669,8 +3655,8 @@ class OverlayMethods(SyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
@@ -3709,8 +3695,8 @@ class OverlayMethods(SyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             server.overlay.popup_for(overlay="o1", ids=[1])
@@ -3749,9 +3735,9 @@ class OverlayMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
 
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
@@ -3797,15 +3783,16 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -3837,7 +3824,7 @@ class SceneMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.scene.get(scene="s1")
@@ -3904,18 +3891,18 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.scene.update(scene="s1", base_surface={"elevationExaggeration": 2})
@@ -3958,7 +3945,7 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.scene.close(scene="s1")
@@ -3990,16 +3977,17 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -4037,7 +4025,7 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.scene.remove_elevation_source(scene="s1", elevation_source="hills")
@@ -4076,13 +4064,14 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -4121,8 +4110,8 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             server.scene.move_elevation_source(scene="s1", elevation_source="hills", index=0)
@@ -4165,17 +4154,16 @@ class SceneMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
             server.scene.elevation(
@@ -4234,16 +4222,17 @@ class SourceMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -4288,12 +4277,12 @@ class SourceMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
@@ -4325,7 +4314,7 @@ class SourceMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.source.get(source="world")
@@ -4370,7 +4359,7 @@ class SourceMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.source.close(source="world")
@@ -4415,10 +4404,9 @@ class StateMethods(SyncCaller):
             values: What stands there, in the order of their paths; empty when nothing does.
 
         Raises:
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            ResultTooLargeError: The result would exceed the size of a message.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.state.get(path="/views/*/isNavigating")
@@ -4454,8 +4442,8 @@ class StateMethods(SyncCaller):
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4495,42 +4483,41 @@ class StateMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -4670,17 +4657,17 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.create(map="m1", id="v1")
@@ -4716,7 +4703,7 @@ class ViewMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view.get(view="v1")
@@ -4761,7 +4748,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view.close(view="v1")
@@ -4789,9 +4776,8 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
+            UnknownIdError: There is no object of that id and kind.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
 
         Example:
             server.view.resize(view="v1", width=400)
@@ -4832,12 +4818,12 @@ class ViewMethods(SyncCaller):
             viewpoint: The viewpoint.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.get_viewpoint(view="v1")
@@ -4875,15 +4861,15 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.set_viewpoint(
@@ -4934,15 +4920,15 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
@@ -4980,7 +4966,7 @@ class ViewMethods(SyncCaller):
             layers: In drawing order, a group before what is in it.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view.layer_view_states(view="v1")
@@ -5018,11 +5004,10 @@ class ViewMethods(SyncCaller):
             locations: Points, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.to_location(view="v1", points=[{"x": 400, "y": 300}], spatial_reference="EPSG:4326")
@@ -5061,14 +5046,13 @@ class ViewMethods(SyncCaller):
             points: Places, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.to_screen(view="v1", locations=[{"type": "Point", "coordinates": [2.35, 48.86]}])
@@ -5110,11 +5094,10 @@ class ViewMethods(SyncCaller):
                 world from edge to edge.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             server.view.get_visible_area(view="v1")
@@ -5160,7 +5143,7 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
@@ -5208,7 +5191,7 @@ class ViewMethods(SyncCaller):
             isNavigating: Whether an animation is under way.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view.observe_viewpoint(view="v1")
@@ -5264,20 +5247,19 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.view_model.define(
@@ -5328,23 +5310,22 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
@@ -5379,7 +5360,7 @@ class ViewModelMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view_model.get(view_model="quiz")
@@ -5404,7 +5385,7 @@ class ViewModelMethods(SyncCaller):
             viewModels: Those.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view_model.list()
@@ -5437,15 +5418,14 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5489,16 +5469,15 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.view_model.insert_items(view_model="people", path="/order", items=["p3"], before="p1")
@@ -5538,15 +5517,14 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5588,15 +5566,14 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])
@@ -5632,7 +5609,7 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             server.view_model.close(view_model="quiz")
@@ -5670,9 +5647,8 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             server.view_model.provide(view_model="quiz", name="quiz", node="m1")
@@ -5709,9 +5685,8 @@ class ViewModelMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             server.view_model.withdraw(name="quiz", node="m1")
@@ -5748,9 +5723,8 @@ class ViewModelMethods(SyncCaller):
             node: Where it is shared; absent for the session.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
             SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
 
         Example:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "10abbc84cf76df95"
+PROTOCOL_HASH = "3cac64e50758fa8f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -3510,15 +3510,15 @@ class ViewModelResolveResult(TypedDict):
 
 
 class ItemFailure(TypedDict):
-    """A bad item of a bulk request."""
+    """An invalid item of a bulk request."""
 
     index: int
-    """Its place in the list."""
+    """0-based index in the list."""
     kind: str
     """An error kind."""
     message: str
     """For people."""
     path: NotRequired[str]
-    """Within the item."""
+    """A JSON Pointer within the item."""
     expected: NotRequired[str]
-    """What was expected there."""
+    """What is valid there."""
