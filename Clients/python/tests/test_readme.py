@@ -69,7 +69,7 @@ class ReadmeTests(unittest.TestCase):
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
         self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
         self.assertEqual(self.run_python(block(text, "The same with asyncio", "python")), "")
-        self.assertEqual(self.run_python(block(text, '`edits="deferred"` tells', "python")), "Draft\nParis 1\n")
+        self.assertEqual(self.run_python(block(text, '`edits="deferred"` sends', "python")), "Draft\nParis 1\n")
 
     def test_the_fragments_of_the_client(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")

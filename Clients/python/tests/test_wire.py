@@ -114,12 +114,12 @@ class WireTests(unittest.TestCase):
                 with support.deep_recursion(), refused:
                     Limits().check(text.encode())
 
-    def test_structure_is_told_from_text(self) -> None:
+    def test_structure_is_distinguished_from_text(self) -> None:
         body = dumps([{'a"[,': '\\"[,{'}, ["\\", ",", '""'], [], {}])
         self.assertEqual(_count_values(body), 11)
         self.assertEqual(_depth(body), 0)
 
-    def test_sizes_beyond_what_the_server_told(self) -> None:
+    def test_sizes_beyond_the_limits_of_the_server(self) -> None:
         limits = Limits.of({"maxMessageBytes": 1000, "maxMessageValues": 100})
         for params, what in (
             ({"small": 1, "text": "x" * 1000}, "1,032 bytes, and the server takes 1,000; most of it stands at /params/text"),

@@ -56,7 +56,7 @@ def _text(message: Any, allow_nan: bool = False) -> str:
 
 
 def _fault(message: Any, error: Exception) -> str:
-    """What is wrong, and where, as far as the text tells that can be made of it."""
+    """The fault and its pointer, as far as the text that can be made of the value shows them."""
     if isinstance(error, ValueError):
         try:
             return find_fault(_text(message, allow_nan=True)) or str(error)
