@@ -24,7 +24,7 @@ extension Client {
         let plan = try change(call, name) { world in
           let plan = try body(params, &world)
           older = tasks.find(plan.kind?.key ?? request.key)
-          if case .load = plan.kind { joins = older != nil }
+          if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
           if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {
             throw ModelError.idExists(handle)
           }
@@ -138,7 +138,7 @@ extension Client {
     let pending = call.deferReply()
     task.waiters.append(pending)
     // A load is its layer's; the request's scope is this waiter's alone.
-    if case .load = task.kind, let scope = request.scope { task.guests.append((scope, pending)) }
+    if task.isShared, let scope = request.scope { task.guests.append((scope, pending)) }
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.removeAll { $0 === pending }

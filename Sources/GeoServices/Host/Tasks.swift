@@ -51,10 +51,11 @@ final class RunningTask {
     self.abandon = abandon
   }
 
-  private var isLoad: Bool { if case .load = kind { true } else { false } }
+  /// Whether every request for it joins: loads alone.
+  var isShared: Bool { if case .load = kind { true } else { false } }
 
   /// Whether nothing waits for it. Dependents count for loads only; others need no more than the end, however it comes.
-  var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || !isLoad) }
+  var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || !isShared) }
 }
 
 /// A request that begins a task or joins one.
