@@ -76,7 +76,7 @@ package struct UnknownMember: Error {
   /// The known name that is nearest by edit distance; nil where none is near enough to have been meant.
   package var nearest: String? {
     let distances = known.map { (name: $0, distance: Self.distance(Array(name.utf8), Array($0.utf8))) }
-    guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= max(1, name.utf8.count / 3)
+    guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= (name.utf8.count + 2) / 3
     else { return nil }
     return best.name
   }

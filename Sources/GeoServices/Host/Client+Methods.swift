@@ -5,19 +5,16 @@ import GeoProtocol
 import JSON
 import JSONRPC
 
-extension Host {
-  public func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
+extension Client {
+  func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, World) throws -> R
   ) {
     router.on("\(name)") { [self] call in
-      try wired(call) {
-        try checkMembers(of: call.params, for: call.method)
-        return .result(try body(try P(from: call.params), world))
-      }
+      try wired(call) { .result(try body(try P(from: call.params), host.world)) }
     }
   }
 
-  public func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> R
   ) {
     commands["\(name)"] = { params, world, writer in
@@ -32,42 +29,39 @@ extension Host {
     }
     router.on("\(name)") { [self] call in
       try wired(call) {
-        try checkMembers(of: call.params, for: call.method)
         let params = try P(from: call.params)
         return .result(try perform(call, name) { try body(params, &$0) })
       }
     }
   }
 
-  public func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, start: @escaping (P, inout World) throws -> ProcessID,
     end: @escaping (P, ProcessEnd, World) throws -> R
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
-        try checkMembers(of: call.params, for: call.method)
         let params = try P(from: call.params)
         let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
         pending.onCancel = { [unowned self] in cancel(process) }
         waits[process] = Wait(pending: pending) { [unowned self] outcome in
           guard outcome != .cancelled else { return pending.fail(.cancelled) }
-          do { pending.reply(try end(params, outcome, world)) } catch {
+          do { pending.reply(try end(params, outcome, host.world)) } catch {
             pending.fail(RPCError(error, in: nil, at: "/params") ?? .internalError("\(error)"))
           }
         }
-        publish()
+        host.publish()
         return .later
       }
     }
   }
 
-  public func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, Host) throws -> R
+  func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, _ body: @escaping (P, any HandlerClient) throws -> R
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
-        try checkMembers(of: call.params, for: call.method)
         running = call
         defer { running = nil }
         let before = subscribers.unannounced
@@ -86,19 +80,22 @@ extension Host {
 
   // MARK: -
 
+  /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
+  func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
+    flushHeldBack()
+    do {
+      try checkMembers(of: call.params, for: call.method)
+      return try body()
+    } catch {
+      if error is JSONError { throw error }
+      throw RPCError(error, in: call.params, at: "/params") ?? error
+    }
+  }
+
   /// Refuses params with members that the definition does not have, for a strict client.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
     guard isStrict, let shape = WireMembers.params[method] else { return }
     do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
-  }
-
-  /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
-  func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
-    flushHeldBack()
-    do { return try body() } catch {
-      if error is JSONError { throw error }
-      throw RPCError(error, in: call.params, at: "/params") ?? error
-    }
   }
 
   /// Runs a command as one revision and one step: wholly, or not at all.
@@ -108,22 +105,22 @@ extension Host {
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
     let meta = try RequestMeta(call.params)
-    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
-    world.realTime = configuration.now()
+    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+    host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []
     while true {
-      world.begin(origin: .client(meta.origin))
-      if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
-      for link in closed { try? world.unlink(link) }
+      host.world.begin(origin: .client(meta.origin))
+      if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
+      for link in closed { try? host.world.unlink(link) }
       do {
-        let result = try body(&world)
-        try Propagation.propagate(&world)
-        commit(step ?? meta.step ?? call.method)
+        let result = try body(&host.world)
+        try Propagation.propagate(&host.world)
+        host.commit(step ?? meta.step ?? call.method)
         return result
       } catch {
         // No link keeps a step from being taken back: one that cannot follow is closed first.
-        let links = world.hasTakenBack ? Propagation.links(at: error, in: world) : []
-        world.rollBack()
+        let links = host.world.hasTakenBack ? Propagation.links(at: error, in: host.world) : []
+        host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
         closed.formUnion(links)
       }
@@ -135,21 +132,23 @@ extension Host {
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
     let result = try change(call, name, step: step, body)
-    publish()
+    host.publish()
     return result
   }
 
   /// The same for a method of the session's shape.
-  func perform<R>(_ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R) throws -> R {
+  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
     guard let running else { throw RPCError.internalError("no request is running") }
     return try perform(running, name, step: step, body)
   }
 
+  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
+
   private func cancel(_ process: ProcessID) {
-    world.begin(origin: .client(nil))
-    if world.cancel(process) {
-      propagateOrUnlink()
-      publish()
+    host.world.begin(origin: .client(nil))
+    if host.world.cancel(process) {
+      host.propagateOrUnlink()
+      host.publish()
     }
   }
 }
