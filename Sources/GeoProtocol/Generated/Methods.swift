@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.2"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3cac64e50758fa8f"
+  public static let hash = "f272ea1dbb483e9c"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
