@@ -73,7 +73,7 @@ class ReadmeTests(unittest.TestCase):
 
     def test_the_fragments_of_the_client(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
-        calls, follows = block(text, "## What calls carry", "python"), block(text, "## Following the model", "python")
+        calls, follows = block(text, "## Options of calls", "python"), block(text, "## Observing the model", "python")
         # One of the calls shows a refusal, of a map that has changed since.
         calls = calls.replace("if_revision=7", "if_revision=server.map.get(map='m1')['revision']")
         self.run_python(BLOCKING + textwrap.indent(calls, "    "))

@@ -187,6 +187,8 @@ class TraceTests(unittest.TestCase):
             while b"unknownMethod" not in server.stdout.readline():
                 pass
             server.terminate()
+            # Leaving the block would close the input first.
+            server.wait()
         self.assertEqual(self.replay()[-1], {"stop": True})
 
 

@@ -196,7 +196,7 @@ def _packed(is_float: bool, data: bytes, place: str) -> dict[str, str]:
         at = data.find(infinity)
         while at >= 0:
             if at % 8 == 0:
-                raise EncodeError(f"{place}/{at // 8} is infinite, which is no number of JSON")
+                raise EncodeError(f"{place}/{at // 8} is infinite, which is not a JSON number")
             at = data.find(infinity, at + 1)
     return {"type": "float64" if is_float else "int64", "data": base64.b64encode(data).decode("ascii")}
 
