@@ -6,7 +6,7 @@ import Testing
 struct ExactTextTests {
   /// Types in which a plain text does no harm.
   private static let others: [String: String] = [
-    "Watcher": "names of properties are ASCII", "RecordedMember": "names of properties are ASCII",
+    "Dependent": "names of properties are ASCII", "RecordedMember": "names of properties are ASCII",
     "ViewpointTarget": "ids are ASCII", "AttributeValue": "compares its texts itself",
     "ExpressionToken": "keywords and symbols are compared, names are not", "Piece": "lies in an expression",
     "LanguageTag": "letters and digits", "FilePolicy": "a setting of the server", "Head": "collections and ids",

@@ -1,72 +1,102 @@
-// Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
+// A path in the state tree by its names. Changes are recorded under it, so that no pointer text is built per change.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// A path as clients give it.
-struct StatePattern: Hashable {
-  enum Segment: Hashable {
-    case any
-    case name(String)
+/// A path: collection (or root member), object id, member, and names below the member.
+struct StatePath: Hashable {
+  @Exact private(set) var root: String
+  @Exact private(set) var id: String
+  @Exact private(set) var member: String?
+  /// Names below the member.
+  @Exact private(set) var rest: [String]
 
-    var hasPartialWildcard: Bool {
-      if case .name(let name) = self { name.utf8.contains(UInt8(ascii: "*")) } else { false }
-    }
-
-    func matches(_ name: String) -> Bool {
-      switch self {
-      case .any: true
-      case .name(let own): own.isWritten(as: name)
-      }
-    }
-
-    static func == (left: Segment, right: Segment) -> Bool {
-      switch (left, right) {
-      case (.any, .any): true
-      case (.name(let left), .name(let right)): left.isWritten(as: right)
-      default: false
-      }
-    }
-  }
-  let segments: [Segment]
-
-  /// Nil when `text` is no JSON Pointer.
-  init?(_ text: String) {
-    guard !text.isEmpty else {
-      segments = []
-      return
-    }
-    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
-    var segments: [Segment] = []
-    for part in ModelPath.parts(of: text) {
-      if part == "*" {
-        segments.append(.any)
-        continue
-      }
-      guard let name = ModelPath.unescaped(part) else { return nil }
-      segments.append(.name(name))
-    }
-    self.segments = segments
+  init(_ root: String, _ id: String, _ member: String? = nil, _ rest: [String] = []) {
+    self.root = root
+    self.id = id
+    self.member = member
+    self.rest = rest
   }
 
-  /// The names in a concrete path's text.
-  static func names(of text: String) -> [String] {
-    StatePattern(text)?.segments.map { segment in
-      if case .name(let name) = segment { name } else { "*" }
-    } ?? []
+  init(_ object: ObjectReference, _ member: String? = nil) {
+    self.init(object.collection.rawValue, object.id, member)
   }
 
-  /// Whether the place is the one meant or lies below it.
-  func covers(_ path: [String]) -> Bool {
-    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  /// - Parameter names: two at least.
+  init(_ names: [String]) {
+    self.init(names[0], names[1], names.count > 2 ? names[2] : nil, Array(names.dropFirst(3)))
   }
 
-  /// Whether the place lies above one that may be meant.
-  func isBelow(_ path: [String]) -> Bool {
-    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  /// Number of names.
+  var depth: Int { member == nil ? 2 : 3 + rest.count }
+
+  /// The name at a level below the root.
+  @inline(__always)
+  subscript(level: Int) -> String {
+    switch level {
+    case 0: root
+    case 1: id
+    case 2: member ?? ""
+    default: rest[level - 3]
+    }
+  }
+
+  var names: [String] { [root, id] + (member.map { [$0] } ?? []) + rest }
+
+  /// The path of the object.
+  var object: StatePath { StatePath(root, id) }
+
+  /// The path of a graphic, where this is the path of a container of graphics.
+  func graphic(_ id: Int) -> StatePath { StatePath(root, self.id, member, [String(id)]) }
+
+  func isBelow(_ other: StatePath) -> Bool {
+    depth > other.depth && (0..<other.depth).allSatisfy { self[$0].isWritten(as: other[$0]) }
+  }
+
+  /// Its JSON Pointer.
+  var pointer: String {
+    var text = ""
+    for level in 0..<depth {
+      let name = self[level]
+      text += "/"
+      text +=
+        name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
+    }
+    return text
   }
 }
 
-/// The text of a concrete path.
-func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }
+extension StatePattern {
+  /// A member of an object.
+  init(_ object: StatePath, _ member: String) { segments = [.name(object.root), .name(object.id), .name(member)] }
+
+  /// Whether the path, or one above it, matches.
+  func covers(_ path: StatePath) -> Bool {
+    guard path.depth >= segments.count else { return false }
+    for level in segments.indices where !segments[level].matches(path[level]) { return false }
+    return true
+  }
+
+  /// Whether paths below this one may match.
+  func isBelow(_ path: StatePath) -> Bool {
+    guard path.depth < segments.count else { return false }
+    for level in 0..<path.depth where !segments[level].matches(path[level]) { return false }
+    return true
+  }
+}
+
+extension Change.Event {
+  /// The path that changed.
+  var path: StatePath {
+    switch self {
+    case .created(let object), .closed(let object): StatePath(object)
+    case .changed(let object, let property): StatePath(object, property.rawValue)
+    case .member(let object, let name): StatePath(object, name)
+    case .clock(let property): StatePath("clock", property.rawValue)
+    case .history(let property): StatePath("edit", property.rawValue)
+    case .document(let property): StatePath("document", property.rawValue)
+    case .graphics(let overlay, _): StatePath(Collection.overlays.rawValue, overlay.rawValue, "graphics")
+    }
+  }
+}

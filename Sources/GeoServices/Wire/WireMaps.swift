@@ -36,11 +36,11 @@ extension Wire {
       referenceLayers: basemap.referenceLayers.map(\.rawValue))
   }
 
-  static func bookmark(_ bookmark: Bookmark) -> MapProtocol.Bookmark {
+  static func bookmark(_ bookmark: Bookmark) -> BookmarkProtocol.Bookmark {
     .init(id: bookmark.id, name: bookmark.name, viewpoint: viewpoint(bookmark.viewpoint))
   }
 
-  static func bookmark(_ bookmark: MapProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
+  static func bookmark(_ bookmark: BookmarkProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
     NewBookmark(id: bookmark.id, name: bookmark.name, viewpoint: try target(bookmark.viewpoint))
   }
 
@@ -62,6 +62,15 @@ extension Wire {
 
   // MARK: Layers
 
+  /// The map or the scene that params name: exactly one.
+  static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
+    switch (map, scene) {
+    case (let map?, nil): .map(ID(map))
+    case (nil, let scene?): .scene(ID(scene))
+    default: throw .oneOf(["map", "scene"])
+    }
+  }
+
   /// The map or the scene.
   static func ids(of container: ViewContent) -> (map: String?, scene: String?) {
     switch container {
@@ -78,7 +87,7 @@ extension Wire {
     }
   }
 
-  static func place(_ role: MapProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPlace {
+  static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
     let role: LayerRole? =
       switch role {
       case .operational: .operational
@@ -86,7 +95,7 @@ extension Wire {
       case .reference: .reference
       case nil: nil
       }
-    return LayerPlace(role: role, group: group.map { ID($0) }, index: index)
+    return LayerPosition(role: role, group: group.map { ID($0) }, index: index)
   }
 
   static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {

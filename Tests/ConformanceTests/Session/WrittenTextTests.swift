@@ -1,6 +1,7 @@
 // A text that is written otherwise is another value, though Unicode says that both are the same: it is kept, told, undone and saved.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// One way to set a text that a client gives, and the place of the schema at which it is given.
@@ -222,7 +223,7 @@ struct WrittenTextTests {
     server.send(
       text: #"{"jsonrpc":"2.0","id":"s","method":"source/openInline","params":{"id":"s","data":\#(data)}}"#)
     #expect(try server.answer(to: "s")?["error"] == nil)
-    try server.call("map/addLayer", ["map": "m", "source": "s", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "s", "id": "l"])
     try server.call("layer/load", ["layer": "l"])
     let types = ["text": "string", "json": "json", "list": "list", "dictionary": "dictionary"]
     try server.call(

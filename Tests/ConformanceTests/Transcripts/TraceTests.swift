@@ -6,6 +6,7 @@ import GeoModel
 import GeoServices
 import JSONRPC
 import Logging
+import TestSupport
 import Testing
 
 struct TraceTests {
@@ -47,7 +48,7 @@ struct TraceTests {
 /// What nobody should say, and what anybody says, in any order.
 private enum RandomSession {
   static func bytes(_ framing: Transcript.Framing, using random: inout SeededGenerator) -> [UInt8] {
-    var said = [request("0", "initialize", #"{"protocolVersions":["0.1"]}"#), notification("initialized")].map {
+    var said = [request("0", "initialize", #"{"protocolVersions":["0.2"]}"#), notification("initialized")].map {
       Array($0.utf8)
     }
     if Bool.random(using: &random) { said += view.map { Array($0.utf8) } }

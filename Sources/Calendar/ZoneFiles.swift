@@ -1,0 +1,60 @@
+// The system's time zones: files that are read when somebody first asks for them. The one place of the server that knows where.
+
+import Platform
+import Synchronization
+
+/// The zones of a folder of TZif files, as tzdata installs them; those of whole hours are there without it.
+///
+/// What has been read is kept: a zone that was set once stays known, whatever becomes of its file. What was not found is looked for
+/// again.
+public final class ZoneFiles: TimeZoneSource {
+  /// The largest there are have a few kilobytes.
+  private static let largest = 1 << 18
+
+  private let folder: String
+  private let known = Mutex<[String: TimeZone]>([:])
+
+  /// - Parameter folder: an absolute path; what `TZDIR` says when nil, or else `/usr/share/zoneinfo`.
+  public init(folder: String? = nil) {
+    let told = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    self.folder = folder ?? told ?? "/usr/share/zoneinfo"
+  }
+
+  public func zone(named name: String) -> TimeZone? {
+    if let fixed = FixedTimeZones().zone(named: name) { return fixed }
+    // The name becomes a path, so it must not be able to leave the folder: there is no dot in it, and no part is empty.
+    guard name.utf8.count <= 64, name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isPart)
+    else { return nil }
+    return known.withLock { known in
+      if let zone = known[name] { return zone }
+      guard let bytes = Self.read("\(folder)/\(name)"), let zone = TimeZone(tzif: bytes) else { return nil }
+      known[name] = zone
+      return zone
+    }
+  }
+
+  private static func isPart(_ part: Substring) -> Bool {
+    !part.isEmpty
+      && part.utf8.allSatisfy { byte in
+        (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") || byte >= 0x30 && byte <= 0x39
+          || "_-+".utf8.contains(byte)
+      }
+  }
+
+  /// Nil for what cannot be read, or is no file of a reasonable size.
+  private static func read(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largest else {
+      return nil
+    }
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+      // Files are read whole; one that is cut short is no zone.
+      let got = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+      count = max(0, got)
+    }
+    return bytes
+  }
+}

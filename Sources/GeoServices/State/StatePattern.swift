@@ -1,0 +1,72 @@
+// Patterns of paths in the state tree: JSON Pointers (RFC 6901) in which `*` matches any one segment.
+
+import GeoModel
+import Geometry
+import JSON
+
+/// A pattern as a client gives it: `/layers/*/opacity`.
+struct StatePattern: Hashable {
+  enum Segment: Hashable {
+    case any
+    case name(String)
+
+    var hasPartialWildcard: Bool {
+      if case .name(let name) = self { name.utf8.contains(UInt8(ascii: "*")) } else { false }
+    }
+
+    func matches(_ name: String) -> Bool {
+      switch self {
+      case .any: true
+      case .name(let own): own.isWritten(as: name)
+      }
+    }
+
+    static func == (left: Segment, right: Segment) -> Bool {
+      switch (left, right) {
+      case (.any, .any): true
+      case (.name(let left), .name(let right)): left.isWritten(as: right)
+      default: false
+      }
+    }
+  }
+  let segments: [Segment]
+
+  /// - Returns: nil when `text` is not a JSON Pointer.
+  init?(_ text: String) {
+    guard !text.isEmpty else {
+      segments = []
+      return
+    }
+    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
+    var segments: [Segment] = []
+    for part in ModelPath.parts(of: text) {
+      if part == "*" {
+        segments.append(.any)
+        continue
+      }
+      guard let name = ModelPath.unescaped(part) else { return nil }
+      segments.append(.name(name))
+    }
+    self.segments = segments
+  }
+
+  /// The names of a pointer without wildcards.
+  static func names(of text: String) -> [String] {
+    StatePattern(text)?.segments.map { segment in
+      if case .name(let name) = segment { name } else { "*" }
+    } ?? []
+  }
+
+  /// Whether the path, or one above it, matches.
+  func covers(_ path: [String]) -> Bool {
+    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  }
+
+  /// Whether paths below this one may match.
+  func isBelow(_ path: [String]) -> Bool {
+    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+  }
+}
+
+/// The JSON Pointer of a path.
+func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }

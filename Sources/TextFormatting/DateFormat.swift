@@ -1,0 +1,121 @@
+// Dates and times as text by a pattern: a part of what strftime does, checked once.
+
+import Calendar
+
+/// A pattern: text with `%` and one of `Y y m d e j H I M S p a A b B F T z Z`; `%%` is a percent sign.
+///
+/// `%-m`, and so for `d e j H I M S`, leaves out what a number is filled up with. A time is shown in the conventions' time zone,
+/// names in their language; a month or weekday by the form that it has beside a day of the month if the pattern has one. What has no
+/// time is shown as it is, as midnight in UTC.
+package struct DateFormat: Sendable {
+  package struct Problem: Error {
+    package let expected: String
+    package let found: String
+  }
+
+  private enum Piece: Sendable {
+    case text(String)
+    case field(UInt8, isFilled: Bool)
+  }
+
+  private var pieces: [Piece] = []
+  /// Whether there is no day of the month in it.
+  private let isAlone: Bool
+
+  package init(_ pattern: String) throws(Problem) {
+    var text: [UInt8] = []
+    var hasDay = false
+    var rest = Array(pattern.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte != UInt8(ascii: "%") {
+        text.append(byte)
+        continue
+      }
+      let all = rest
+      let isBare = rest.first == UInt8(ascii: "-")
+      if isBare { rest.removeFirst() }
+      guard let field = rest.popFirst(), (isBare ? "mdejHIMS" : "YymdejHIMSpaAbBFTzZ%").utf8.contains(field) else {
+        throw Problem(
+          expected: "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%",
+          found: "%" + String(decoding: all.prefix(4), as: UTF8.self))
+      }
+      if field == UInt8(ascii: "%") {
+        text.append(field)
+        continue
+      }
+      if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
+      text = []
+      hasDay = hasDay || "deF".utf8.contains(field)
+      pieces.append(.field(field, isFilled: !isBare))
+    }
+    if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
+    isAlone = !hasDay
+  }
+
+  /// The text of a date or time.
+  package func text(of time: CivilTime, by conventions: TextConventions) -> String {
+    let local = LocalTime(time, in: conventions.timeZone)
+    var result = ""
+    for piece in pieces {
+      switch piece {
+      case .text(let text): result += text
+      case .field(let field, let isFilled): result += Self.text(of: field, isFilled, isAlone, local, conventions.names)
+      }
+    }
+    return result
+  }
+
+  private static func text(
+    of field: UInt8, _ isFilled: Bool, _ isAlone: Bool, _ time: LocalTime, _ names: CalendarNames
+  ) -> String {
+    func number(_ value: Int64, _ width: Int = 2, by filling: Character = "0") -> String {
+      let digits = String(value.magnitude)
+      let missing = isFilled ? max(0, width - digits.utf8.count) : 0
+      return (value < 0 ? "-" : "") + String(repeating: filling, count: missing) + digits
+    }
+    let day = time.day
+    switch field {
+    case UInt8(ascii: "Y"): return number(day.year, 4)
+    case UInt8(ascii: "y"): return number(day.year - day.year.flooredQuotient(100) * 100)
+    case UInt8(ascii: "m"): return number(day.month)
+    case UInt8(ascii: "d"): return number(day.day)
+    case UInt8(ascii: "e"): return number(day.day, by: " ")
+    case UInt8(ascii: "j"): return number(day.dayOfYear, 3)
+    case UInt8(ascii: "H"): return number(time.hour)
+    case UInt8(ascii: "I"): return number((time.hour + 11) % 12 + 1)
+    case UInt8(ascii: "M"): return number(time.minute)
+    case UInt8(ascii: "S"): return number(time.second)
+    case UInt8(ascii: "p"): return String(names.half(isMorning: time.hour < 12))
+    case UInt8(ascii: "a"): return String(names.shortWeekday(day.weekday))
+    case UInt8(ascii: "A"): return String(names.weekday(day.weekday, isAlone: isAlone))
+    case UInt8(ascii: "b"): return String(names.shortMonth(day.month))
+    case UInt8(ascii: "B"): return String(names.month(day.month, isAlone: isAlone))
+    case UInt8(ascii: "F"): return "\(number(day.year, 4))-\(number(day.month))-\(number(day.day))"
+    case UInt8(ascii: "T"): return "\(number(time.hour)):\(number(time.minute)):\(number(time.second))"
+    case UInt8(ascii: "z"):
+      let minutes = time.offset.seconds.magnitude / 60
+      return (time.offset.seconds < 0 ? "-" : "+") + number(Int64(minutes / 60)) + number(Int64(minutes % 60))
+    default: return time.offset.abbreviation
+    }
+  }
+}
+
+/// What a clock and a calendar on the wall show.
+private struct LocalTime {
+  let day: CalendarDay
+  let hour: Int64
+  let minute: Int64
+  let second: Int64
+  let offset: TimeZone.Offset
+
+  init(_ time: CivilTime, in zone: TimeZone) {
+    offset = (time.isDate ? .utc : zone).offset(at: time.seconds)
+    let seconds = time.seconds + offset.seconds
+    let number = seconds.flooredQuotient(86_400)
+    let left = seconds - number * 86_400
+    day = CalendarDay(number: number)
+    hour = left / 3600
+    minute = left / 60 % 60
+    second = left % 60
+  }
+}
