@@ -35,7 +35,7 @@ public struct StatePathInfo: Sendable {
 public enum WireProtocol {
   public static let version = "0.2"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a7b9fdbac6061d68"
+  public static let hash = "cf0ba286ccaa5fb5"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -666,14 +666,15 @@ public enum WireProtocol {
     StatePathInfo(path: "/edit/redoName", coalescing: .merge),
     StatePathInfo(path: "/edit/isEditing", coalescing: .merge),
     StatePathInfo(path: "/document/isModified", coalescing: .merge),
+    StatePathInfo(path: "/environments/*", coalescing: .every),
+    StatePathInfo(path: "/environments/*/values", coalescing: .merge),
+    StatePathInfo(path: "/environments/*/objects", coalescing: .merge),
     StatePathInfo(path: "/maps/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/views/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/layers/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/environments/*/environment/*", coalescing: .merge),
-    StatePathInfo(path: "/environments/*/values", coalescing: .merge),
-    StatePathInfo(path: "/environments/*/objects", coalescing: .merge),
     StatePathInfo(path: "/environmentKeys/*", coalescing: .merge),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/group", coalescing: .merge),
@@ -746,11 +747,11 @@ public enum WireProtocol {
     StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),
     StatePathInfo(path: "/views/*", coalescing: .every),
-    StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
-    StatePathInfo(path: "/views/*/isNavigating", coalescing: .latest),
     StatePathInfo(path: "/views/*/width", coalescing: .merge),
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
+    StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
+    StatePathInfo(path: "/views/*/isNavigating", coalescing: .latest),
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),
     StatePathInfo(path: "/views/*/layerViewStates", coalescing: .latest),

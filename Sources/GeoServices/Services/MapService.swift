@@ -6,7 +6,7 @@ import Geometry
 import JSON
 
 enum MapService: MapHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(_ params: MapProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
     if let existing = existing(world.maps, params.id, params.ifExists) { return Wire.object(existing, world) }

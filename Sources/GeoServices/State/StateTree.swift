@@ -230,7 +230,8 @@ enum StateTree {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
-        Object.members.first { $0.name.isWritten(as: name) }?.value(of: object, in: world).map(StateNode.init)
+        guard let member = Object.members.first(where: { $0.name.isWritten(as: name) }) else { return nil }
+        return member.value(of: object, in: world).map { StateNode($0, member.shape) }
       }
     }
     let id = object.id

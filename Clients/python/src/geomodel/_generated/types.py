@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "a7b9fdbac6061d68"
+PROTOCOL_HASH = "cf0ba286ccaa5fb5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -698,24 +698,10 @@ class SavedMap(TypedDict):
 
     map: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the map. (default "EPSG:3857")"""
     basemap: NotRequired[BasemapUpdate]
     """Present when there is one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """Where views start."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their own size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn."""
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; what is in a group stands behind it and names it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
@@ -724,6 +710,24 @@ class SavedMap(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
 
 
 class SavedLayer(TypedDict):
@@ -783,22 +787,8 @@ class SavedScene(TypedDict):
 
     scene: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     basemap: NotRequired[BasemapUpdate]
     """Present when there is one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """Where views start."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their own size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn."""
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
@@ -813,6 +803,24 @@ class SavedScene(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
 
 
 class SavedView(TypedDict):
@@ -820,18 +828,12 @@ class SavedView(TypedDict):
 
     view: ObjectId
     """Its id."""
-    map: NotRequired[ObjectId]
-    """The map it shows; this or `scene`."""
-    scene: NotRequired[ObjectId]
-    """The scene it shows; this or `map`."""
     width: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 800)"""
     height: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 600)"""
     dpi: NotRequired[float]
     """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
-    viewpoint: NotRequired[Viewpoint]
-    """As it was last set; the world when absent."""
     position: NotRequired[ViewPosition]
     """Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the
     viewpoint when absent.
@@ -840,6 +842,12 @@ class SavedView(TypedDict):
     """How it follows a location. Which one, and that it does, is not saved."""
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
+    map: NotRequired[ObjectId]
+    """The map it shows."""
+    scene: NotRequired[ObjectId]
+    """The scene it shows."""
+    viewpoint: NotRequired[Viewpoint]
+    """As it was last set."""
 
 
 class ViewPosition(TypedDict):
@@ -1017,6 +1025,17 @@ class EditCancelResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentScope(TypedDict):
+    """What is set and shared at one node."""
+
+    node: ObjectId
+    """A map, scene, view, overlay or layer; `$session` for the session."""
+    values: dict[str, Any]
+    """What is set at the node, by key."""
+    objects: dict[str, ObjectId]
+    """View models that the node shares, by name."""
 
 
 class EnvironmentSourceRegistered(TypedDict):
@@ -1652,7 +1671,7 @@ class Map(TypedDict):
     revision: int
     """Of its last change, or of its layers'."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of the map: views show it in this."""
     loadStatus: LoadStatus
@@ -1958,7 +1977,7 @@ class Scene(TypedDict):
     revision: int
     """Of its last change, or of its layers'."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     loadStatus: LoadStatus
     """What follows from its layers and tables: failed when one has failed, which the error names; loading
     while one is; loaded when all are. Elevation sources do not count: they are opened by the command that
