@@ -85,14 +85,23 @@ struct Checks {
 
   private func sinceAndDoc(_ about: About) {
     if about.doc.isEmpty { problems.report(about.place.appending("doc"), "expected text, found an empty string") }
-    if Version(about.since) == nil {
+    guard let since = Version(about.since) else {
       problems.report(about.place.appending("since"), "expected a version such as 0.1.0, found \"\(about.since)\"")
+      return
+    }
+    if let newest = Version(definition.productVersion), since > newest {
+      problems.report(
+        about.place.appending("since"), "\(about.since) is newer than \(definition.productVersion) in VERSION")
     }
   }
 
   private func check(_ type: TypeDefinition) {
     switch type.kind {
-    case .object(let list): properties(list)
+    case .object(let list):
+      properties(list)
+      for member in list where member.settable != nil && member.saved == nil {
+        problems.report(member.about.place, "a command sets it, so \"saved\" says how a document keeps it")
+      }
     case .union(let variants):
       distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.place.appending("variants"))
       for variant in variants {

@@ -39,14 +39,6 @@ enum Wire {
     .init(name: field.name, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
   }
 
-  // MARK: Objects
-
-  static func source(_ source: Source) -> SourceProtocol.Source {
-    .init(
-      source: source.id.rawValue, revision: source.revision, driver: source.driver, path: source.path,
-      status: sourceStatus(source.status), layers: source.layers.map(sourceLayer))
-  }
-
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
     switch status {
     case .open: .open
@@ -88,26 +80,6 @@ enum Wire {
     }
   }
 
-  static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
-    .init(
-      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
-      spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
-      opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
-      labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled, selectionColor: overlay.selectionColor?.text,
-      renderingMode: renderingMode(overlay.renderingMode), graphicCount: overlay.store.count,
-      selectedCount: overlay.selectedCount,
-      extent: overlay.store.extent.map(envelope))
-  }
-
-  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-
   // MARK: Locations
 
   static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {
@@ -125,13 +97,6 @@ enum Wire {
       timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
       horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
       speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
-  }
-
-  static func locationSource(_ source: LocationSource) -> LocationProtocol.LocationSource {
-    .init(
-      locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
-      status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
-      loops: source.loops, owner: source.owner?.id, location: source.location.map(location))
   }
 
   /// - Parameter path: where it stands, for errors.

@@ -1934,15 +1934,15 @@ class LayerMethods(AsyncCaller):
         opacity: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        definition_expression: t.Expression | None = None,
+        time: t.LayerTime | None = None,
+        is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         is_popup_enabled: bool | None = None,
-        visibility_mode: t.GroupVisibilityMode | None = None,
-        definition_expression: t.Expression | None = None,
-        time: t.LayerTime | None = None,
-        is_time_filter_enabled: bool | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Layer:
@@ -1951,21 +1951,22 @@ class LayerMethods(AsyncCaller):
         Args:
             layer: Its id.
             name: The name shown to people. (at most 1024 characters)
-            is_visible: Whether it is drawn and identified.
+            is_visible: Whether it is drawn and identified, subject to the groups that contain it.
             opacity: 0 transparent, 1 opaque. (in 0...1)
-            min_scale: As in Layer. (above 0)
-            max_scale: As in Layer. (above 0)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
+            visibility_mode: How a group shows its layers; absent for others.
+            definition_expression: Only features for which this is true match, in queries, drawing and
+                identifying; all when absent.
+            time: The fields that hold the time of its features, and the time filter.
+            is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
-            labels: Label definitions; they replace the current ones. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
             is_popup_enabled: Whether popups are shown.
-            visibility_mode: Groups only.
-            definition_expression: Only features for which this is true match; not for groups.
-            time: Replaces the whole object; not for groups.
-            is_time_filter_enabled: Whether the time extent filters; not for groups.
-            clear: Members to clear: `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
-                `definitionExpression`, `time`.
+            clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
+                `renderer`, `labels`, `popup`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2003,15 +2004,15 @@ class LayerMethods(AsyncCaller):
                     "opacity": opacity,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "visibilityMode": visibility_mode,
+                    "definitionExpression": definition_expression,
+                    "time": time,
+                    "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
-                    "visibilityMode": visibility_mode,
-                    "definitionExpression": definition_expression,
-                    "time": time,
-                    "isTimeFilterEnabled": is_time_filter_enabled,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -2856,6 +2857,7 @@ class MapMethods(AsyncCaller):
         self,
         *,
         map: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -2864,18 +2866,18 @@ class MapMethods(AsyncCaller):
         min_scale: float | None = None,
         max_scale: float | None = None,
         background_color: t.Color | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
         """Changes a map; absent members stay as they are.
 
         Args:
             map: Its id.
+            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; created where there is none.
-            bookmarks: All bookmarks, in order; they replace the current ones. (`clear` removes all.) (at
-                most 10000 elements)
-            initial_viewpoint: The viewpoint of views created without one; existing views do not move.
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
             reference_scale: The denominator of the scale at which symbols have their nominal size; they
                 grow and shrink with the scale, outlines and halos included. When absent they keep it at every
                 scale. (above 0)
@@ -2883,8 +2885,6 @@ class MapMethods(AsyncCaller):
                 to is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
             background_color: The colour where nothing is drawn; none when absent.
-            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2910,6 +2910,7 @@ class MapMethods(AsyncCaller):
             _given(
                 {
                     "map": map,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -2918,7 +2919,6 @@ class MapMethods(AsyncCaller):
                     "minScale": min_scale,
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),
@@ -3021,8 +3021,13 @@ class OverlayMethods(AsyncCaller):
         *,
         view: t.ObjectId,
         id: t.ObjectId | None = None,
-        name: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        if_exists: t.IfExists | None = None,
+        name: str | None = None,
+        is_visible: bool | None = None,
+        opacity: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
         renderer: t.Renderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
@@ -3030,7 +3035,6 @@ class OverlayMethods(AsyncCaller):
         is_popup_enabled: bool | None = None,
         selection_color: t.Color | None = None,
         rendering_mode: t.RenderingMode | None = None,
-        if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
         """Creates an overlay on top of a view's others.
@@ -3038,17 +3042,22 @@ class OverlayMethods(AsyncCaller):
         Args:
             view: The view.
             id: The new object's id; minted when absent.
-            name: The name shown to people. (at most 1024 characters)
             spatial_reference: Of its graphics. (default "EPSG:4326")
+            if_exists: What to do when an object has that id already. (default "error")
+            name: The name shown to people. (at most 1024 characters)
+            is_visible: Whether it is drawn and identified.
+            opacity: 0 transparent, 1 opaque. (in 0...1)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
             renderer: The symbols of its graphics; without one, only graphics that have a symbol are
                 drawn.
-            labels: Label definitions; they replace the current ones. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
             is_popup_enabled: Whether popups are shown.
-            selection_color: The colour of selected graphics; else the environment's.
-            rendering_mode: When a renderer redraws it; `dynamic` when absent.
-            if_exists: What to do when an object has that id already. (default "error")
+            selection_color: The colour of selected graphics; the environment's `selectionColor` when
+                absent.
+            rendering_mode: When a renderer redraws it.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3079,8 +3088,13 @@ class OverlayMethods(AsyncCaller):
                 {
                     "view": view,
                     "id": id,
-                    "name": name,
                     "spatialReference": spatial_reference,
+                    "ifExists": if_exists,
+                    "name": name,
+                    "isVisible": is_visible,
+                    "opacity": opacity,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
                     "renderer": renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
@@ -3088,7 +3102,6 @@ class OverlayMethods(AsyncCaller):
                     "isPopupEnabled": is_popup_enabled,
                     "selectionColor": selection_color,
                     "renderingMode": rendering_mode,
-                    "ifExists": if_exists,
                     "meta": meta,
                 }
             ),
@@ -3167,17 +3180,18 @@ class OverlayMethods(AsyncCaller):
             name: The name shown to people. (at most 1024 characters)
             is_visible: Whether it is drawn and identified.
             opacity: 0 transparent, 1 opaque. (in 0...1)
-            min_scale: As in Overlay. (above 0)
-            max_scale: As in Overlay. (above 0)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
             renderer: The symbols of its graphics; without one, only graphics that have a symbol are
                 drawn.
-            labels: Label definitions; they replace the current ones. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
             is_popup_enabled: Whether popups are shown.
-            selection_color: The colour of selected graphics; else the environment's.
-            rendering_mode: When a renderer redraws it; `dynamic` when absent.
-            clear: Members to clear: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
+            selection_color: The colour of selected graphics; the environment's `selectionColor` when
+                absent.
+            rendering_mode: When a renderer redraws it.
+            clear: Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
                 `selectionColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -3884,6 +3898,7 @@ class SceneMethods(AsyncCaller):
         self,
         *,
         scene: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -3893,18 +3908,18 @@ class SceneMethods(AsyncCaller):
         max_scale: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
         """Changes a scene; absent members stay as they are.
 
         Args:
             scene: Its id.
+            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; created where there is none.
-            bookmarks: All bookmarks, in order; they replace the current ones. (`clear` removes all.) (at
-                most 10000 elements)
-            initial_viewpoint: The viewpoint of views created without one; existing views do not move.
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
             reference_scale: The denominator of the scale at which symbols have their nominal size; they
                 grow and shrink with the scale, outlines and halos included. When absent they keep it at every
                 scale. (above 0)
@@ -3913,8 +3928,6 @@ class SceneMethods(AsyncCaller):
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
             background_color: The colour where nothing is drawn; none when absent.
             base_surface: The ground.
-            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3940,6 +3953,7 @@ class SceneMethods(AsyncCaller):
             _given(
                 {
                     "scene": scene,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -3949,7 +3963,6 @@ class SceneMethods(AsyncCaller):
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
                     "baseSurface": base_surface,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),

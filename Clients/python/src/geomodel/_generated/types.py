@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "f272ea1dbb483e9c"
+PROTOCOL_HASH = "ef4b5a1d62da90d5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -702,24 +702,10 @@ class SavedMap(TypedDict):
 
     map: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the map. (default "EPSG:3857")"""
     basemap: NotRequired[BasemapUpdate]
     """Present when the map or scene has one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """The viewpoint of views created without one."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their nominal size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """The colour where nothing is drawn."""
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; layers in a group follow it and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
@@ -728,6 +714,24 @@ class SavedMap(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Named viewpoints, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """The viewpoint of views created without one; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """The colour where nothing is drawn; none when absent."""
 
 
 class SavedLayer(TypedDict):
@@ -738,39 +742,39 @@ class SavedLayer(TypedDict):
     kind: NotRequired[LayerKind]
     """Its kind. (default "feature")"""
     group: NotRequired[ObjectId]
-    """The group that contains it; it precedes the layer."""
+    """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
-    """The source, one of those of the document; absent for a group."""
+    """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: NotRequired[str]
     """The name shown to people. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
+    """Whether it is drawn and identified, subject to the groups that contain it."""
     opacity: NotRequired[float]
-    """0 transparent, 1 opaque. (in 0...1; default 1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
     minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     visibilityMode: NotRequired[GroupVisibilityMode]
-    """Of a group."""
+    """How a group shows its layers; absent for others."""
     definitionExpression: NotRequired[Expression]
-    """The expression that features match."""
+    """Only features for which this is true match, in queries, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
-    """The time of features."""
+    """The fields that hold the time of its features, and the time filter."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent filters."""
+    """Whether the time extent filters; absent for a group."""
     renderer: NotRequired[Renderer]
-    """The symbols of its features."""
+    """The symbols of its features; without one they are drawn by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
+    """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
+    """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
-    """Popup definition."""
+    """Popup definition; without one the popup lists all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether popups are shown; they are when absent."""
+    """Whether popups are shown."""
 
 
 class SavedElevationSource(TypedDict):
@@ -787,22 +791,8 @@ class SavedScene(TypedDict):
 
     scene: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     basemap: NotRequired[BasemapUpdate]
     """Present when the map or scene has one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """The viewpoint of views created without one."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their nominal size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """The colour where nothing is drawn."""
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
@@ -817,6 +807,24 @@ class SavedScene(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Named viewpoints, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """The viewpoint of views created without one; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """The colour where nothing is drawn; none when absent."""
 
 
 class SavedView(TypedDict):
@@ -824,24 +832,24 @@ class SavedView(TypedDict):
 
     view: ObjectId
     """Its id."""
-    map: NotRequired[ObjectId]
-    """The map it shows; this or `scene`."""
-    scene: NotRequired[ObjectId]
-    """The scene it shows; this or `map`."""
     width: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 800)"""
     height: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 600)"""
     dpi: NotRequired[float]
     """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
-    viewpoint: NotRequired[Viewpoint]
-    """As last set; the world when absent."""
     position: NotRequired[ViewPosition]
     """The position of the view where it differs from that computed from the viewpoint, as after a resize."""
     locationDisplay: NotRequired[SavedLocationDisplay]
     """How it follows a location. The source and the mode are not saved."""
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
+    map: NotRequired[ObjectId]
+    """The map it shows."""
+    scene: NotRequired[ObjectId]
+    """The scene it shows."""
+    viewpoint: NotRequired[Viewpoint]
+    """As last set."""
 
 
 class ViewPosition(TypedDict):
@@ -872,34 +880,34 @@ class SavedOverlay(TypedDict):
 
     overlay: ObjectId
     """Its id."""
-    name: NotRequired[str]
-    """The name shown to people. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of its graphics. (default "EPSG:4326")"""
-    isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
-    opacity: NotRequired[float]
-    """0 transparent, 1 opaque. (in 0...1; default 1)"""
-    minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
-    maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
-    renderer: NotRequired[Renderer]
-    """The symbols of its features."""
-    labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
-    labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
-    popup: NotRequired[PopupDefinition]
-    """Popup definition."""
-    selectionColor: NotRequired[Color]
-    """The colour of selected graphics."""
-    renderingMode: NotRequired[RenderingMode]
-    """When a renderer redraws it; `dynamic` when absent."""
-    isPopupEnabled: NotRequired[bool]
-    """Whether popups are shown; they are when absent."""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one per line."""
+    name: NotRequired[str]
+    """The name shown to people. (at most 1024 characters)"""
+    isVisible: NotRequired[bool]
+    """Whether it is drawn and identified."""
+    opacity: NotRequired[float]
+    """0 transparent, 1 opaque. (in 0...1)"""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """The symbols of its graphics; without one, only graphics that have a symbol are drawn."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn."""
+    popup: NotRequired[PopupDefinition]
+    """Popup definition; without one the popup lists all attributes."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether popups are shown."""
+    selectionColor: NotRequired[Color]
+    """The colour of selected graphics; the environment's `selectionColor` when absent."""
+    renderingMode: NotRequired[RenderingMode]
+    """When a renderer redraws it."""
 
 
 class SavedViewModelType(TypedDict):
@@ -1017,6 +1025,17 @@ class EditCancelResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentScope(TypedDict):
+    """Values and shared objects of a node."""
+
+    node: ObjectId
+    """A map, scene, view, overlay or layer; `$session` for the session."""
+    values: dict[str, Any]
+    """What is set at the node, by key."""
+    objects: dict[str, ObjectId]
+    """View models that the node shares, by name."""
 
 
 class EnvironmentSourceRegistered(TypedDict):
@@ -1312,9 +1331,9 @@ class Layer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group."""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: str
-    """The name shown to people."""
+    """The name shown to people. (at most 1024 characters)"""
     isVisible: bool
     """Whether it is drawn and identified, subject to the groups that contain it."""
     opacity: float
@@ -1352,7 +1371,7 @@ class Layer(TypedDict):
     renderer: NotRequired[Renderer]
     """The symbols of its features; without one they are drawn by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1652,7 +1671,7 @@ class Map(TypedDict):
     revision: int
     """The revision of its last change, or of that of its layers."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """The spatial reference of the map and its views."""
     loadStatus: LoadStatus
@@ -1749,7 +1768,7 @@ class Overlay(TypedDict):
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
-    """The name shown to people."""
+    """The name shown to people. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of its graphics."""
     isVisible: bool
@@ -1763,7 +1782,7 @@ class Overlay(TypedDict):
     renderer: NotRequired[Renderer]
     """The symbols of its graphics; without one, only graphics that have a symbol are drawn."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1960,7 +1979,7 @@ class Scene(TypedDict):
     revision: int
     """The revision of its last change, or of that of its layers."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     loadStatus: LoadStatus
     """Derived from its layers and tables: failed when one has failed, with its error; loading while one is;
     loaded when all are. Elevation sources are not included: the command that adds them opens them, each

@@ -1,6 +1,6 @@
 // The Swift tables of the members that params may have: what strict clients are checked against.
 
-struct SwiftMembers {
+struct ParamMembers {
   let definition: Definition
   let coding: SwiftCoding
   let imports: [String]
