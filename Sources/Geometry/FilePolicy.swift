@@ -66,7 +66,7 @@ extension FilePolicy {
     guard let allowedDirectories else { return true }
     return allowedDirectories.contains { directory in
       guard let root = realPath(directory) else { return false }
-      return root == "/" || path.isWritten(as: root) || path.begins(with: root + "/")
+      return root == "/" || Text(path) == Text(root) || path.begins(with: root + "/")
     }
   }
 

@@ -66,7 +66,7 @@ struct SymbologySimpleStyleTests {
     var store = FeatureStore()
     _ = try store.append(batch)
     let rendered = BoundSymbols(Renderer(.simple(entry(5))), fallback: .nothing, schema: store.schema)
-    #expect(rendered.symbol(of: try store.row(0)) == .own(ExactText("{\"own\":1}")))
+    #expect(rendered.symbol(of: try store.row(0)) == .own(Text("{\"own\":1}")))
     #expect(rendered.symbol(of: try store.row(1)) == .made(marker(5)))
     let bare = BoundSymbols(nil, fallback: .nothing, schema: store.schema)
     #expect(bare.symbol(of: try store.row(1)) == nil)

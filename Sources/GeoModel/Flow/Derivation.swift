@@ -8,8 +8,8 @@ public struct Derivation: Equatable, Sendable {
   public let expression: Expression
   /// What names in the expression stand for: a path from the root (`/views/v/...`) or from the view model's own properties
   /// (`./list/0`). Other names are the view model's properties.
-  public let inputs: [ExactText: ExactText]
-  private let places: [ExactText: Place]
+  public let inputs: [Text: Text]
+  private let places: [Text: Place]
 
   private enum Place: Equatable {
     case own(ModelPath)
@@ -26,11 +26,11 @@ public struct Derivation: Equatable, Sendable {
   /// - Throws: ``InputFault`` for the first input, by name, that is no path to one place, or leads to something that has no end: to a
   ///   whole collection, or to all graphics of an overlay.
   public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
-    var places: [ExactText: Place] = [:]
+    var places: [Text: Place] = [:]
     for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
       func fault(_ expected: String) -> InputFault { InputFault(name: name, expected: expected, found: text) }
       if text.begins(with: "./"), let path = ModelPath(pointer: String(text.dropFirst())) {
-        places[ExactText(name)] = .own(path)
+        places[Text(name)] = .own(path)
         continue
       }
       guard let path = ModelPath(pointer: text) else {
@@ -40,10 +40,10 @@ public struct Derivation: Equatable, Sendable {
       guard !path.leadsToGraphics else {
         throw fault("a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1")
       }
-      places[ExactText(name)] = .anywhere(path)
+      places[Text(name)] = .anywhere(path)
     }
     self.expression = expression
-    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (ExactText($0), ExactText($1)) })
+    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (Text($0), Text($1)) })
     self.places = places
   }
 
@@ -51,7 +51,7 @@ public struct Derivation: Equatable, Sendable {
   func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)] {
     let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
     return expression.properties.map { name in
-      switch places[ExactText(name)] {
+      switch places[Text(name)] {
       case .own(let path): (name, ModelPath(own + path.names))
       case .anywhere(let path): (name, path)
       case nil: (name, ModelPath(own + [name]))

@@ -4,7 +4,7 @@ import Geometry
 
 /// A way through the tree: a collection, an object's id, a member, and on into its value.
 public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
-  @Exact public private(set) var names: [String]
+  public let names: [String]
 
   public init(_ names: [String]) { self.names = names }
 
@@ -33,7 +33,13 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
   public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
 
   /// Whether one leads to, or into, what the other leads to.
-  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { $0.isWritten(as: $1) } }
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { Text($0) == Text($1) } }
+
+  public static func == (left: ModelPath, right: ModelPath) -> Bool {
+    left.names.count == right.names.count && left.overlaps(right)
+  }
+
+  public func hash(into hasher: inout Hasher) { for name in names { hasher.combine(Text(name)) } }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }

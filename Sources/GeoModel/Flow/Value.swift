@@ -15,7 +15,7 @@ public indirect enum Value: Sendable {
   /// The members of an object: names, each once as it is written, and their values.
   public struct Members: Sendable {
     public private(set) var names: [String] = []
-    private var values: [ExactText: Value] = [:]
+    private var values: [Text: Value] = [:]
 
     public init() {}
 
@@ -23,13 +23,13 @@ public indirect enum Value: Sendable {
 
     /// - Complexity: linear in the members when one is taken out, else constant.
     public subscript(name: String) -> Value? {
-      get { values[ExactText(name)] }
+      get { values[Text(name)] }
       set {
         guard let newValue else {
-          if values.removeValue(forKey: ExactText(name)) != nil { names.removeAll { $0.isWritten(as: name) } }
+          if values.removeValue(forKey: Text(name)) != nil { names.removeAll { Text($0) == Text(name) } }
           return
         }
-        if values.updateValue(newValue, forKey: ExactText(name)) == nil { names.append(name) }
+        if values.updateValue(newValue, forKey: Text(name)) == nil { names.append(name) }
       }
     }
 
@@ -51,7 +51,7 @@ extension Value: Equatable {
     case (.number(let left), .number(let right)): left == right
     case (.integer(let whole), .number(let real)), (.number(let real), .integer(let whole)):
       Int64(exactly: real) == whole
-    case (.string(let left), .string(let right)): left.isWritten(as: right)
+    case (.string(let left), .string(let right)): Text(left) == Text(right)
     case (.array(let left), .array(let right)): left == right
     case (.object(let left), .object(let right)): left == right
     default: false

@@ -25,7 +25,7 @@ public struct ViewModelType: Entity {
   }
 
   /// Whether the other says the same.
-  func isSame(as other: ViewModelType) -> Bool { doc.isWritten(as: other.doc) && properties == other.properties }
+  func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
 }
 
 /// An object with a client's properties.
@@ -46,7 +46,7 @@ public struct ViewModel: Entity {
   /// By the names of the properties, each of which has one.
   public internal(set) var values: [String: Value]
   /// The places of the properties, by their names.
-  let places: [ExactText: Int]
+  let places: [Text: Int]
 
   init(
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
@@ -57,7 +57,7 @@ public struct ViewModel: Entity {
     self.properties = properties
     self.owner = owner
     self.values = values
-    places = Dictionary(properties.enumerated().map { (ExactText($1.name), $0) }) { first, _ in first }
+    places = Dictionary(properties.enumerated().map { (Text($1.name), $0) }) { first, _ in first }
   }
 
   public var parent: ObjectReference? { owner }
@@ -65,14 +65,14 @@ public struct ViewModel: Entity {
 
   /// The property of that name, or an error that names those there are.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let place = places[ExactText(name)] else {
+    guard let place = places[Text(name)] else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
     return properties[place]
   }
 
   /// The value of the property of that name; nil where there is none.
-  public func value(of name: String) -> Value? { places[ExactText(name)].flatMap { values[properties[$0].name] } }
+  public func value(of name: String) -> Value? { places[Text(name)].flatMap { values[properties[$0].name] } }
 
   public func withoutLost(in world: World) -> ViewModel {
     var result = self

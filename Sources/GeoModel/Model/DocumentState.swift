@@ -14,7 +14,7 @@ public struct DocumentState: Sendable {
   var lastSave = 0
   var savesBegun = 0
   /// By file, the newest save that has written it.
-  var written: [ExactText: Int] = [:]
+  var written: [Text: Int] = [:]
   /// The file that a save under way gives the document, as the client named it, and that save's number.
   var naming: (name: String, number: Int)?
 }

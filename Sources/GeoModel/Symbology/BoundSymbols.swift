@@ -6,7 +6,7 @@ import Query
 /// How a row is drawn.
 public enum DrawnSymbol: Hashable, Sendable {
   /// Its own: the text that the store keeps.
-  case own(ExactText)
+  case own(Text)
   case made(Symbol)
 }
 
@@ -38,7 +38,7 @@ public struct BoundSymbols: Sendable {
 
   /// A row's symbol; nil when it is not drawn. Whether it is visible is not looked at.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
-    if let own = row.symbol { return .own(ExactText(own)) }
+    if let own = row.symbol { return .own(Text(own)) }
     if let renderer { return renderer.symbol(of: row).map(DrawnSymbol.made) }
     guard fallback != .nothing, let kind = ShapeKind(row) else { return nil }
     if !styleColumns.isEmpty, let style = SimpleStyle({ styleColumns[$0].map { row.value($0) } ?? .null }) {
@@ -65,7 +65,7 @@ extension Layer {
   /// Whether its features may say themselves how they look, as far as that is known without them.
   public var mayHaveSimpleStyles: Bool {
     guard portrayal.renderer == nil, let features, features.origin.isGeoJSON else { return false }
-    return features.schema.fields.contains { SimpleStyle.names.contains($0.name) }
+    return features.schema.fields.contains { SimpleStyle.names.contains($0.name.string) }
   }
 
   /// The symbols of its features.

@@ -11,7 +11,7 @@ public struct Template: Hashable, Sendable {
     case expression(Expression, start: Int)
   }
   /// As it was given.
-  @Exact public private(set) var text: String
+  public let text: Text
   let parts: [Part]
 
   /// Reads a text: `{` begins an expression and `}` ends it, outside of its quotes; `{{` and `}}` stand for the braces.
@@ -19,7 +19,7 @@ public struct Template: Hashable, Sendable {
   /// - Throws: ``SymbologyError`` of reason `template` for braces that do not pair, `expression` for what is between them; places
   ///   are those in the whole text.
   public init(_ text: String) throws(SymbologyError) {
-    self.text = text
+    self.text = Text(text)
     var parts: [Part] = []
     var plain = ""
     // By scalars: a mark that combines with a brace or quote must not hide it.
@@ -77,13 +77,15 @@ public struct Template: Hashable, Sendable {
   }
 
   /// The parts follow from the text.
-  public static func == (left: Template, right: Template) -> Bool { left._text == right._text }
-  public func hash(into hasher: inout Hasher) { hasher.combine(_text) }
+  public static func == (left: Template, right: Template) -> Bool { left.text == right.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   /// Refuses expressions that cannot be for a layer with these columns, by their places in the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {
     for case .expression(let expression, let start) in parts {
-      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error.inside(text, at: start)) }
+      do { _ = try expression.compiled(for: schema) } catch {
+        throw SymbologyError(error.inside(text.string, at: start))
+      }
     }
   }
 

@@ -136,6 +136,8 @@ extension World {
 extension Failure {
   /// The same as what a map, scene or group says of a layer in it.
   func naming(_ layer: LayerID) -> Failure {
-    Failure(kind: kind, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected)
+    Failure(
+      kind: kind.string, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected?.string
+    )
   }
 }

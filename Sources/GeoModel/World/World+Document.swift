@@ -15,7 +15,7 @@ extension World {
   /// - Complexity: linear in the objects; contents are shared, not copied.
   public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
     become(other, path: path, foreign)
-    if document.written[ExactText(path)] ?? 0 > saves { noteForeignSave() }
+    if document.written[Text(path)] ?? 0 > saves { noteForeignSave() }
   }
 
   /// Something else may stand in the document's file than the document.
@@ -85,7 +85,7 @@ extension World {
   }
 
   private mutating func setPath(_ path: String?) {
-    guard !path.isWritten(as: document.path) else { return }
+    guard Text(path) != Text(document.path) else { return }
     document.path = path
     record(.document(.path))
   }
@@ -115,9 +115,9 @@ extension World {
   /// - Returns: whether the document is still the one that was saved.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
-    document.written[ExactText(path)] = max(ticket.number, document.written[ExactText(path)] ?? 0)
+    document.written[Text(path)] = max(ticket.number, document.written[Text(path)] ?? 0)
     guard ticket.document == document.number else {
-      if document.path?.isWritten(as: path) == true { noteForeignSave() }
+      if Text(document.path) == Text(path) { noteForeignSave() }
       return false
     }
     guard ticket.number > document.lastSave else { return true }

@@ -209,7 +209,7 @@ extension FeatureEdit {
     }
     switch symbol {
     case .keep: break
-    case .set(let new): if !new.isWritten(as: row.symbol) { return true }
+    case .set(let new): if Text(new) != Text(row.symbol) { return true }
     case .clear: if row.symbol != nil { return true }
     }
     if replacesAttributes { return true }

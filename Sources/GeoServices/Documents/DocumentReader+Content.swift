@@ -63,7 +63,7 @@ extension DocumentReader {
   /// What a layer was that its source no longer has, by the document; nil where the document does not say, or the error is another.
   private static func lost(_ error: ModelError, _ name: String?, of known: [SourceLayer]) -> SourceLayer? {
     switch error {
-    case .unknownSourceLayer, .noGeometry: known.first { $0.name.isWritten(as: name) }
+    case .unknownSourceLayer, .noGeometry: known.first { $0.name == Text(name) }
     default: nil
     }
   }

@@ -43,8 +43,8 @@ struct SavedObjects {
   func map(_ map: Map) -> DocumentProtocol.SavedMap {
     let content = map.content
     return .init(
-      map: map.id.rawValue, title: content.title, spatialReference: map.reference.reference.definition,
-      basemap: content.basemap.map { .init(name: $0.name) }, bookmarks: bookmarks(content),
+      map: map.id.rawValue, title: content.title?.string, spatialReference: map.reference.reference.definition,
+      basemap: content.basemap.map { .init(name: $0.name?.string) }, bookmarks: bookmarks(content),
       initialViewpoint: content.initialViewpoint.map(Wire.viewpoint), referenceScale: content.referenceScale,
       minScale: content.minScale, maxScale: content.maxScale, backgroundColor: content.backgroundColor?.text)
   }
@@ -53,7 +53,7 @@ struct SavedObjects {
     let features = layer.features
     return .init(
       layer: layer.id.rawValue, kind: Wire.kind(layer.kind), group: layer.group?.rawValue,
-      source: features?.source.rawValue, sourceLayer: layer.schema?.name, name: layer.name,
+      source: features?.source.rawValue, sourceLayer: layer.schema?.name.string, name: layer.name,
       isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
       maxScale: layer.appearance.maxScale,
       visibilityMode: layer.grouping.map { Wire.visibilityMode($0.visibilityMode) },
@@ -67,13 +67,14 @@ struct SavedObjects {
     let content = scene.content
     let surface = scene.surface
     return .init(
-      scene: scene.id.rawValue, title: content.title, basemap: content.basemap.map { .init(name: $0.name) },
+      scene: scene.id.rawValue, title: content.title?.string,
+      basemap: content.basemap.map { .init(name: $0.name?.string) },
       bookmarks: bookmarks(content), initialViewpoint: content.initialViewpoint.map(Wire.viewpoint),
       referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
       backgroundColor: content.backgroundColor?.text,
       baseSurface: .init(
         elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity),
-      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path)) })
+      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path.string)) })
   }
 
   private func bookmarks(_ content: MapContent) -> [MapProtocol.Bookmark]? {
@@ -150,7 +151,7 @@ struct DocumentSource {
         places[features.source] = place
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[place].layers.firstIndex(where: { $0.name.isWritten(as: features.schema.name) }) {
+      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
         if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
       } else {
         sources[place].layers.append(features.schema)

@@ -84,11 +84,11 @@ enum Settling {
     guard let model = world.viewModels[id], let property = try? model.property(name),
       let derivation = property.derivation
     else { return }
-    let sources = Dictionary(model.sources(of: name).map { (ExactText($0.name), $0.path) }) { first, _ in first }
+    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
     let isWritten = derivation.expression.isWrittenByConventions
     let conventions = isWritten ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      sources[ExactText(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
     if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)

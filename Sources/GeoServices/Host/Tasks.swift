@@ -80,13 +80,13 @@ struct Tasks {
   var working = 0
 
   func with(scope: ObjectReference?, key: String) -> RunningTask? {
-    running.first { key.isWritten(as: $0.key) && $0.scope == scope }
+    running.first { Text(key) == Text($0.key) && $0.scope == scope }
   }
 
   /// Saves of documents.
   var saves: [RunningTask] { running.filter { $0.method == "document/save" || $0.method == "document/saveAs" } }
 
-  func with(handle: String) -> RunningTask? { running.first { handle.isWritten(as: $0.handle) } }
+  func with(handle: String) -> RunningTask? { running.first { Text(handle) == Text($0.handle) } }
 
   /// The task meant by its handle, or by the id of the request that began it as text.
   func meant(by name: String) -> RunningTask? {

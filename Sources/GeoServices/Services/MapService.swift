@@ -119,7 +119,7 @@ enum MapService: MapHandlers {
   ) throws -> MapProtocol.MoveBookmark.Result {
     let map = ViewContent.map(ID(params.map))
     try world.moveBookmark(params.bookmark, in: map, to: params.index)
-    return .init(revision: world.revision, bookmarks: try world.content(of: map).bookmarks.map(\.id))
+    return .init(revision: world.revision, bookmarks: try world.content(of: map).bookmarks.map(\.id.string))
   }
 }
 

@@ -84,6 +84,6 @@ extension SceneService {
   ) throws -> SceneProtocol.MoveBookmark.Result {
     let scene = ViewContent.scene(ID(params.scene))
     try world.moveBookmark(params.bookmark, in: scene, to: params.index)
-    return .init(revision: world.revision, bookmarks: try world.content(of: scene).bookmarks.map(\.id))
+    return .init(revision: world.revision, bookmarks: try world.content(of: scene).bookmarks.map(\.id.string))
   }
 }

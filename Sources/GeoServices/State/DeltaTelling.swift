@@ -139,9 +139,9 @@ final class DeltaTelling: Telling {
     switch step {
     case .remove(let place, let id): entry(.remove, "\(list)/\(place)", id: id) { _ in }
     case .add(let place, let element):
-      entry(.add, "\(list)/\(place)", id: element.id) { $0.raw(element.text) }
+      entry(.add, "\(list)/\(place)", id: element.id.string) { $0.raw(element.text.string) }
     case .replace(let place, let element):
-      entry(.replace, "\(list)/\(place)", id: element.id) { $0.raw(element.text) }
+      entry(.replace, "\(list)/\(place)", id: element.id.string) { $0.raw(element.text.string) }
     case .move(let from, let to, let id):
       changes.beginObject()
       changes.key("op")

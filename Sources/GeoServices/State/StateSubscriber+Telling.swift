@@ -85,15 +85,15 @@ extension StateSubscriber {
     let above = place.names
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(place) {
-      var old: [ExactText: StateNode] = [:]
+      var old: [Text: StateNode] = [:]
       if let before {
         for (path, node) in places(of: pattern, in: before) where path.starts(with: above) {
-          old[ExactText(pointer(path))] = node
+          old[Text(pointer(path))] = node
         }
       }
       for (path, node) in places(of: pattern, in: world) where path.starts(with: above) {
         remember(path, node, pattern)
-        let known = old.removeValue(forKey: ExactText(pointer(path)))
+        let known = old.removeValue(forKey: Text(pointer(path)))
         if let known, Self.isSame(known, node) { continue }
         entries += StatePiece.pieces(path, node).enumerated().map {
           .write(known == nil || $0 > 0 ? .add : .replace, $1)
@@ -107,12 +107,12 @@ extension StateSubscriber {
   /// Whether two values are equal; long ones are not looked into.
   private static func isSame(_ old: StateNode, _ new: StateNode) -> Bool {
     guard old.graphicCount <= graphicsInOnePiece, new.graphicCount <= graphicsInOnePiece else { return false }
-    return old.text.isWritten(as: new.text)
+    return Text(old.text) == Text(new.text)
   }
 
   /// Pointers in an order in which no place of a list moves before it is removed: numbers with more digits, and greater ones, first.
-  private static func fromTheEnd(_ keys: some Sequence<ExactText>) -> [String] {
-    keys.map(\.text).sorted {
+  private static func fromTheEnd(_ keys: some Sequence<Text>) -> [String] {
+    keys.map(\.string).sorted {
       $0.utf8.count != $1.utf8.count
         ? $0.utf8.count > $1.utf8.count : $1.utf8.lexicographicallyPrecedes($0.utf8)
     }
@@ -120,24 +120,24 @@ extension StateSubscriber {
 
   /// Places inside values: told when they differ from what was last told.
   private func entriesInside(_ pattern: StatePattern, _ world: World) -> [Entry] {
-    var now: Set<ExactText> = []
+    var now: Set<Text> = []
     var entries: [Entry] = []
     for (path, node) in places(of: pattern, in: world) where Self.isInsideValue(path) {
       let key = pointer(path)
-      now.insert(ExactText(key))
+      now.insert(Text(key))
       let text = node.text
-      let told = insideValues[ExactText(key)]
-      guard !text.isWritten(as: told) else { continue }
+      let told = insideValues[Text(key)]
+      guard Text(text) != Text(told) else { continue }
       entries +=
         told.flatMap { ToldList.text($0).entries(to: node, at: path) }
         ?? [.write(told == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       remember(path, node, pattern)
     }
-    for key in Self.fromTheEnd(insideValues.keys) where !now.contains(ExactText(key)) {
+    for key in Self.fromTheEnd(insideValues.keys) where !now.contains(Text(key)) {
       let names = StatePattern.names(of: key)
       guard pattern.covers(names) else { continue }
       entries.append(.remove(key))
-      insideValues[ExactText(key)] = nil
+      insideValues[Text(key)] = nil
       told.remove(StatePlace(names))
     }
     return entries
@@ -152,13 +152,13 @@ extension StateSubscriber {
       told = []
     }
     for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
-      var known: Set<ExactText> = []
+      var known: Set<Text> = []
       for (place, node) in places(of: pattern, in: world) where place.starts(with: path) {
-        known.insert(ExactText(pointer(place)))
+        known.insert(Text(pointer(place)))
         remember(place, node, pattern)
       }
       for key in insideValues.keys where !known.contains(key) {
-        let names = StatePattern.names(of: key.text)
+        let names = StatePattern.names(of: key.string)
         guard names.starts(with: path), pattern.covers(names) else { continue }
         insideValues[key] = nil
         told.remove(StatePlace(names))
@@ -184,7 +184,7 @@ extension StateSubscriber {
 
   private func remember(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
     told.insert(removal(pattern, StatePlace(path)))
-    if Self.isInsideValue(path) { insideValues[ExactText(pointer(path))] = node.text }
+    if Self.isInsideValue(path) { insideValues[Text(pointer(path))] = node.text }
   }
 
   /// The places of a pattern, but for those that a shorter one shows anyway.

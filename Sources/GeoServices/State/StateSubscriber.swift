@@ -24,7 +24,7 @@ final class StateSubscriber: Subscriber {
   /// Patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
   /// What was last told of places inside values, by their pointers.
-  var insideValues: [ExactText: String] = [:]
+  var insideValues: [Text: String] = [:]
   /// What has to be removed when an object goes that only parts of are followed; see ``removal(_:_:)``.
   var told: Set<StatePlace> = []
   var origins: [Origin] = []
@@ -63,7 +63,7 @@ final class StateSubscriber: Subscriber {
 
   func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
     if isLost { return 1 }
-    if case .client(let name?) = change.origin, name.isWritten(as: exceptOrigin) {
+    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
       assumeKnown(change.event, place, world)
       return 0
     }
@@ -138,9 +138,9 @@ final class StateSubscriber: Subscriber {
     var names: [String] = []
     for segment in pattern.segments.dropFirst(2) {
       guard case .name(let name) = segment else { break }
-      names.append(name)
+      names.append(name.string)
     }
-    return StatePlace(place.root, place.id, names.first, Array(names.dropFirst()))
+    return StatePlace(place.root.string, place.id.string, names.first, Array(names.dropFirst()))
   }
 
   /// What the client has done itself it knows, though it was not told.
@@ -161,7 +161,7 @@ final class StateSubscriber: Subscriber {
   private func forgetValues(below place: StatePlace) {
     guard !insideValues.isEmpty else { return }
     let prefix = place.pointer + "/"
-    insideValues = insideValues.filter { !$0.key.text.utf8.starts(with: prefix.utf8) }
+    insideValues = insideValues.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
   }
 
   private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePlace) -> Int {

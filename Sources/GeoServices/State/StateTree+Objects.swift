@@ -17,7 +17,7 @@ struct StateMembers<Object>: Sendable {
   init(_ all: [(name: String, make: Make)]) { self.all = all }
 
   func make(_ name: String, of object: Object, in world: World) -> StateNode? {
-    all.first { $0.name.isWritten(as: name) }?.make(object, world)
+    all.first { Text($0.name) == Text(name) }?.make(object, world)
   }
 
   /// The same of what a part has.
@@ -74,7 +74,7 @@ extension StateTree {
     ]) + ofContent.of { $0.content } + ofNode()
 
   private static let ofContent = StateMembers<MapContent>([
-    ("title", { content, _ in value(content.title) }),
+    ("title", { content, _ in value(content.title?.string) }),
     ("basemap", { content, _ in parts(content.basemap.map(Wire.basemap)) }),
     ("operationalLayers", { content, _ in value(content.operationalLayers.map(\.rawValue)) }),
     ("tables", { content, _ in value(content.tables.map(\.rawValue)) }),
@@ -109,7 +109,7 @@ extension StateTree {
     ofAnyLayer + ofPortrayal.of { $0.portrayal }
     + StateMembers<LayerFeatures>([
       ("source", { features, _ in value(features.source.rawValue) }),
-      ("sourceLayer", { features, _ in value(features.schema.name) }),
+      ("sourceLayer", { features, _ in value(features.schema.name.string) }),
     ]).of { (layer: Layer) in layer.features }
     + StateMembers<Layer>([("spatialReference", { layer, _ in value(layer.reference.definition) })])
     + StateMembers<LayerFeatures>([

@@ -168,13 +168,13 @@ enum StateTree {
   }
 
   static func node(at place: StatePlace, in world: World) -> StateNode? {
-    guard let member = place.member, let collection = Collection(rawValue: place.root) else {
+    guard let member = place.member, let collection = Collection(rawValue: place.root.string) else {
       return node(at: place.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node = self.member(member, of: ObjectReference(collection, place.id), in: world)
-    if node == nil { node = self.node(at: [place.root, place.id, member], in: world) }
-    for name in place.rest { node = node?.child(name) }
+    var node = self.member(member.string, of: ObjectReference(collection, place.id.string), in: world)
+    if node == nil { node = self.node(at: place.names, in: world) }
+    for name in place.rest { node = node?.child(name.string) }
     return node
   }
 
@@ -186,7 +186,7 @@ enum StateTree {
       for (path, node) in places {
         switch segment {
         case .name(let name):
-          if let child = node.child(name) { below.append((path + [name], child)) }
+          if let child = node.child(name.string) { below.append((path + [name.string], child)) }
         case .any:
           for name in node.names {
             if let node = node.child(name) { below.append((path + [name], node)) }

@@ -31,7 +31,7 @@ struct ToldLists {
   /// What stood at a place before the changes that are being noted; nil where that is not told by steps.
   func list(at place: StatePlace) -> ToldList? {
     guard let member = place.member, !lists.isEmpty else { return nil }
-    return lists[place.object]?[member]
+    return lists[place.object]?[member.string]
   }
 
   /// Takes over what changes have made of the lists.
@@ -43,15 +43,15 @@ struct ToldLists {
       case .created: keep(place, world)
       case .closed: lists[place] = nil
       case .changed:
-        guard let member = place.member, lists[place.object]?[member] != nil else { continue }
-        lists[place.object]?[member] = ToldList(StateTree.node(at: place, in: world))
+        guard let member = place.member, lists[place.object]?[member.string] != nil else { continue }
+        lists[place.object]?[member.string] = ToldList(StateTree.node(at: place, in: world))
       case .member:
         // What a client keeps there may become a list, or be one no longer.
         guard let member = place.member else { continue }
         if let list = ToldList(StateTree.node(at: place, in: world)) {
-          lists[place.object, default: [:]][member] = list
+          lists[place.object, default: [:]][member.string] = list
         } else {
-          lists[place.object]?[member] = nil
+          lists[place.object]?[member.string] = nil
         }
       case .clock, .history, .document, .graphics: break
       }

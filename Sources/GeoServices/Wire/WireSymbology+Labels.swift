@@ -84,9 +84,11 @@ extension Wire {
 
   static func popup(_ popup: PopupDefinition) -> SymbologyProtocol.PopupDefinition {
     .init(
-      title: popup.title?.text,
+      title: popup.title?.text.string,
       elements: popup.elements?.map { each in
-        .init(field: field(each.source), expression: expression(each.source), label: each.label, format: each.format)
+        .init(
+          field: field(each.source), expression: expression(each.source), label: each.label?.string,
+          format: each.format?.string)
       })
   }
 
@@ -94,21 +96,23 @@ extension Wire {
     var symbol = label.symbol
     if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
     return .init(
-      id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
+      id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
   }
 
   static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
     .init(
-      id: id, title: popup.title,
+      id: id, title: popup.title.string,
       lines: popup.lines.map { line in
         .init(
-          field: line.field, label: line.label, value: line.value == .null ? nil : opaque(line.value), text: line.text)
+          field: line.field?.string, label: line.label.string, value: line.value == .null ? nil : opaque(line.value),
+          text: line.text?.string)
       })
   }
 
   static func legend(_ entry: LegendEntry, scale: Double, count: Int?) -> SymbologyProtocol.LegendEntry {
     .init(
-      label: entry.label, description: entry.description, symbol: symbol(entry.symbol.scaled(by: scale)), count: count)
+      label: entry.label.string, description: entry.description?.string, symbol: symbol(entry.symbol.scaled(by: scale)),
+      count: count)
   }
 }
