@@ -61,14 +61,14 @@ private struct Edited {
       }
       try world.addLayer(
         id: id, to: map, over: "s", sourceLayer: nil, name: nil,
-        at: LayerPlace(role: group == nil && chance(0.2) ? .base : nil, group: group, index: chance(0.5) ? 0 : nil))
+        at: LayerPosition(role: group == nil && chance(0.2) ? .base : nil, group: group, index: chance(0.5) ? 0 : nil))
     case 3, 4:
       try world.addGroupLayer(
         id: id, to: map, name: "G", visibilityMode: chance(0.3) ? .exclusive : .independent,
-        at: LayerPlace(group: group))
+        at: LayerPosition(group: group))
     case 5, 6:
       guard let any else { return }
-      try world.moveLayer(any.id, in: any.container, to: LayerPlace(group: group, index: chance(0.5) ? 0 : nil))
+      try world.moveLayer(any.id, in: any.container, to: LayerPosition(group: group, index: chance(0.5) ? 0 : nil))
     case 7: if let any { try world.removeLayer(any.id, from: any.container) }
     case 8: if let leaf { _ = try world.beginLoad(leaf.id, retry: true) }
     case 9:

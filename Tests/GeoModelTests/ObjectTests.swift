@@ -22,7 +22,7 @@ struct ObjectTests {
 
   private mutating func addLayer(_ id: LayerID, at index: Int? = nil) throws {
     try world.run {
-      try $0.addLayer(id: id, to: .map("m"), over: "one", sourceLayer: nil, name: nil, at: LayerPlace(index: index))
+      try $0.addLayer(id: id, to: .map("m"), over: "one", sourceLayer: nil, name: nil, at: LayerPosition(index: index))
     }
   }
 
@@ -35,19 +35,19 @@ struct ObjectTests {
     try addLayer("d", at: 0)
     try addLayer("e", at: 2)
     #expect(order == ["d", "a", "e", "b", "c"])
-    try world.run { try $0.moveLayer("d", in: .map("m"), to: LayerPlace(index: 4)) }
+    try world.run { try $0.moveLayer("d", in: .map("m"), to: LayerPosition(index: 4)) }
     #expect(order == ["a", "e", "b", "c", "d"])
-    try world.run { try $0.moveLayer("c", in: .map("m"), to: LayerPlace(index: 1)) }
+    try world.run { try $0.moveLayer("c", in: .map("m"), to: LayerPosition(index: 1)) }
     #expect(order == ["a", "c", "e", "b", "d"])
     try world.run { try $0.removeLayer("e", from: .map("m")) }
     #expect(order == ["a", "c", "b", "d"])
     #expect(world.layers["e"] == nil)
     #expect(throws: ModelError.indexOutOfRange(count: 4)) {
-      try world.run { try $0.moveLayer("a", in: .map("m"), to: LayerPlace(index: 4)) }
+      try world.run { try $0.moveLayer("a", in: .map("m"), to: LayerPosition(index: 4)) }
     }
     #expect(throws: ModelError.indexOutOfRange(count: 4)) { try addLayer("f", at: 5) }
     #expect(throws: ModelError.unknownID(.layers, "e")) {
-      try world.run { try $0.moveLayer("e", in: .map("m"), to: LayerPlace(index: 0)) }
+      try world.run { try $0.moveLayer("e", in: .map("m"), to: LayerPosition(index: 0)) }
     }
     try world.run { try $0.createMap(id: "n", title: nil, reference: .wgs84) }
     #expect(throws: ModelError.unknownID(.layers, "a")) { try world.run { try $0.removeLayer("a", from: .map("n")) } }

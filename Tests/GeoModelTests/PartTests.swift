@@ -23,14 +23,14 @@ struct PartTests {
   private mutating func addLayer(_ id: LayerID, in group: LayerID? = nil) throws {
     try world.run {
       try $0.addLayer(
-        id: id, to: .map("m"), over: "s", sourceLayer: nil, name: nil, at: LayerPlace(group: group))
+        id: id, to: .map("m"), over: "s", sourceLayer: nil, name: nil, at: LayerPosition(group: group))
     }
   }
 
   private mutating func addGroup(_ id: LayerID, in group: LayerID? = nil) throws {
     try world.run {
       try $0.addGroupLayer(
-        id: id, to: .map("m"), name: "G", visibilityMode: .independent, at: LayerPlace(group: group))
+        id: id, to: .map("m"), name: "G", visibilityMode: .independent, at: LayerPosition(group: group))
     }
   }
 
@@ -53,11 +53,11 @@ struct PartTests {
     try addGroup("h1")
     try addGroup("h2", in: "h1")
     #expect(throws: ModelError.tooDeeplyNested(limit: 64)) {
-      try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPlace(group: "g63")) }
+      try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPosition(group: "g63")) }
     }
-    try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPlace(group: "g62")) }
+    try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPosition(group: "g62")) }
     #expect(throws: ModelError.cycle(["g1", "g2", "g3", "g1"])) {
-      try world.run { try $0.moveLayer("g1", in: .map("m"), to: LayerPlace(group: "g3")) }
+      try world.run { try $0.moveLayer("g1", in: .map("m"), to: LayerPosition(group: "g3")) }
     }
     #expect(world.allLayers(of: .map("m")).count == 66)
     try world.run { try $0.removeLayer("g1", from: .map("m")) }

@@ -16,11 +16,11 @@ extension QueryBenchmarks {
     for (name, ids) in [("", scattered), ("stretch_", stretch)] {
       var (remove, undo, redo): ([Double], [Double], [Double]) = ([], [], [])
       for _ in 0..<5 {
-        var reversal: StoreReversal?
-        remove.append(Bench.seconds { try? store.remove(ids, recording: &reversal) })
-        undo.append(Bench.seconds { revert(&reversal, in: &store) })
-        redo.append(Bench.seconds { revert(&reversal, in: &store) })
-        revert(&reversal, in: &store)
+        var undoRecord: StoreUndoRecord?
+        remove.append(Bench.seconds { try? store.remove(ids, recording: &undoRecord) })
+        undo.append(Bench.seconds { revert(&undoRecord, in: &store) })
+        redo.append(Bench.seconds { revert(&undoRecord, in: &store) })
+        revert(&undoRecord, in: &store)
       }
       #expect(store.count == Bench.count)
       let figures = [("delete", remove), ("undo_delete", undo), ("redo_delete", redo)]
@@ -29,11 +29,11 @@ extension QueryBenchmarks {
 
     let x = scattered.map { _ in random.unit() * 360 - 180 }
     let y = scattered.map { _ in random.unit() * 180 - 90 }
-    var reversal: StoreReversal?
+    var undoRecord: StoreUndoRecord?
     let plain = Bench.seconds { try? store.move(scattered, x: y, y: y) }
-    let move = Bench.seconds { try? store.move(scattered, x: x, y: y, recording: &reversal) }
-    let bytes = reversal?.byteCount ?? 0
-    let undo = Bench.seconds { revert(&reversal, in: &store) }
+    let move = Bench.seconds { try? store.move(scattered, x: x, y: y, recording: &undoRecord) }
+    let bytes = undoRecord?.byteCount ?? 0
+    let undo = Bench.seconds { revert(&undoRecord, in: &store) }
     print("edits move_seconds \(plain)\nedits recorded_move_seconds \(move)\nedits undo_move_seconds \(undo)")
     print("edits bytes_a_move \(Double(bytes) / Double(scattered.count))")
   }
@@ -41,7 +41,7 @@ extension QueryBenchmarks {
   /// The slowest of the four kinds of edit, each done to one graphic with a fresh snapshot held; the median of 21.
   private func firstWrite(to store: inout FeatureStore, _ random: inout SplitMix) throws -> Double {
     var seconds = [[Double]](repeating: [], count: 4)
-    var reversal: StoreReversal?
+    var undoRecord: StoreUndoRecord?
     for round in 0..<84 {
       let id = random.below(store.count)
       var edit = FeatureEdit(id: id)
@@ -53,21 +53,21 @@ extension QueryBenchmarks {
       seconds[round % 4].append(
         Bench.seconds {
           switch round % 4 {
-          case 0: try? store.move([id], x: [1], y: [1], recording: &reversal)
-          case 1: try? store.update([edit], recording: &reversal)
-          case 2: _ = try? store.append(batch, recording: &reversal)
-          default: try? store.remove([id], recording: &reversal)
+          case 0: try? store.move([id], x: [1], y: [1], recording: &undoRecord)
+          case 1: try? store.update([edit], recording: &undoRecord)
+          case 2: _ = try? store.append(batch, recording: &undoRecord)
+          default: try? store.remove([id], recording: &undoRecord)
           }
         })
       #expect(snapshot.count == Bench.count)
-      if let reversal = reversal.take() { store.rollBack(reversal) }
+      if let undoRecord = undoRecord.take() { store.rollBack(undoRecord) }
     }
     return seconds.map(Self.median).max() ?? 0
   }
 
   private static func median(_ seconds: [Double]) -> Double { seconds.sorted()[seconds.count / 2] }
 
-  private func revert(_ reversal: inout StoreReversal?, in store: inout FeatureStore) {
-    if let taken = reversal.take() { reversal = store.revert(taken).0 }
+  private func revert(_ undoRecord: inout StoreUndoRecord?, in store: inout FeatureStore) {
+    if let taken = undoRecord.take() { undoRecord = store.revert(taken).0 }
   }
 }

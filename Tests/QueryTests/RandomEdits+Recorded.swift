@@ -10,12 +10,12 @@ extension RandomEdits {
   /// - Parameter selecting: Whether it may be a selection too.
   mutating func apply(
     to store: inout FeatureStore, _ oracle: inout PlainStore, selecting: Bool
-  ) throws -> StoreReversal? {
-    var reversal: StoreReversal?
+  ) throws -> StoreUndoRecord? {
+    var undoRecord: StoreUndoRecord?
     switch random.below(selecting ? 11 : 10) {
     case 0, 1, 2:
       let size = random.chance(0.25) ? random.below(2500) : random.below(60)
-      _ = try store.append(batch(size, for: &oracle), recording: &reversal)
+      _ = try store.append(batch(size, for: &oracle), recording: &undoRecord)
     case 3, 4:
       let share = random.chance(0.5) ? 0.3 : 0.01
       var changes: [FeatureEdit] = []
@@ -23,7 +23,7 @@ extension RandomEdits {
         changes.append(edit(&oracle.features[place]))
         if random.chance(0.1) { changes.append(edit(&oracle.features[place])) }
       }
-      try store.update(changes, recording: &reversal)
+      try store.update(changes, recording: &undoRecord)
     case 5:
       var ids: [Int] = []
       for place in oracle.features.indices where random.chance(0.1) {
@@ -33,7 +33,7 @@ extension RandomEdits {
       }
       if random.chance(0.5) { ids.shuffle(using: &random) }
       let points = ids.compactMap { oracle.place(of: $0).flatMap { oracle.features[$0].box } }
-      try store.move(ids, x: points.map(\.xMin), y: points.map(\.yMin), recording: &reversal)
+      try store.move(ids, x: points.map(\.xMin), y: points.map(\.yMin), recording: &undoRecord)
     case 6, 7, 8:
       var gone: Set<Int>
       if random.chance(0.5) {
@@ -46,37 +46,37 @@ extension RandomEdits {
         gone = gone.filter { _ in random.chance(share) }
       }
       let ids = oracle.features.map(\.id).filter(gone.contains)
-      try store.remove(random.chance(0.5) ? ids : ids.shuffled(using: &random), recording: &reversal)
+      try store.remove(random.chance(0.5) ? ids : ids.shuffled(using: &random), recording: &undoRecord)
       oracle.features.removeAll { gone.contains($0.id) }
     case 9:
       if random.chance(0.3) {
-        store.removeAll(recording: &reversal)
+        store.removeAll(recording: &undoRecord)
         oracle.features = []
       } else {
-        reversal = try replace(&store, &oracle)
+        undoRecord = try replace(&store, &oracle)
       }
     default:
       let ids = oracle.features.filter { _ in random.chance(0.2) }.map(\.id)
       let isSelected = random.chance(0.6)
-      try store.setSelected(isSelected, ids: ids, recording: &reversal)
+      try store.setSelected(isSelected, ids: ids, recording: &undoRecord)
       for id in ids { if let place = oracle.place(of: id) { oracle.features[place].isSelected = isSelected } }
     }
-    return reversal
+    return undoRecord
   }
 
-  private mutating func replace(_ store: inout FeatureStore, _ oracle: inout PlainStore) throws -> StoreReversal? {
+  private mutating func replace(_ store: inout FeatureStore, _ oracle: inout PlainStore) throws -> StoreUndoRecord? {
     var features = oracle.features.filter { _ in random.chance(0.7) }
     for place in features.indices where random.chance(0.2) { _ = edit(&features[place]) }
     if random.chance(0.5) { features.shuffle(using: &random) }
     let selected = Set(oracle.features.lazy.filter(\.isSelected).map(\.id))
     for place in features.indices { features[place].isSelected = false }
     if random.chance(0.5) { features.append(PlainFeature(id: oracle.nextID + 7, geometry: geometry())) }
-    var reversal: StoreReversal?
-    _ = try store.replace(with: Self.batch(of: features), recording: &reversal)
+    var undoRecord: StoreUndoRecord?
+    _ = try store.replace(with: Self.batch(of: features), recording: &undoRecord)
     for place in features.indices { features[place].isSelected = selected.contains(features[place].id) }
     oracle.features = features
     oracle.nextID = max(oracle.nextID, (features.map(\.id).max() ?? -1) + 1)
-    return reversal
+    return undoRecord
   }
 
   static func batch(of features: [PlainFeature]) -> FeatureBatch {

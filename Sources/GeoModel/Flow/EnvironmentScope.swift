@@ -140,7 +140,7 @@ public struct EnvironmentScope: Entity {
   }
 
   public var parent: ObjectReference? { node }
-  public func withoutLost(in world: World) -> EnvironmentScope {
+  public func withoutDanglingReferences(in world: World) -> EnvironmentScope {
     var result = self
     result.objects = objects.filter { world.viewModels[$0.value] != nil }
     for (name, value) in values {

@@ -74,14 +74,14 @@ public struct ViewModel: Entity {
   /// The value of the property of that name; nil where there is none.
   public func value(of name: String) -> Value? { places[Text(name)].flatMap { values[properties[$0].name] } }
 
-  public func withoutLost(in world: World) -> ViewModel {
+  public func withoutDanglingReferences(in world: World) -> ViewModel {
     var result = self
-    for (name, value) in values { result.values[name] = withoutLost(value, of: name, in: world) }
+    for (name, value) in values { result.values[name] = withoutDanglingReferences(value, of: name, in: world) }
     return result
   }
 
   /// Null for a reference to what is gone for good.
-  func withoutLost(_ value: Value, of name: String, in world: World) -> Value {
+  func withoutDanglingReferences(_ value: Value, of name: String, in world: World) -> Value {
     guard (try? property(name))?.type == .reference, let object = value.text, object != id.rawValue,
       world.find(object) == nil
     else { return value }
@@ -102,12 +102,12 @@ public struct ViewModel: Entity {
 }
 
 /// Values of a view model were others.
-struct ValuesChanged: Reversal {
+struct ValuesChanged: UndoRecord {
   let id: ViewModelID
   let before: [(name: String, value: Value)]
   var byteCount: Int { before.reduce(64) { $0 + $1.name.utf8.count + $1.value.byteCount } }
   var object: ObjectReference { ObjectReference(.viewModels, id.rawValue) }
-  var kind: ReversalKind { .contents }
+  var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool {
     // Of a view model that is gone nothing can be said; what brings it back comes before this.
@@ -115,7 +115,7 @@ struct ValuesChanged: Reversal {
     return before.contains { entry in (try? model.property(entry.name).isUndone) ?? false }
   }
 
-  func covers(_ later: any Reversal) -> Bool {
+  func covers(_ later: any UndoRecord) -> Bool {
     guard let later = later as? ValuesChanged, later.id == id else { return false }
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
@@ -136,6 +136,6 @@ struct ValuesChanged: Reversal {
   func undo(_ world: inout World) {
     guard let model = world.viewModels[id] else { return }
     let undone = before.filter { entry in (try? model.property(entry.name).isUndone) ?? false }
-    world.write(undone.map { ($0.name, model.withoutLost($0.value, of: $0.name, in: world)) }, of: id)
+    world.write(undone.map { ($0.name, model.withoutDanglingReferences($0.value, of: $0.name, in: world)) }, of: id)
   }
 }

@@ -27,13 +27,13 @@ public protocol Entity: Sendable {
   /// This earlier state with all that undo leaves alone as it is in `current`.
   func undone(from current: Self) -> Self
   /// This object as it comes back after it was removed.
-  var revived: Self { get }
+  var restoredAfterRemoval: Self { get }
   /// This object, as undo is about to make it, without what leads to objects that are gone for good.
-  func withoutLost(in world: World) -> Self
+  func withoutDanglingReferences(in world: World) -> Self
   /// Whether all is there without which it cannot be, now that undo is about to bring it back.
   func canReturn(to world: World) -> Bool
   /// Takes an edit of the contents back, wholly.
-  mutating func rollBackContents(_ reversal: StoreReversal)
+  mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
 
 extension Entity {
@@ -49,10 +49,10 @@ extension Entity {
     result.revision = current.revision
     return result
   }
-  public var revived: Self { self }
-  public func withoutLost(in world: World) -> Self { self }
+  public var restoredAfterRemoval: Self { self }
+  public func withoutDanglingReferences(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
-  public mutating func rollBackContents(_ reversal: StoreReversal) {}
+  public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
 }
 
 /// A member of an object, and how two states of it are told apart.

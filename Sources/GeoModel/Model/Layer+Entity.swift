@@ -45,7 +45,7 @@ extension Layer: Entity {
     return result
   }
 
-  public var revived: Layer {
+  public var restoredAfterRemoval: Layer {
     // Nobody reads any more for a layer that was removed while it loaded.
     var result = self
     if features?.loadStatus == .loading { result.features?.loadStatus = .notLoaded }

@@ -136,7 +136,7 @@ public struct LayerGrouping: Hashable, Sendable {
 }
 
 /// Where a layer is to be.
-public struct LayerPlace: Sendable {
+public struct LayerPosition: Sendable {
   public var role: LayerRole?
   public var group: LayerID?
   /// On top when nil.

@@ -75,8 +75,8 @@ extension Overlay: Entity {
     return result
   }
 
-  public mutating func rollBackContents(_ reversal: StoreReversal) {
-    store.rollBack(reversal)
+  public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {
+    store.rollBack(undoRecord)
     selectedCount = store.selectedCount
   }
 }

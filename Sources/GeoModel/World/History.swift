@@ -10,19 +10,19 @@ public struct ContentTag: Hashable, Sendable {
 struct Step: Sendable {
   let name: String
   /// In the order of the changes they take back.
-  let reversals: [any Reversal]
+  let undoRecords: [any UndoRecord]
   /// The place in history where doing it leads.
   let place: Int
   /// The revision at which it was done, or begun where it took several.
   let revision: Int
   let byteCount: Int
 
-  init(name: String, reversals: [any Reversal], place: Int, revision: Int) {
+  init(name: String, undoRecords: [any UndoRecord], place: Int, revision: Int) {
     self.name = name
-    self.reversals = reversals
+    self.undoRecords = undoRecords
     self.place = place
     self.revision = revision
-    byteCount = reversals.reduce(64) { $0 + $1.byteCount }
+    byteCount = undoRecords.reduce(64) { $0 + $1.byteCount }
   }
 }
 
@@ -48,7 +48,7 @@ struct OpenEdit: Sendable {
   let revision: Int
   /// What the document held when it began, but for what undo leaves alone.
   var content: ContentTag
-  var reversals: [any Reversal] = []
+  var undoRecords: [any UndoRecord] = []
   var byteCount = 0
   /// Whether it holds more than history may, so that it can no longer be taken back.
   private(set) var isTooLarge = false
@@ -61,27 +61,27 @@ struct OpenEdit: Sendable {
     self.content = content
   }
 
-  mutating func add(_ reversal: any Reversal) {
+  mutating func add(_ undoRecord: any UndoRecord) {
     guard !isTooLarge else { return }
-    if reversal.kind == .members {
-      guard noted.insert(reversal.object).inserted else { return }
-    } else if reversal.kind.isStructure {
-      noted.remove(reversal.object)
-    } else if let earlier = reversals.last, earlier.covers(reversal) {
+    if undoRecord.kind == .members {
+      guard noted.insert(undoRecord.object).inserted else { return }
+    } else if undoRecord.kind.isStructure {
+      noted.remove(undoRecord.object)
+    } else if let earlier = undoRecords.last, earlier.covers(undoRecord) {
       return
     }
-    byteCount += reversal.byteCount
-    reversals.append(reversal)
+    byteCount += undoRecord.byteCount
+    undoRecords.append(undoRecord)
     guard byteCount > History.byteLimit else { return }
     isTooLarge = true
-    reversals = []
+    undoRecords = []
     byteCount = 0
   }
 
-  mutating func forget(where isMeant: (any Reversal) -> Bool) {
-    guard reversals.contains(where: isMeant) else { return }
-    reversals.removeAll(where: isMeant)
-    byteCount = reversals.reduce(0) { $0 + $1.byteCount }
+  mutating func forget(where isMeant: (any UndoRecord) -> Bool) {
+    guard undoRecords.contains(where: isMeant) else { return }
+    undoRecords.removeAll(where: isMeant)
+    byteCount = undoRecords.reduce(0) { $0 + $1.byteCount }
   }
 }
 
@@ -126,30 +126,30 @@ public struct History: Sendable {
   public var isModified: Bool { content != savedContent }
 
   /// Whether there is something to undo: that links came or went is no change of the model.
-  static func isStep(_ reversals: [any Reversal]) -> Bool {
-    reversals.contains { $0.object.collection != .links }
+  static func isStep(_ undoRecords: [any UndoRecord]) -> Bool {
+    undoRecords.contains { $0.object.collection != .links }
   }
 
   /// Takes in what a command did.
-  mutating func add(_ name: String, _ reversals: [any Reversal], at revision: Int) {
+  mutating func add(_ name: String, _ undoRecords: [any UndoRecord], at revision: Int) {
     lastPlace += 1
     undone = []
-    push(Step(name: name, reversals: reversals, place: lastPlace, revision: revision))
+    push(Step(name: name, undoRecords: undoRecords, place: lastPlace, revision: revision))
   }
 
   /// Takes in what a command did within the edit under way. The place that it leads to is where the edit's step will, if it is the last.
-  mutating func extendEdit(_ reversals: [any Reversal]) {
-    if Self.isStep(reversals) {
+  mutating func extendEdit(_ undoRecords: [any UndoRecord]) {
+    if Self.isStep(undoRecords) {
       lastPlace += 1
       content.step = lastPlace
     }
-    for reversal in reversals { edit?.add(reversal) }
+    for undoRecord in undoRecords { edit?.add(undoRecord) }
   }
 
   /// Takes in what an edit did that has ended.
-  mutating func add(_ edit: OpenEdit, _ reversals: [any Reversal]) {
+  mutating func add(_ edit: OpenEdit, _ undoRecords: [any UndoRecord]) {
     undone = []
-    push(Step(name: edit.name ?? "edit", reversals: reversals, place: content.step, revision: edit.revision))
+    push(Step(name: edit.name ?? "edit", undoRecords: undoRecords, place: content.step, revision: edit.revision))
   }
 
   /// An edit has ended and has come to nothing: what holds now held when it began.
@@ -190,23 +190,23 @@ public struct History: Sendable {
   mutating func takeUndone() -> Step? { undone.popLast() }
 
   /// A step was undone; `reversals` do it again.
-  mutating func noteUndone(_ step: Step, _ reversals: [any Reversal], at revision: Int) {
-    undone.append(Step(name: step.name, reversals: reversals, place: step.place, revision: revision))
+  mutating func noteUndone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
+    undone.append(Step(name: step.name, undoRecords: undoRecords, place: step.place, revision: revision))
     content.step = done.last?.place ?? firstPlace
   }
 
   /// A step was done again; `reversals` take it back.
-  mutating func noteRedone(_ step: Step, _ reversals: [any Reversal], at revision: Int) {
-    push(Step(name: step.name, reversals: reversals, place: step.place, revision: revision))
+  mutating func noteRedone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
+    push(Step(name: step.name, undoRecords: undoRecords, place: step.place, revision: revision))
   }
 
   /// Drops what concerns objects that can no longer come back.
-  mutating func forget(where isMeant: (any Reversal) -> Bool) {
+  mutating func forget(where isMeant: (any UndoRecord) -> Bool) {
     func kept(_ steps: [Step]) -> [Step] {
       steps.compactMap { step in
-        guard step.reversals.contains(where: isMeant) else { return step }
-        let rest = step.reversals.filter { !isMeant($0) }
-        return rest.isEmpty ? nil : Step(name: step.name, reversals: rest, place: step.place, revision: step.revision)
+        guard step.undoRecords.contains(where: isMeant) else { return step }
+        let rest = step.undoRecords.filter { !isMeant($0) }
+        return rest.isEmpty ? nil : Step(name: step.name, undoRecords: rest, place: step.place, revision: step.revision)
       }
     }
     done = kept(done)

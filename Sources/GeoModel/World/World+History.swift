@@ -8,12 +8,12 @@ extension World {
   /// - Parameter name: what people read beside "Undo".
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
-    tellEnvironment()
+    recordEnvironmentChanges()
     forgetEqual()
     let before = history.state
     var journal = takeNotes()
     if recorded.contains(where: { $0.closesView }) {
-      let lost = forgetLost(journal)
+      let lost = discardUnrestorable(journal)
       journal.removeAll { lost.contains($0.object) }
     }
     if isStep || takenBack != nil { noteStep(name, journal) }
@@ -21,18 +21,18 @@ extension World {
     forgetNotes()
   }
 
-  private mutating func noteStep(_ name: String, _ journal: [any Reversal]) {
-    let reversals = undoable(journal)
+  private mutating func noteStep(_ name: String, _ journal: [any UndoRecord]) {
+    let undoRecords = undoable(journal)
     var hasOther = recorded.contains(where: \.event.isSavedForGood)
     if takenBack != nil {
       // What follows from an undo is not undone with it.
-      hasOther = hasOther || !reversals.isEmpty
+      hasOther = hasOther || !undoRecords.isEmpty
     } else if history.isEditing {
       // What all of it comes to is settled at the end.
-      history.extendEdit(reversals)
+      history.extendEdit(undoRecords)
     } else {
       // What a command notes once is not what it was.
-      let net = reversals.count > 1 ? net(reversals) : reversals
+      let net = undoRecords.count > 1 ? net(undoRecords) : undoRecords
       if History.isStep(net) { history.add(name, net, at: revision) }
     }
     if hasOther { history.noteOtherChange() }
@@ -60,7 +60,7 @@ extension World {
     keepHistory()
     let before = history.state
     guard let step = history.takeDone() else { throw .nothingToUndo }
-    history.noteUndone(step, takeBack(step.reversals, doneAt: step.revision), at: revision)
+    history.noteUndone(step, takeBack(step.undoRecords, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
@@ -74,24 +74,24 @@ extension World {
     keepHistory()
     let before = history.state
     guard let step = history.takeUndone() else { throw .nothingToRedo }
-    history.noteRedone(step, takeBack(step.reversals, doneAt: step.revision), at: revision)
+    history.noteRedone(step, takeBack(step.undoRecords, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
 
   /// - Parameter done: the revision at which it was done.
   /// - Returns: what takes the taking back back.
-  private mutating func takeBack(_ reversals: [any Reversal], doneAt done: Int) -> [any Reversal] {
+  private mutating func takeBack(_ undoRecords: [any UndoRecord], doneAt done: Int) -> [any UndoRecord] {
     isStep = false
     takenBack = min(takenBack ?? done, done)
     let client = origin
     origin = .undo
     defer { origin = client }
     _ = takeNotes()
-    for reversal in reversals.reversed() { reversal.undo(&self) }
+    for undoRecord in undoRecords.reversed() { undoRecord.undo(&self) }
     // What was shared there may be gone for good.
     for scope in environments.ids { removeEmptyScope(scope) }
-    tellEnvironment()
+    recordEnvironmentChanges()
     return undoable(takeNotes())
   }
 
@@ -113,11 +113,11 @@ extension World {
     let before = history.state
     isStep = false
     history.edit = nil
-    let reversals = net(undoable(edit.reversals))
+    let undoRecords = net(undoable(edit.undoRecords))
     if edit.isTooLarge {
       history.forgetAll()
-    } else if History.isStep(reversals) {
-      history.add(edit, reversals)
+    } else if History.isStep(undoRecords) {
+      history.add(edit, undoRecords)
     } else {
       history.noteNothing(since: edit)
     }
@@ -131,7 +131,7 @@ extension World {
     keepHistory()
     let before = history.state
     history.edit = nil
-    _ = takeBack(edit.reversals, doneAt: edit.revision)
+    _ = takeBack(edit.undoRecords, doneAt: edit.revision)
     history.noteCancelled(edit)
     recordHistory(since: before)
   }
@@ -151,34 +151,34 @@ extension World {
   // MARK: -
 
   /// What undo has to do to take a command back. Of many notes on one object's members the first counts.
-  private func undoable(_ journal: [any Reversal]) -> [any Reversal] {
+  private func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     var noted: Set<ObjectReference> = []
-    return journal.filter { reversal in
-      switch reversal.kind {
-      case .members: if !noted.insert(reversal.object).inserted { return false }
-      case .coming, .going: noted.remove(reversal.object)
+    return journal.filter { undoRecord in
+      switch undoRecord.kind {
+      case .members: if !noted.insert(undoRecord.object).inserted { return false }
+      case .coming, .going: noted.remove(undoRecord.object)
       case .contents, .revision: break
       }
-      return reversal.isUndoable(in: self)
+      return undoRecord.isUndoable(in: self)
     }
   }
 
   /// Views do not come back, and so neither does what lay on them.
   ///
   /// - Returns: what lay there.
-  private mutating func forgetLost(_ journal: [any Reversal]) -> Set<ObjectReference> {
+  private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> Set<ObjectReference> {
     let open = views
     var lost: Set<ObjectReference> = []
     // From the newest on, so that what lay on something lost comes after it.
-    for reversal in (history.allReversals + journal).reversed() {
-      guard let parent = reversal.lostWith else { continue }
+    for undoRecord in (history.allUndoRecords + journal).reversed() {
+      guard let parent = undoRecord.requiredParent else { continue }
       if lost.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
-        lost.insert(reversal.object)
+        lost.insert(undoRecord.object)
       }
     }
-    history.forget { reversal in
-      lost.contains(reversal.object)
-        || reversal.object.collection == .views && open[ViewID(reversal.object.id)] == nil
+    history.forget { undoRecord in
+      lost.contains(undoRecord.object)
+        || undoRecord.object.collection == .views && open[ViewID(undoRecord.object.id)] == nil
     }
     return lost
   }
@@ -191,5 +191,5 @@ extension World {
 }
 
 extension History {
-  var allReversals: [any Reversal] { (done + undone).flatMap(\.reversals) + (edit?.reversals ?? []) }
+  var allUndoRecords: [any UndoRecord] { (done + undone).flatMap(\.undoRecords) + (edit?.undoRecords ?? []) }
 }

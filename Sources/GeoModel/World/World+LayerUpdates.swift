@@ -167,12 +167,12 @@ extension World {
 }
 
 /// The selection of a layer was another.
-struct Selected: Reversal {
+struct Selected: UndoRecord {
   let id: LayerID
   let ids: [Int]
   var byteCount: Int { 64 + ids.count * 8 }
   var object: ObjectReference { ObjectReference(.layers, id.rawValue) }
-  var kind: ReversalKind { .contents }
+  var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool { false }
   func rollBack(_ world: inout World) {

@@ -22,7 +22,7 @@ extension World {
   @discardableResult
   public mutating func addLayer(
     id: LayerID?, to container: ViewContent, over source: SourceID, sourceLayer: String?, name: String?,
-    asTable: Bool = false, at place: LayerPlace = LayerPlace(), lost: SourceLayer? = nil
+    asTable: Bool = false, at place: LayerPosition = LayerPosition(), lost: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
     let list = asTable ? .top(.tables) : try list(for: place, in: container)
     let data = try sources.require(source)
@@ -45,7 +45,7 @@ extension World {
   /// Adds a group, empty.
   @discardableResult
   public mutating func addGroupLayer(
-    id: LayerID?, to container: ViewContent, name: String, visibilityMode: GroupVisibilityMode, at place: LayerPlace
+    id: LayerID?, to container: ViewContent, name: String, visibilityMode: GroupVisibilityMode, at place: LayerPosition
   ) throws(ModelError) -> Layer {
     let list = try list(for: place, in: container)
     if let outer = place.group, groups(around: outer).count >= Self.groupDepthLimit {
@@ -59,7 +59,7 @@ extension World {
   }
 
   private mutating func add(
-    _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at place: LayerPlace,
+    _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at place: LayerPosition,
     _ make: (LayerID) -> Layer
   ) throws(ModelError) -> Layer {
     let count = try layers(in: list, of: container).count
@@ -89,7 +89,7 @@ extension World {
   ///
   /// - Throws: `cycle` when a group would lie in itself.
   public mutating func moveLayer(
-    _ id: LayerID, in container: ViewContent, to place: LayerPlace
+    _ id: LayerID, in container: ViewContent, to place: LayerPosition
   ) throws(ModelError) {
     let layer = try require(id, in: container)
     let old = list(of: layer)
@@ -153,7 +153,7 @@ extension World {
     return layer
   }
 
-  private func list(for place: LayerPlace, in container: ViewContent) throws(ModelError) -> LayerList {
+  private func list(for place: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
     guard let id = place.group else {
       _ = try content(of: container)
       return .top(TopList(place.role ?? .operational))

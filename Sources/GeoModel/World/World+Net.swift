@@ -8,35 +8,35 @@ extension World {
   /// Edits of graphics that came to nothing are taken back at once, which shows nowhere: earlier reversals count on it.
   ///
   /// - Complexity: linear in the notes, and in what an edit of graphics changed where that came to nothing.
-  mutating func net(_ reversals: [any Reversal]) -> [any Reversal] {
-    guard mayComeToLess(reversals) else { return reversals }
-    let (came, moved) = structure(reversals)
-    var net: [any Reversal] = []
+  mutating func net(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
+    guard mayComeToLess(undoRecords) else { return undoRecords }
+    let (came, moved) = structure(undoRecords)
+    var net: [any UndoRecord] = []
     var values: [ViewModelID: Int] = [:]
     var graphics: [OverlayID: [Int]] = [:]
-    for reversal in reversals where !came.contains(reversal.object) || revision(of: reversal.object) != nil {
-      if !moved.contains(reversal.object) {
-        if let later = reversal as? ValuesChanged {
+    for undoRecord in undoRecords where !came.contains(undoRecord.object) || revision(of: undoRecord.object) != nil {
+      if !moved.contains(undoRecord.object) {
+        if let later = undoRecord as? ValuesChanged {
           if let place = values[later.id], let first = net[place] as? ValuesChanged {
             net[place] = first.folded(with: later)
             continue
           }
           values[later.id] = net.count
-        } else if let edit = reversal as? Edited<Overlay> {
+        } else if let edit = undoRecord as? Edited<Overlay> {
           graphics[edit.id, default: []].append(net.count)
         }
       }
-      net.append(reversal)
+      net.append(undoRecord)
     }
     var void: Set<Int> = []
     for place in values.values {
-      guard let reversal = net[place] as? ValuesChanged else { continue }
-      if let rest = reversal.differing(in: self) { net[place] = rest } else { void.insert(place) }
+      guard let undoRecord = net[place] as? ValuesChanged else { continue }
+      if let rest = undoRecord.differing(in: self) { net[place] = rest } else { void.insert(place) }
     }
     for (id, places) in graphics {
-      let edits = places.compactMap { (net[$0] as? Edited<Overlay>)?.reversal }
+      let edits = places.compactMap { (net[$0] as? Edited<Overlay>)?.undoRecord }
       guard let back = overlays.modify(id, { $0.store.forget(edits) }) ?? nil else { continue }
-      for reversal in back { note(Edited<Overlay>(id: id, reversal: reversal, isUndone: false)) }
+      for undoRecord in back { note(Edited<Overlay>(id: id, undoRecord: undoRecord, isUndone: false)) }
       void.formUnion(places)
     }
     guard !void.isEmpty else { return net }
@@ -44,18 +44,18 @@ extension World {
   }
 
   /// False where a look at each note says that all of them count, as it does of a bulk edit in many commands.
-  private func mayComeToLess(_ reversals: [any Reversal]) -> Bool {
+  private func mayComeToLess(_ undoRecords: [any UndoRecord]) -> Bool {
     var last: OverlayID?
-    for reversal in reversals {
-      switch reversal.kind {
+    for undoRecord in undoRecords {
+      switch undoRecord.kind {
       // What is not another has been left out already.
       case .members, .revision: continue
       case .coming, .going: return true
       case .contents:
-        guard let edit = reversal as? Edited<Overlay> else { return true }
+        guard let edit = undoRecord as? Edited<Overlay> else { return true }
         guard edit.id != last else { continue }
         last = edit.id
-        guard overlays[edit.id]?.store.isOther(since: edit.reversal) == true else { return true }
+        guard overlays[edit.id]?.store.isOther(since: edit.undoRecord) == true else { return true }
       }
     }
     return false
@@ -63,12 +63,12 @@ extension World {
 
   /// The objects that came, first of all that happened to them; and those that came or went at all.
   private func structure(
-    _ reversals: [any Reversal]
+    _ undoRecords: [any UndoRecord]
   ) -> (came: Set<ObjectReference>, moved: Set<ObjectReference>) {
     var came: Set<ObjectReference> = []
     var moved: Set<ObjectReference> = []
-    for reversal in reversals where reversal.kind.isStructure {
-      if moved.insert(reversal.object).inserted, reversal.kind == .coming { came.insert(reversal.object) }
+    for undoRecord in undoRecords where undoRecord.kind.isStructure {
+      if moved.insert(undoRecord.object).inserted, undoRecord.kind == .coming { came.insert(undoRecord.object) }
     }
     return (came, moved)
   }
@@ -81,7 +81,7 @@ enum RecordedMember: Hashable {
 }
 
 /// Where something was recorded.
-private struct RecordedPlace: Hashable {
+private struct RecordedPath: Hashable {
   let object: ObjectReference
   let member: RecordedMember
 
@@ -119,18 +119,18 @@ extension World {
       if case .graphics(let overlay, let edit) = event, let ids = graphics[overlay] {
         return edit.without(ids).map { .graphics(overlay, $0) }
       }
-      return RecordedPlace(event).map(equal.contains) ?? false ? nil : event
+      return RecordedPath(event).map(equal.contains) ?? false ? nil : event
     }
   }
 
   /// Where something was recorded more than once, by one origin: elsewhere is another value, or one that its author does not know of.
-  private func recordedTwice() -> Set<RecordedPlace> {
+  private func recordedTwice() -> Set<RecordedPath> {
     guard recorded.count > 1 else { return [] }
-    var origins: [RecordedPlace: Origin] = [:]
-    var twice: Set<RecordedPlace> = []
-    var mixed: Set<RecordedPlace> = []
+    var origins: [RecordedPath: Origin] = [:]
+    var twice: Set<RecordedPath> = []
+    var mixed: Set<RecordedPath> = []
     for change in recorded {
-      guard let place = RecordedPlace(change.event), let origin = origins.updateValue(change.origin, forKey: place)
+      guard let place = RecordedPath(change.event), let origin = origins.updateValue(change.origin, forKey: place)
       else {
         continue
       }
@@ -141,7 +141,7 @@ extension World {
   }
 
   /// Whether what follows from other things is again what it was; nil for what does not.
-  private func follows(_ place: RecordedPlace) -> Bool? {
+  private func follows(_ place: RecordedPath) -> Bool? {
     let before = derivedAtBeginning
     switch place.member {
     case .property(.loadStatus):

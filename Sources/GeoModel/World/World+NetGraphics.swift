@@ -35,7 +35,7 @@ extension World {
     guard !open.isEmpty else { return equal }
     // What has come within the command is told whole.
     guard !notes.contains(where: \.kind.isStructure) else { return equal }
-    return equal.union(store.equal(open, since: edits.map(\.reversal)))
+    return equal.union(store.equal(open, since: edits.map(\.undoRecord)))
   }
 
   /// The graphics that were recorded more than once, and whether they were there before.

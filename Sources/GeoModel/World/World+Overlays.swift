@@ -62,8 +62,8 @@ extension World {
   ///
   /// - Complexity: as `FeatureStore.append`, O(k log n).
   public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
-    try edit(id) { (store, reversal) throws(StoreFailure) in
-      let added = try store.append(batch, recording: &reversal)
+    try edit(id) { (store, undoRecord) throws(StoreFailure) in
+      let added = try store.append(batch, recording: &undoRecord)
       guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
       return (added, [.added(added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
@@ -74,13 +74,13 @@ extension World {
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
-    return try edit(id, isUndone: isUndone, selects: selects) { (store, reversal) throws(StoreFailure) in
+    return try edit(id, isUndone: isUndone, selects: selects) { (store, undoRecord) throws(StoreFailure) in
       try FeatureStore.requireOnce(edits.map(\.id))
       let effective = edits.filter { edit in
         store.feature(id: edit.id).map { edit.changes($0, store.schema) } ?? true
       }
       guard !effective.isEmpty else { return ([], []) }
-      try store.update(effective, recording: &reversal)
+      try store.update(effective, recording: &undoRecord)
       let ids = effective.map(\.id)
       return (ids, [.updated(.list(ids))])
     }
@@ -90,58 +90,58 @@ extension World {
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
-    try edit(id, selects: false) { (store, reversal) throws(StoreFailure) in
+    try edit(id, selects: false) { (store, undoRecord) throws(StoreFailure) in
       try FeatureStore.requireOnce(ids)
       let moved = ids.indices.filter { index in
         guard let point = store.feature(id: ids[index])?.point else { return true }
         return point.x != x[index] || point.y != y[index] || z != nil
       }
       guard !moved.isEmpty else { return (0, []) }
-      try store.move(ids, x: x, y: y, z: z, recording: &reversal)
+      try store.move(ids, x: x, y: y, z: z, recording: &undoRecord)
       return (moved.count, [.updated(.list(moved.map { ids[$0] }))])
     }
   }
 
   /// Removes graphics; all of them when `ids` is nil.
   public mutating func removeGraphics(_ ids: [Int]?, from id: OverlayID) throws(ModelError) -> Int {
-    try edit(id) { (store, reversal) throws(StoreFailure) in
+    try edit(id) { (store, undoRecord) throws(StoreFailure) in
       guard let ids else {
         var all: [Int] = []
         store.forEach {
           all.append($0.id)
           return true
         }
-        store.removeAll(recording: &reversal)
+        store.removeAll(recording: &undoRecord)
         return (all.count, all.isEmpty ? [] : [.removed(.list(all))])
       }
-      try store.remove(ids, recording: &reversal)
+      try store.remove(ids, recording: &undoRecord)
       return (ids.count, ids.isEmpty ? [] : [.removed(.list(ids))])
     }
   }
 
   /// Puts graphics in place of all there are; those whose id is in both stay selected, and count only where they differ.
   public mutating func replaceGraphics(_ batch: FeatureBatch, of id: OverlayID) throws(ModelError) -> ReplacedFeatures {
-    try edit(id) { (store, reversal) throws(StoreFailure) in
-      let replaced = try store.replace(with: batch, recording: &reversal)
-      return (replaced, reversal == nil ? [] : GraphicsEdit.edits(of: replaced.changes))
+    try edit(id) { (store, undoRecord) throws(StoreFailure) in
+      let replaced = try store.replace(with: batch, recording: &undoRecord)
+      return (replaced, undoRecord == nil ? [] : GraphicsEdit.edits(of: replaced.changes))
     }
   }
 
   /// Changes the selection; answers how many are selected then.
   public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
-    try edit(id, isUndone: false) { (store, reversal) throws(StoreFailure) in
+    try edit(id, isUndone: false) { (store, undoRecord) throws(StoreFailure) in
       let edits = try store.selecting(ids, mode)
       guard !edits.isEmpty else { return ((), []) }
-      try store.update(edits, recording: &reversal)
+      try store.update(edits, recording: &undoRecord)
       return ((), [.updated(.list(edits.map(\.id)))])
     }
     return overlays[id]?.selectedCount ?? 0
   }
 
   /// Takes an edit back, or does it again; without the overlay it does nothing.
-  mutating func undoGraphics(_ reversal: StoreReversal, of id: OverlayID) {
+  mutating func undoGraphics(_ undoRecord: StoreUndoRecord, of id: OverlayID) {
     _ = try? edit(id) { (store, inverse) throws(StoreFailure) in
-      let (back, changes) = store.revert(reversal)
+      let (back, changes) = store.revert(undoRecord)
       inverse = back
       return ((), GraphicsEdit.edits(of: changes))
     }
@@ -154,21 +154,21 @@ extension World {
   ///   - selects: whether another number of graphics may be selected after it; counting them costs a look at each chunk.
   private mutating func edit<R>(
     _ id: OverlayID, isUndone: Bool = true, selects: Bool = true,
-    _ body: (inout FeatureStore, inout StoreReversal?) throws(StoreFailure) -> (R, [GraphicsEdit])
+    _ body: (inout FeatureStore, inout StoreUndoRecord?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {
-    var reversal: StoreReversal?
+    var undoRecord: StoreUndoRecord?
     // Everything happens in place: a second reference to the store would make its first write a copy.
-    var before: ContentsOutline?
+    var before: ContentsSummary?
     let outcome: (result: R, edits: [GraphicsEdit], properties: [Property], revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
-        let outline = ContentsOutline(overlay)
+        let outline = ContentsSummary(overlay)
         before = outline
-        let (result, edits) = try body(&overlay.store, &reversal)
+        let (result, edits) = try body(&overlay.store, &undoRecord)
         guard !edits.isEmpty else { return (result, [], [], overlay.revision) }
         if selects { overlay.selectedCount = overlay.store.selectedCount }
         var properties: [Property] = []
-        let now = ContentsOutline(overlay)
+        let now = ContentsSummary(overlay)
         if now.count != outline.count { properties.append(.graphicCount) }
         if now.selectedCount != outline.selectedCount { properties.append(.selectedCount) }
         if now.extent != outline.extent { properties.append(.extent) }
@@ -176,7 +176,7 @@ extension World {
       }
     } catch { throw ModelError(error) }
     guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
-    if let reversal { note(Edited(id: id, reversal: reversal, outline: before, isUndone: isUndone)) }
+    if let undoRecord { note(Edited(id: id, undoRecord: undoRecord, outline: before, isUndone: isUndone)) }
     guard !outcome.edits.isEmpty else { return outcome.result }
     for edit in outcome.edits { record(.graphics(id, edit)) }
     for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }

@@ -45,13 +45,13 @@ public struct World: Sendable {
   var takenBack: Int?
   private var hasChanged = false
   /// Who follows what; nil until somebody asks.
-  var watchers: Watchers?
+  var dependents: Dependents?
   /// How much of what was recorded since the command began has been followed.
   var followed = 0
   /// Whether scopes of the environment have changed, or who lies under which, and those who see them have not been told.
   var hasEnvironmentChanged = false
   /// What was before the command that runs, in the order of its changes.
-  private var journal: [any Reversal] = []
+  private var journal: [any UndoRecord] = []
   /// How many of them have become part of a step.
   private var taken = 0
   /// How many of them had been made when those who see another environment were told last.
@@ -113,7 +113,7 @@ public struct World: Sendable {
   /// Takes back all that was done since ``begin(origin:)``: a command that fails changes nothing.
   public mutating func rollBack() {
     guard let start else { return }
-    for reversal in journal.reversed() { reversal.rollBack(&self) }
+    for undoRecord in journal.reversed() { undoRecord.rollBack(&self) }
     forgetNotes()
     if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
@@ -128,35 +128,35 @@ public struct World: Sendable {
     clock = start.clock
     followed = 0
     hasEnvironmentChanged = false
-    watchers = nil
+    dependents = nil
   }
 
   /// Notes what takes a change back, after it was made.
-  mutating func note(_ reversal: some Reversal) {
+  mutating func note(_ undoRecord: some UndoRecord) {
     // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
-    if reversal.kind == .members {
+    if undoRecord.kind == .members {
       for earlier in journal.suffix(min(4, journal.count - max(taken, told))).reversed()
-      where earlier.object == reversal.object {
+      where earlier.object == undoRecord.object {
         if earlier.kind == .members { return }
         if earlier.kind.isStructure { break }
       }
     }
     // Many small edits in one transaction cost what one large edit does.
-    if reversal.kind == .contents, journal.count > taken, journal[journal.count - 1].absorb(reversal) { return }
-    journal.append(reversal)
+    if undoRecord.kind == .contents, journal.count > taken, journal[journal.count - 1].absorb(undoRecord) { return }
+    journal.append(undoRecord)
   }
 
   /// The reversals noted since ``begin(origin:)`` or the last call. They are kept until the command is done, as it may fail yet.
-  mutating func takeNotes() -> [any Reversal] {
+  mutating func takeNotes() -> [any UndoRecord] {
     defer { taken = journal.count }
     return taken == 0 ? journal : Array(journal[taken...])
   }
 
   /// The reversals noted since ``begin(origin:)``, in their order.
-  var notes: [any Reversal] { journal }
+  var notes: [any UndoRecord] { journal }
 
   /// The reversals noted since the last call: the first of an object tells how it was then.
-  mutating func takeUntold() -> ArraySlice<any Reversal> {
+  mutating func takeUnpublishedRecords() -> ArraySlice<any UndoRecord> {
     defer { told = journal.count }
     return journal[told...]
   }

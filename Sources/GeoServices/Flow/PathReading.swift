@@ -22,7 +22,7 @@ enum PathReading {
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
       return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2])?.part(at: path.names.dropFirst(3))
     }
-    guard path.names.count > 1, let node = StateTree.node(at: StatePlace(path.names), in: world),
+    guard path.names.count > 1, let node = StateTree.node(at: StatePath(path.names), in: world),
       node.graphicCount <= graphicsInOnePiece
     else {
       return nil

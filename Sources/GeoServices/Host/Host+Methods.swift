@@ -24,7 +24,7 @@ extension Host {
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
       let result = try body(given, &world)
-      try Settling.settle(&world)
+      try Propagation.propagate(&world)
       result.encode(to: &writer)
     }
     router.on("\(name)") { [self] call in
@@ -82,7 +82,7 @@ extension Host {
 
   /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
-    tellHeldBack()
+    flushHeldBack()
     do { return try body() } catch {
       if error is JSONError { throw error }
       throw RPCError(error, in: call.params, at: "/params") ?? error
@@ -105,12 +105,12 @@ extension Host {
       for link in closed { try? world.unlink(link) }
       do {
         let result = try body(&world)
-        try Settling.settle(&world)
+        try Propagation.propagate(&world)
         commit(step ?? meta.step ?? call.method)
         return result
       } catch {
         // No link keeps a step from being taken back: one that cannot follow is closed first.
-        let links = world.hasTakenBack ? Settling.links(at: error, in: world) : []
+        let links = world.hasTakenBack ? Propagation.links(at: error, in: world) : []
         world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
         closed.formUnion(links)
@@ -136,7 +136,7 @@ extension Host {
   private func cancel(_ process: ProcessID) {
     world.begin(origin: .client(nil))
     if world.cancel(process) {
-      settleOrUnlink()
+      propagateOrUnlink()
       publish()
     }
   }

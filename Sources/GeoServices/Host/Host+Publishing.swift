@@ -43,7 +43,7 @@ extension Host {
   }
 
   /// Tells what was held back, before an answer that states the revision.
-  func tellHeldBack() {
+  func flushHeldBack() {
     if isHeldBack { flush() }
   }
 
@@ -55,7 +55,7 @@ extension Host {
     isHeldBack = false
     if subscribers.isIdle {
       // Handing on the world would cost more than finding that out.
-    } else if Patience.hasRoom(session) {
+    } else if SendLimits.hasRoom(session) {
       let told = subscribers.flush(world, to: session, goesOn: goesOn)
       isHeldBack = told.isFull
       if told.hasMore { goOnLater() }
@@ -68,7 +68,7 @@ extension Host {
       isHeldBack = true
     }
     // Answers that state what is not told yet wait for it.
-    session.holdAnswers(from: subscribers.owed, marking: subscribers.clock)
+    session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
   }
 
   private func flushLater(_ due: UInt64) {
@@ -145,7 +145,7 @@ extension Host {
       world.begin(origin: .animation)
       world.skipTicks(to: now)
       world.advance(to: now)
-      settleOrUnlink()
+      propagateOrUnlink()
       publish(canWait: true)
     }
     scheduleTick()

@@ -30,7 +30,7 @@ extension Host {
     task.dependents = []
     for dependent in dependents {
       dependent.awaited.removeAll { $0 === task }
-      tellProgress(of: dependent)
+      reportProgress(of: dependent)
       if dependent.awaited.isEmpty { dependent.begin?() }
     }
   }
@@ -46,7 +46,7 @@ extension Host {
   }
 
   /// How far a task is that waits for others: each counts the same.
-  func tellProgress(of task: RunningTask) {
+  func reportProgress(of task: RunningTask) {
     // What it waits for before it opens a document is no part of that.
     guard task.awaitedCount > 0, task.key != DocumentService.openKey else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }

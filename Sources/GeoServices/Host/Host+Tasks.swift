@@ -19,7 +19,7 @@ extension Host {
         if let older,
           place.isLoad
             || older.method == call.method && older.revision == place.revision
-              && older.question?.isSame(as: TaskQuestion(call)) == true
+              && older.question?.isSame(as: TaskRequest(call)) == true
         {
           // Who joins changes nothing, and is refused all the same.
           if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
@@ -77,7 +77,7 @@ extension Host {
     _ plan: TaskPlan<Host, R>, _ call: Call, as handle: String, timeout: Double?, _ place: Place
   ) {
     let task = make(
-      plan, handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskQuestion(call))
+      plan, handle: handle, method: call.method, scope: place.scope, key: place.key, question: TaskRequest(call))
     task.revision = place.revision
     join(task, call.deferReply(), for: place.waiterScope)
     if let timeout {
@@ -95,7 +95,7 @@ extension Host {
   /// A task that is known from now on, and whose work is still to begin.
   func make<R: JSONEncodable & Sendable>(
     _ plan: TaskPlan<Host, R>, handle: String, method: String, scope: ObjectReference?, key: String?,
-    question: TaskQuestion?
+    question: TaskRequest?
   ) -> RunningTask {
     let bound = LoopBound(self, on: loop)
     let progress = ProgressGate()
@@ -143,17 +143,17 @@ extension Host {
     let before = task.key == DocumentService.openKey ? world : nil
     do {
       let result = try outcome.get()(&world)
-      settleOrUnlink()
+      propagateOrUnlink()
       commit(task.method)
       tasks.remove(task)
       publish(comparedWith: before)
-      tellHeldBack()
+      flushHeldBack()
       for waiter in task.waiters { waiter.reply(result) }
       releaseDependents(of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&world)
-      settleOrUnlink()
+      propagateOrUnlink()
       publish()
       for waiter in task.waiters {
         waiter.fail(
@@ -186,7 +186,7 @@ extension Host {
     if let abandon = task.abandon {
       world.begin(origin: .task)
       abandon(&world)
-      settleOrUnlink()
+      propagateOrUnlink()
       publish()
     }
     letGo(task)
@@ -224,6 +224,6 @@ extension Host {
       for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
     }
     task.fraction = fraction
-    for dependent in task.dependents { tellProgress(of: dependent) }
+    for dependent in task.dependents { reportProgress(of: dependent) }
   }
 }

@@ -12,7 +12,7 @@ public final class RunningTask {
   let scope: ObjectReference?
   let key: String?
   /// What it was begun with, by a request: the same question joins.
-  let question: TaskQuestion?
+  let question: TaskRequest?
   let worker: Worker
   /// Of what the question is about, when it was asked; nil where that does not count.
   var revision: Int?
@@ -35,7 +35,7 @@ public final class RunningTask {
   var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || key != LayerService.loadKey) }
 
   init(
-    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskQuestion?, worker: Worker,
+    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskRequest?, worker: Worker,
     abandon: ((inout World) -> Void)?
   ) {
     self.handle = handle
@@ -49,7 +49,7 @@ public final class RunningTask {
 }
 
 /// What a task was asked, kept to tell whether another request asks the same.
-struct TaskQuestion {
+struct TaskRequest {
   let params: JSONValue
   /// Keeps `params` alive.
   private let document: JSONDocument
@@ -60,9 +60,9 @@ struct TaskQuestion {
   }
 
   /// Whether the params are the same; `meta` apart, null being absent, members in any order.
-  func isSame(as other: TaskQuestion) -> Bool { covers(other) && other.covers(self) }
+  func isSame(as other: TaskRequest) -> Bool { covers(other) && other.covers(self) }
 
-  private func covers(_ other: TaskQuestion) -> Bool {
+  private func covers(_ other: TaskRequest) -> Bool {
     var same = true
     other.params.forEachMember { name, value in
       guard same, value.isPresent, !name.elementsEqual("meta".utf8) else { return }
@@ -89,7 +89,7 @@ struct Tasks {
   func with(handle: String) -> RunningTask? { running.first { Text(handle) == Text($0.handle) } }
 
   /// The task meant by its handle, or by the id of the request that began it as text.
-  func meant(by name: String) -> RunningTask? {
+  func find(_ name: String) -> RunningTask? {
     with(handle: name) ?? with(handle: "#" + name) ?? with(handle: "#" + RequestID.string(name).description)
   }
 

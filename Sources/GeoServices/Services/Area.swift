@@ -64,7 +64,7 @@ struct Area: Sendable {
   ///
   /// Where poles lie at infinity what lies beyond the edge counts as lying at it, of the area and of the feature.
   /// - Throws: when nobody wants to know any more.
-  func isMet(by row: FeatureRow, _ part: Part) throws -> Bool {
+  func isMet(by row: FeatureRow, _ part: WorkShare) throws -> Bool {
     guard var extent = moved else {
       guard let box = row.envelope else { return false }
       return given.contains { $0.intersects(box) }

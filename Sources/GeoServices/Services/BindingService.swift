@@ -59,7 +59,7 @@ enum BindingService: BindingHandlers {
   /// Writes by path; answers what stands there when all has followed.
   static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Value? {
     try PathWriting.write(try Wire.value(value), to: path, in: &world)
-    try Settling.settle(&world)
+    try Propagation.propagate(&world)
     return PathReading.value(at: path, in: world)
   }
 
@@ -82,7 +82,7 @@ enum BindingService: BindingHandlers {
       transform: try params.transform.map { try expression($0, "transform") },
       inverse: try params.inverse.map { try expression($0, "inverse") },
       owner: try Wire.object(params.owner, "owner", in: world))
-    try Settling.settle(&world)
+    try Propagation.propagate(&world)
     return Wire.link(try world.links.require(link.id))
   }
 

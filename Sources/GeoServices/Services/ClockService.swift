@@ -37,13 +37,13 @@ enum ClockService: ClockHandlers {
       guard host.world.isMoving else { break }
       host.world.begin(origin: .animation)
       host.world.tick()
-      host.settleOrUnlink()
+      host.propagateOrUnlink()
       host.publish()
     }
     host.world.begin(origin: .animation)
     host.world.skipTicks(to: end)
     host.world.advance(to: end)
-    host.settleOrUnlink()
+    host.propagateOrUnlink()
     host.publish()
     return .init(revision: host.world.revision, now: host.world.clock.now.text, ticks: ticks)
   }

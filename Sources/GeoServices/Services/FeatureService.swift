@@ -13,7 +13,7 @@ enum FeatureService: FeatureHandlers {
   static func query(
     _ params: FeatureProtocol.Query.Params, in world: inout World
   ) throws -> TaskPlan<Host, FeatureProtocol.Query.Result> {
-    let features = try FeaturesAsked(params, in: world)
+    let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let schema = features.store.schema
     var selection = FeatureWriter.Selection()
@@ -33,12 +33,12 @@ enum FeatureService: FeatureHandlers {
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference && params.returnGeometry
     let found = features.effort
-    let each = isMoved ? FeaturesAsked.transforming : FeaturesAsked.writing
-    let finding = found * (terms.isEmpty ? 1 : 1 + FeaturesAsked.ordering)
+    let each = isMoved ? FeatureQuery.transforming : FeatureQuery.writing
+    let finding = found * (terms.isEmpty ? 1 : 1 + FeatureQuery.ordering)
     let atMost = min(params.limit, found)
     return try plan(effort: finding + atMost * each) { part in
       let parts = part.divided(
-        by: finding, isMoved ? atMost * FeaturesAsked.transforming : 0, atMost * FeaturesAsked.writing)
+        by: finding, isMoved ? atMost * FeatureQuery.transforming : 0, atMost * FeatureQuery.writing)
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
       try features.checkWeight(of: rows.page, moved: isMoved, part)
       let moved =
@@ -52,10 +52,10 @@ enum FeatureService: FeatureHandlers {
   static func queryIds(
     _ params: FeatureProtocol.QueryIds.Params, in world: inout World
   ) throws -> TaskPlan<Host, FeatureProtocol.QueryIds.Result> {
-    let features = try FeaturesAsked(params, in: world)
+    let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
-    let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeaturesAsked.ordering)
+    let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.ordering)
     return try plan(effort: effort) { part in
       let parts = part.divided(by: effort, features.effort)
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
@@ -68,7 +68,7 @@ enum FeatureService: FeatureHandlers {
   static func queryCount(
     _ params: FeatureProtocol.QueryCount.Params, in world: inout World
   ) throws -> TaskPlan<Host, FeatureProtocol.QueryCount.Result> {
-    let features = try FeaturesAsked(params, in: world)
+    let features = try FeatureQuery(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
     return try plan(effort: features.effort) { .init(revision: revision, count: try features.rows($0).count) }
@@ -77,12 +77,12 @@ enum FeatureService: FeatureHandlers {
   static func queryExtent(
     _ params: FeatureProtocol.QueryExtent.Params, in world: inout World
   ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result> {
-    let features = try FeaturesAsked(params, in: world)
+    let features = try FeatureQuery(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference
     let effort =
-      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeaturesAsked.transforming : 1)
+      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transforming : 1)
     return try plan(effort: effort) { part in
       let extent = try features.extent(in: reference, transformer, part)
       return .init(
@@ -95,21 +95,21 @@ enum FeatureService: FeatureHandlers {
 
   /// Answers at once what takes next to no time, as what comes in between would take longer; leaves the rest to a worker.
   private static func plan<R: Sendable>(
-    effort: Int, _ answer: @escaping @Sendable (Part) throws -> R
+    effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
   ) throws -> TaskPlan<Host, R> {
-    if effort <= FeaturesAsked.smallEffort {
-      do { return TaskPlan(answer: try answer(Part(nil))) } catch is FeaturesAsked.Aside {}
+    if effort <= FeatureQuery.smallEffort {
+      do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.Aside {}
     }
     return TaskPlan { worker in
-      let result = try answer(Part(worker))
+      let result = try answer(WorkShare(worker))
       return { _ in result }
     }
   }
 
   /// The features as one member that writes them all; a wire type for each would cost more than the rest. A worker writes them itself.
   private static func written(
-    _ page: ArraySlice<UInt32>, _ moved: [Geometry?]?, _ features: FeaturesAsked, _ selection: FeatureWriter.Selection,
-    _ part: Part
+    _ page: ArraySlice<UInt32>, _ moved: [Geometry?]?, _ features: FeatureQuery, _ selection: FeatureWriter.Selection,
+    _ part: WorkShare
   ) throws -> JSONOpaque {
     let (store, schema) = (features.store, features.store.schema)
     guard let worker = part.worker else {
@@ -139,8 +139,8 @@ enum FeatureService: FeatureHandlers {
 
   /// The geometries of a page in another reference, made before anything is written, so that a failure is an error.
   private static func transformed(
-    _ rows: ArraySlice<UInt32>, _ features: FeaturesAsked, to target: SpatialReference,
-    _ transformer: any CoordinateTransformer, _ part: Part
+    _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
+    _ transformer: any CoordinateTransformer, _ part: WorkShare
   ) throws -> [Geometry?] {
     try rows.enumerated().map { (place, row) throws -> Geometry? in
       guard let feature = features.store[row], let geometry = feature.geometry else { return nil }

@@ -77,7 +77,7 @@ enum MapService: MapHandlers {
     }
     let layer = try world.addLayer(
       id: params.id.map { ID($0) }, to: map, over: ID(params.source), sourceLayer: params.sourceLayer,
-      name: params.name, asTable: true, at: LayerPlace(index: params.index))
+      name: params.name, asTable: true, at: LayerPosition(index: params.index))
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 

@@ -42,7 +42,7 @@ extension SceneService {
     }
     let layer = try world.addLayer(
       id: params.id.map { ID($0) }, to: scene, over: ID(params.source), sourceLayer: params.sourceLayer,
-      name: params.name, asTable: true, at: LayerPlace(index: params.index))
+      name: params.name, asTable: true, at: LayerPosition(index: params.index))
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 

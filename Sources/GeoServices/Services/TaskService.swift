@@ -18,7 +18,7 @@ enum TaskService: TaskHandlers {
   }
 
   static func cancel(_ params: TaskProtocol.Cancel.Params, on host: Host) throws -> TaskProtocol.Cancel.Result {
-    guard let task = host.tasks.meant(by: params.task) else { return .init(cancelled: false) }
+    guard let task = host.tasks.find(params.task) else { return .init(cancelled: false) }
     host.end(task, with: .cancelled)
     return .init(cancelled: true)
   }

@@ -83,7 +83,7 @@ enum ViewModelService: ViewModelHandlers {
 
   /// The answer shows what derived properties have become.
   private static func settled(_ id: ViewModelID, _ world: inout World) throws -> ViewModelProtocol.ViewModel {
-    try Settling.settle(&world)
+    try Propagation.propagate(&world)
     return Wire.viewModel(try world.viewModels.require(id))
   }
 

@@ -49,7 +49,7 @@ struct InterestTree {
   }
 
   /// Those who follow the place, something above it or something below it; each once, in ascending order.
-  func followers(of place: StatePlace) -> [Int] {
+  func followers(of place: StatePath) -> [Int] {
     var found: [Int] = []
     collect(place, 0, place.depth, root, &found)
     guard found.count > 1 else { return found }
@@ -62,7 +62,7 @@ struct InterestTree {
     return found
   }
 
-  private func collect(_ place: StatePlace, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
+  private func collect(_ place: StatePath, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
     found += node.here
     guard level < depth else {
       for below in node.named.values { collect(place, level, depth, below, &found) }

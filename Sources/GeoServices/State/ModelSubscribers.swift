@@ -25,7 +25,7 @@ final class ViewpointSubscriber: Subscriber {
     self.exceptOrigin = exceptOrigin
     self.maxRate = maxRate
     self.base = base
-    let place = StatePlace(ObjectReference(.views, view.rawValue))
+    let place = StatePath(ObjectReference(.views, view.rawValue))
     interests = [StatePattern(place, "viewpoint"), StatePattern(place, "isNavigating")]
   }
 
@@ -33,7 +33,7 @@ final class ViewpointSubscriber: Subscriber {
   let interests: [StatePattern]
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -78,7 +78,7 @@ final class LocationSubscriber: Subscriber {
     self.id = id
     self.source = source
     self.maxRate = maxRate
-    let place = StatePlace(ObjectReference(.locationSources, source.rawValue))
+    let place = StatePath(ObjectReference(.locationSources, source.rawValue))
     interests = [StatePattern(place, "location"), StatePattern(place, "status")]
   }
 
@@ -86,7 +86,7 @@ final class LocationSubscriber: Subscriber {
   let interests: [StatePattern]
   var isDirty: Bool { hasLocation || hasStatus }
 
-  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true

@@ -5,13 +5,13 @@ import JSON
 
 /// The last change that was written; lives no longer than the world is the same.
 struct PatchTexts: ~Copyable {
-  private var place: StatePlace?
+  private var place: StatePath?
   private var text = JSONWriter(capacity: 256)
 
   init() {}
 
   /// Makes the `replace` of the value at a place; false where there is none.
-  mutating func make(_ place: StatePlace, in world: World) -> Bool {
+  mutating func make(_ place: StatePath, in world: World) -> Bool {
     if self.place == place { return true }
     self.place = nil
     guard let node = StateTree.node(at: place, in: world) else { return false }

@@ -31,7 +31,7 @@ struct Snapshot {
       var writer = JSONWriter(capacity: 256)
       node.write(to: &writer)
       bytes += writer.count
-      if bytes > Patience.partBytes { return nil }
+      if bytes > SendLimits.partBytes { return nil }
       let text = writer.string
       values.append(.init(path: pointer(path), value: .written { $0.raw(text) }))
     }
@@ -39,8 +39,8 @@ struct Snapshot {
   }
 
   /// The whole in parts.
-  func telling(_ subscription: String) -> any Telling {
-    SnapshotTelling(subscription, revision: revision, places.flatMap { StatePiece.pieces($0.path, $0.node) })
+  func telling(_ subscription: String) -> any Delivery {
+    SnapshotDelivery(subscription, revision: revision, places.flatMap { StatePiece.pieces($0.path, $0.node) })
   }
 
   /// Sends `state/resynced`; false when parts have to follow.

@@ -1,59 +1,104 @@
-// Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
+// One place in the tree, by its names: what changes are noted under, so that no text of a path is made for one.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// A path as clients give it.
-struct StatePattern: Hashable {
-  enum Segment: Hashable {
-    case any
-    case name(Text)
+/// A place: an object or a member of the root's, a member of that, and what lies below.
+struct StatePath: Hashable {
+  let root: Text
+  let id: Text
+  let member: Text?
+  /// Names below the member.
+  let rest: [Text]
 
-    var hasPartialWildcard: Bool {
-      if case .name(let name) = self { name.string.utf8.contains(UInt8(ascii: "*")) } else { false }
+  init(_ root: String, _ id: String, _ member: String? = nil, _ rest: [String] = []) {
+    self.root = Text(root)
+    self.id = Text(id)
+    self.member = Text(member)
+    self.rest = rest.map { Text($0) }
+  }
+
+  init(_ object: ObjectReference, _ member: String? = nil) {
+    self.init(object.collection.rawValue, object.id, member)
+  }
+
+  /// - Parameter names: two at least.
+  init(_ names: [String]) {
+    self.init(names[0], names[1], names.count > 2 ? names[2] : nil, Array(names.dropFirst(3)))
+  }
+
+  /// How many names lead to it.
+  var depth: Int { member == nil ? 2 : 3 + rest.count }
+
+  /// The name at a level below the root.
+  @inline(__always)
+  subscript(level: Int) -> Text {
+    switch level {
+    case 0: root
+    case 1: id
+    case 2: member ?? ""
+    default: rest[level - 3]
     }
-
-    func matches(_ name: Text) -> Bool { self == .any || self == .name(name) }
   }
-  let segments: [Segment]
 
-  /// Nil when `text` is no JSON Pointer.
-  init?(_ text: String) {
-    guard !text.isEmpty else {
-      segments = []
-      return
+  var names: [String] { (0..<depth).map { self[$0].string } }
+
+  /// The object that it belongs to.
+  var object: StatePath { StatePath(root.string, id.string) }
+
+  /// The graphic of that id, where the place is a container of them.
+  func graphic(_ id: Int) -> StatePath { StatePath(root.string, self.id.string, member?.string, [String(id)]) }
+
+  func isBelow(_ other: StatePath) -> Bool {
+    depth > other.depth && (0..<other.depth).allSatisfy { self[$0] == other[$0] }
+  }
+
+  /// Its JSON Pointer.
+  var pointer: String {
+    var text = ""
+    for level in 0..<depth {
+      let name = self[level].string
+      text += "/"
+      text +=
+        name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
     }
-    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
-    var segments: [Segment] = []
-    for part in ModelPath.parts(of: text) {
-      if part == "*" {
-        segments.append(.any)
-        continue
-      }
-      guard let name = ModelPath.unescaped(part) else { return nil }
-      segments.append(.name(Text(name)))
-    }
-    self.segments = segments
-  }
-
-  /// The names in a concrete path's text.
-  static func names(of text: String) -> [String] {
-    StatePattern(text)?.segments.map { segment in
-      if case .name(let name) = segment { name.string } else { "*" }
-    } ?? []
-  }
-
-  /// Whether the place is the one meant or lies below it.
-  func covers(_ path: [String]) -> Bool {
-    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
-  }
-
-  /// Whether the place lies above one that may be meant.
-  func isBelow(_ path: [String]) -> Bool {
-    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
+    return text
   }
 }
 
-/// The text of a concrete path.
-func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }
+extension StatePattern {
+  /// A member of an object.
+  init(_ object: StatePath, _ member: String) {
+    segments = [.name(object.root), .name(object.id), .name(Text(member))]
+  }
+
+  /// Whether the place is the one meant or lies below it.
+  func covers(_ place: StatePath) -> Bool {
+    guard place.depth >= segments.count else { return false }
+    for level in segments.indices where !segments[level].matches(place[level]) { return false }
+    return true
+  }
+
+  /// Whether the place lies above one that may be meant.
+  func isBelow(_ place: StatePath) -> Bool {
+    guard place.depth < segments.count else { return false }
+    for level in 0..<place.depth where !segments[level].matches(place[level]) { return false }
+    return true
+  }
+}
+
+extension Change.Event {
+  /// Where it happened.
+  var place: StatePath {
+    switch self {
+    case .created(let object), .closed(let object): StatePath(object)
+    case .changed(let object, let property): StatePath(object, property.rawValue)
+    case .member(let object, let name): StatePath(object, name)
+    case .clock(let property): StatePath("clock", property.rawValue)
+    case .history(let property): StatePath("edit", property.rawValue)
+    case .document(let property): StatePath("document", property.rawValue)
+    case .graphics(let overlay, _): StatePath(Collection.overlays.rawValue, overlay.rawValue, "graphics")
+    }
+  }
+}

@@ -19,18 +19,18 @@ final class StateSubscriber: Subscriber {
 
   /// The revision last told.
   var base: Int
-  var pending = NotedPlaces()
-  var graphics: [OverlayID: NotedGraphics] = [:]
+  var pending = PendingPaths()
+  var graphics: [OverlayID: PendingGraphics] = [:]
   /// Patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
   /// What was last told of places inside values, by their pointers.
   var insideValues: [Text: String] = [:]
   /// What has to be removed when an object goes that only parts of are followed; see ``removal(_:_:)``.
-  var told: Set<StatePlace> = []
+  var told: Set<StatePath> = []
   var origins: [Origin] = []
   var isLost = false
   /// What is on its way; what is noted meanwhile comes after it.
-  var telling: (any Telling)?
+  var telling: (any Delivery)?
   /// The world as it was told, where only what differs from it is to be told.
   var before: World?
   /// With more noted while something long is on its way, a snapshot is shorter.
@@ -61,7 +61,7 @@ final class StateSubscriber: Subscriber {
 
   // MARK: Noting
 
-  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int {
+  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
     if isLost { return 1 }
     if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
       assumeKnown(change.event, place, world)
@@ -80,13 +80,13 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
-  private func note(_ place: StatePlace, _ operation: Operation, _ list: ToldList?) -> Int {
+  private func note(_ place: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
     if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, list) }
     let below = patterns.enumerated().filter { $0.element.isBelow(place) }
     var superfluous = 0
     if operation == .remove, !below.isEmpty {
       // What went, came back and goes again between two deltas is still to be removed, though the coming back is forgotten.
-      var known: [StatePlace] = []
+      var known: [StatePath] = []
       for gone in below.map({ removal($0.element, place) }) where !known.contains(gone) {
         let wasTold = told.remove(gone) != nil
         if wasTold || pending[gone] == .remove || pending[gone] == .replace { known.append(gone) }
@@ -106,7 +106,7 @@ final class StateSubscriber: Subscriber {
     return superfluous
   }
 
-  private func pend(_ place: StatePlace, _ operation: Operation, _ list: ToldList?) -> Int {
+  private func pend(_ place: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
     switch (pending[place], operation) {
     case (nil, .replace) where isToldWhole(place): return 1
     case (nil, _):
@@ -127,24 +127,24 @@ final class StateSubscriber: Subscriber {
   }
 
   /// Whether the object that the place is in is told as a whole: then there is nothing to say of what is inside.
-  private func isToldWhole(_ place: StatePlace) -> Bool {
+  private func isToldWhole(_ place: StatePath) -> Bool {
     guard place.member != nil, let operation = pending[place.object] else { return false }
     return operation != .remove
   }
 
   /// The place that is removed when the object at `place` goes: as far down as the pattern's names lead. What was below goes
   /// with it.
-  func removal(_ pattern: StatePattern, _ place: StatePlace) -> StatePlace {
+  func removal(_ pattern: StatePattern, _ place: StatePath) -> StatePath {
     var names: [String] = []
     for segment in pattern.segments.dropFirst(2) {
       guard case .name(let name) = segment else { break }
       names.append(name.string)
     }
-    return StatePlace(place.root.string, place.id.string, names.first, Array(names.dropFirst()))
+    return StatePath(place.root, place.id, names.first, Array(names.dropFirst()))
   }
 
   /// What the client has done itself it knows, though it was not told.
-  private func assumeKnown(_ event: Change.Event, _ place: StatePlace, _ world: World) {
+  private func assumeKnown(_ event: Change.Event, _ place: StatePath, _ world: World) {
     switch event {
     case .created, .graphics: remember(world, below: place.names)
     case .changed, .member:
@@ -158,13 +158,13 @@ final class StateSubscriber: Subscriber {
     }
   }
 
-  private func forgetValues(below place: StatePlace) {
+  private func forgetValues(below place: StatePath) {
     guard !insideValues.isEmpty else { return }
     let prefix = place.pointer + "/"
     insideValues = insideValues.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
   }
 
-  private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePlace) -> Int {
+  private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {
     var followsAll = false
     var followsSome = false
     for (index, pattern) in patterns.enumerated() {
@@ -186,7 +186,7 @@ final class StateSubscriber: Subscriber {
       followsAll
       ? nil : { [patterns] id in patterns.contains { $0.covers(container.graphic(id)) } }
     defer { if graphics[overlay]?.count == 0 { graphics[overlay] = nil } }
-    return graphics[overlay, default: NotedGraphics()].note(ids, operation, where: isFollowed)
+    return graphics[overlay, default: PendingGraphics()].note(ids, operation, where: isFollowed)
   }
 
   func giveUp() -> Bool {

@@ -167,13 +167,13 @@ enum StateTree {
     }
   }
 
-  static func node(at place: StatePlace, in world: World) -> StateNode? {
-    guard let member = place.member, let collection = Collection(rawValue: place.root.string) else {
+  static func node(at place: StatePath, in world: World) -> StateNode? {
+    guard let member = place.member, let collection = Collection(rawValue: place.root) else {
       return node(at: place.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
     var node = self.member(member.string, of: ObjectReference(collection, place.id.string), in: world)
-    if node == nil { node = self.node(at: place.names, in: world) }
+    if node == nil { node = self.node(at: Array(place.names.prefix(3)), in: world) }
     for name in place.rest { node = node?.child(name.string) }
     return node
   }

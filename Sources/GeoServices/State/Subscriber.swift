@@ -4,7 +4,7 @@ import GeoModel
 import JSONRPC
 
 /// How far something long has got.
-enum TellingProgress {
+enum DeliveryProgress {
   case done
   /// There is more, and room for it; others come first.
   case more
@@ -33,13 +33,13 @@ protocol Subscriber: AnyObject {
   /// - Parameters:
   ///   - place: where it happened.
   ///   - list: the list that was there before, if it is one.
-  func note(_ change: Change, _ place: StatePlace, _ list: ToldList?, _ world: World) -> Int
+  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int
   /// Tells what has been noted, as of now.
   ///
   /// - Parameter texts: what others have told already.
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts)
   /// Goes on with something long that is on its way.
-  func goOn(_ session: Session) -> TellingProgress
+  func goOn(_ session: Session) -> DeliveryProgress
   /// Gives up what has been noted; the next ``flush(_:to:_:)`` tells everything anew. False when there was nothing to give up.
   func giveUp() -> Bool
   /// From here on, only what differs from `world` is to be told: it stands as it was told.
@@ -51,7 +51,7 @@ protocol Subscriber: AnyObject {
 extension Subscriber {
   var defersEdits: Bool { false }
   var isLost: Bool { false }
-  func goOn(_ session: Session) -> TellingProgress { .done }
+  func goOn(_ session: Session) -> DeliveryProgress { .done }
   func compare(with world: World) {}
   func stopComparing() {}
 }

@@ -26,7 +26,7 @@ struct Subscribers {
   private var entries: [Int: Entry] = [:]
   private var numbers: [String: Int] = [:]
   private var interests = InterestTree()
-  private var lists = ToldLists()
+  private var lists = SentLists()
   /// Those that have something to tell, ascending.
   private var busy: [Int] = []
   /// Those with a rate that have told something: what comes before they may tell again is told net.
@@ -141,7 +141,7 @@ struct Subscribers {
     }
   }
 
-  // MARK: Telling
+  // MARK: Delivery
 
   struct Told {
     /// When the next of those may speak whose rate says later.
@@ -156,7 +156,7 @@ struct Subscribers {
 
   /// Lets subscriptions tell what they have noted, except those whose rate says later or that wait for an edit's end.
   ///
-  /// It comes back after about ``Patience/turnBytes``: the loop has others to serve.
+  /// It comes back after about ``SendLimits/turnBytes``: the loop has others to serve.
   ///
   /// - Parameter goesOn: whether to go on with what is long and on its way; when not, that counts as `hasMore`.
   mutating func flush(_ world: World, to session: Session, goesOn: Bool) -> Told {
@@ -165,7 +165,7 @@ struct Subscribers {
     let start = session.written
     for number in busy {
       guard let entry = entries[number], entry.isAnnounced else { continue }
-      guard !told.isSpent, session.written - start <= Patience.turnBytes, goesOn || !entry.isOnItsWay else {
+      guard !told.isSpent, session.written - start <= SendLimits.turnBytes, goesOn || !entry.isOnItsWay else {
         told.hasMore = true
         continue
       }
@@ -211,7 +211,7 @@ struct Subscribers {
     _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ told: inout Told
   ) {
     if isEditing, entry.subscriber.defersEdits { return }
-    guard Patience.hasRoom(session) else {
+    guard SendLimits.hasRoom(session) else {
       told.isFull = true
       return
     }
@@ -240,7 +240,7 @@ struct Subscribers {
   /// When the earliest of that was noted which has to be told before an answer that states it; nil when nothing is owed.
   ///
   /// A subscription with a rate owes nothing, nor does one that waits for an edit's end or that the client does not know yet.
-  var owed: Int? {
+  var oldestUnsent: Int? {
     var earliest: Int?
     for number in busy {
       guard let entry = entries[number], entry.isAnnounced, entry.subscriber.maxRate == nil,

@@ -114,7 +114,7 @@ extension Wire {
     }
   }
 
-  static func place(_ role: MapProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPlace {
+  static func place(_ role: MapProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
     let role: LayerRole? =
       switch role {
       case .operational: .operational
@@ -122,7 +122,7 @@ extension Wire {
       case .reference: .reference
       case nil: nil
       }
-    return LayerPlace(role: role, group: group.map { ID($0) }, index: index)
+    return LayerPosition(role: role, group: group.map { ID($0) }, index: index)
   }
 
   static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {

@@ -51,12 +51,12 @@ extension FeatureStore {
 
   /// As ``append(_:)``, with what takes it back.
   public mutating func append(
-    _ batch: FeatureBatch, recording reversal: inout StoreReversal?
+    _ batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> AddedFeatures {
     let mark = mark
     let added = try append(batch)
     let first = nextRow - UInt32(added.count)
-    reversal = StoreReversal(to: mark, .added(added.count > 0 ? [first..<nextRow] : []))
+    undoRecord = StoreUndoRecord(to: mark, .added(added.count > 0 ? [first..<nextRow] : []))
     return added
   }
 

@@ -13,11 +13,11 @@ extension FeatureStore {
   }
 
   /// As ``update(_:)``, with what takes it back.
-  public mutating func update(_ edits: [FeatureEdit], recording reversal: inout StoreReversal?) throws(StoreFailure) {
+  public mutating func update(_ edits: [FeatureEdit], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
     let mark = mark
     var old: OldValues? = OldValues()
     try update(edits, noting: &old)
-    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
+    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
   }
 
   private mutating func update(_ edits: [FeatureEdit], noting old: inout OldValues?) throws(StoreFailure) {
@@ -80,12 +80,12 @@ extension FeatureStore {
 
   /// As ``move(_:x:y:z:)``, with what takes it back.
   public mutating func move(
-    _ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil, recording reversal: inout StoreReversal?
+    _ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) {
     let mark = mark
     var old: OldValues? = OldValues()
     try move(ids, x: x, y: y, z: z, noting: &old)
-    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
+    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
   }
 
   private mutating func move(
@@ -117,12 +117,12 @@ extension FeatureStore {
 
   /// As ``setSelected(_:ids:)``, with what rolls it back; undo leaves selections as they are.
   public mutating func setSelected(
-    _ isSelected: Bool, ids: [Int], recording reversal: inout StoreReversal?
+    _ isSelected: Bool, ids: [Int], recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) {
     let mark = mark
     var old: OldValues? = OldValues()
     for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &old) }
-    reversal = StoreReversal(to: mark, .changed(old ?? OldValues()))
+    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
   }
 
   /// Refuses ids of which one stands there twice.

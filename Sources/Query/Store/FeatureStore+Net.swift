@@ -9,18 +9,18 @@ extension FeatureStore {
   /// - Returns: What takes the taking back back, in its order, when they made none: the store is then what it was before them,
   ///   selection and ids to be minted aside, and their reversals are void. Otherwise nil, and the store stays as it is.
   /// - Complexity: O(changes of the edits), and O(1) where the first of them made a difference.
-  public mutating func forget(_ reversals: [StoreReversal]) -> [StoreReversal]? {
-    guard comesToNothing(reversals) else { return nil }
+  public mutating func forget(_ undoRecords: [StoreUndoRecord]) -> [StoreUndoRecord]? {
+    guard comesToNothing(undoRecords) else { return nil }
     // Rows that came and went have left gaps, and fields, which reversals of earlier edits know nothing of.
-    return reversals.reversed().map { revert($0).0 }
+    return undoRecords.reversed().map { revert($0).0 }
   }
 
   /// Whether an edit, whatever has followed it, has left something other than what was before it.
   ///
   /// - Parameter reversal: of the first of several edits; of others it tells nothing.
   /// - Complexity: O(1) where the first thing that it changed is another.
-  public func isOther(since reversal: StoreReversal) -> Bool {
-    switch reversal.step {
+  public func isOther(since undoRecord: StoreUndoRecord) -> Bool {
+    switch undoRecord.step {
     case .removed, .replaced: return true
     case .added(let rows): return rows.contains { $0.contains { self[$0] != nil } }
     case .changed(let values):
@@ -33,9 +33,9 @@ extension FeatureStore {
   ///
   /// - Parameter reversals: of edits that followed one another up to now, in their order.
   /// - Complexity: as the edits.
-  public func equal(_ ids: [Int], since reversals: [StoreReversal]) -> Set<Int> {
+  public func equal(_ ids: [Int], since undoRecords: [StoreUndoRecord]) -> Set<Int> {
     var before = self
-    for reversal in reversals.reversed() { before.rollBack(reversal) }
+    for undoRecord in undoRecords.reversed() { before.rollBack(undoRecord) }
     return Set(
       ids.filter { id in
         guard let old = before.feature(id: id), let now = feature(id: id) else { return false }
@@ -43,23 +43,23 @@ extension FeatureStore {
       })
   }
 
-  private func comesToNothing(_ reversals: [StoreReversal]) -> Bool {
+  private func comesToNothing(_ undoRecords: [StoreUndoRecord]) -> Bool {
     var balance = 0
-    for reversal in reversals {
-      switch reversal.step {
+    for undoRecord in undoRecords {
+      switch undoRecord.step {
       case .changed: break
       case .replaced: return false
       case .removed(let removed): balance -= removed.count
       case .added(let rows):
         guard rows.allSatisfy({ $0.allSatisfy { self[$0] == nil } }) else { return false }
-        balance += reversal.count
+        balance += undoRecord.count
       }
     }
     // All that came has gone. Where no more has gone, that was all.
     guard balance == 0 else { return false }
     var seen = Seen()
-    return reversals.allSatisfy { reversal in
-      if case .changed(let values) = reversal.step { isAsBefore(values, &seen) } else { true }
+    return undoRecords.allSatisfy { undoRecord in
+      if case .changed(let values) = undoRecord.step { isAsBefore(values, &seen) } else { true }
     }
   }
 

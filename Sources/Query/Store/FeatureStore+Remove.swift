@@ -33,10 +33,10 @@ extension FeatureStore {
   }
 
   /// As ``remove(_:)``, with what takes it back.
-  public mutating func remove(_ ids: [Int], recording reversal: inout StoreReversal?) throws(StoreFailure) {
+  public mutating func remove(_ ids: [Int], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
     let mark = mark
     let rows = try rows(of: ids, mayRepeat: false).ascendingOnce()
-    reversal = StoreReversal(to: mark, .removed(removeRows(rows)))
+    undoRecord = StoreUndoRecord(to: mark, .removed(removeRows(rows)))
   }
 
   /// Removes everything. Ids and fields go on as before.
@@ -50,8 +50,8 @@ extension FeatureStore {
   }
 
   /// As ``removeAll()``, with what takes it back.
-  public mutating func removeAll(recording reversal: inout StoreReversal?) {
-    reversal = StoreReversal(to: mark, .replaced(self))
+  public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
+    undoRecord = StoreUndoRecord(to: mark, .replaced(self))
     removeAll()
   }
 

@@ -16,13 +16,13 @@ extension FeatureStore {
   /// - Throws: ``StoreFailure`` naming each row whose id is out of range or repeated; the store is then unchanged.
   /// - Complexity: O(n + k log k) for n features that go and k that come.
   public mutating func replace(with batch: FeatureBatch) throws(StoreFailure) -> ReplacedFeatures {
-    var reversal: StoreReversal?
-    return try replace(with: batch, recording: &reversal)
+    var undoRecord: StoreUndoRecord?
+    return try replace(with: batch, recording: &undoRecord)
   }
 
   /// As ``replace(with:)``, with what takes it back; nil when nothing differs, not even the order.
   public mutating func replace(
-    with batch: FeatureBatch, recording reversal: inout StoreReversal?
+    with batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> ReplacedFeatures {
     let before = self
     removeAll()
@@ -37,9 +37,9 @@ extension FeatureStore {
     let changes = differences(from: before)
     if changes.isEmpty, hasOrder(of: before) {
       self = before
-      reversal = nil
+      undoRecord = nil
     } else {
-      reversal = StoreReversal(to: before.mark, .replaced(before))
+      undoRecord = StoreUndoRecord(to: before.mark, .replaced(before))
     }
     return ReplacedFeatures(batch: added, changes: changes)
   }

@@ -6,8 +6,8 @@ extension FeatureStore {
   /// Makes the store what it was before the edit: selection, fields and the ids to be minted, too. For a change that fails half way.
   ///
   /// - Complexity: as the edit.
-  public mutating func rollBack(_ reversal: consuming StoreReversal) {
-    switch reversal.step {
+  public mutating func rollBack(_ undoRecord: consuming StoreUndoRecord) {
+    switch undoRecord.step {
     case .added(let rows): _ = removeRows(liveRows(in: rows))
     case .removed(let removed): _ = restoreRows(removed)
     case .changed(let values):
@@ -17,20 +17,20 @@ extension FeatureStore {
       self = store
       return
     }
-    truncate(to: reversal.mark.nextRow)
-    nextID = reversal.mark.nextID
-    _ = schema.go(to: reversal.mark.schema)
+    truncate(to: undoRecord.mark.nextRow)
+    nextID = undoRecord.mark.nextID
+    _ = schema.go(to: undoRecord.mark.schema)
   }
 
   /// Takes an edit back as undo does: ids are not minted again, and features that stay keep their selection.
   ///
   /// - Returns: What takes this back in turn, and which features were touched by it.
   /// - Complexity: as the edit.
-  public mutating func revert(_ reversal: consuming StoreReversal) -> (StoreReversal, ChangedFeatures) {
+  public mutating func revert(_ undoRecord: consuming StoreUndoRecord) -> (StoreUndoRecord, ChangedFeatures) {
     var changes = ChangedFeatures()
     let (id, row) = (nextID, nextRow)
-    let step: StoreReversal.Step
-    switch reversal.step {
+    let step: StoreUndoRecord.Step
+    switch undoRecord.step {
     case .added(let ranges):
       let rows = liveRows(in: ranges)
       changes.removed = ids(of: rows)
@@ -51,10 +51,10 @@ extension FeatureStore {
       nextRow = before.nextRow
       keepSelection(of: before)
       changes = differences(from: before)
-      return (StoreReversal(to: before.mark, .replaced(before)), changes)
+      return (StoreUndoRecord(to: before.mark, .replaced(before)), changes)
     }
-    let schema = schema.go(to: reversal.mark.schema)
-    return (StoreReversal(to: StoreMark(nextID: id, nextRow: row, schema: schema), step), changes)
+    let schema = schema.go(to: undoRecord.mark.schema)
+    return (StoreUndoRecord(to: StoreMark(nextID: id, nextRow: row, schema: schema), step), changes)
   }
 
   private func liveRows(in ranges: [Range<UInt32>]) -> [UInt32] {

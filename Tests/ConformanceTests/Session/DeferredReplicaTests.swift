@@ -1,4 +1,4 @@
-// Watchers that defer edits: nothing while one goes on, one net delta at its end.
+// Dependents that defer edits: nothing while one goes on, one net delta at its end.
 
 import Testing
 

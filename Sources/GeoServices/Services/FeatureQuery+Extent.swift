@@ -5,10 +5,10 @@ import Geometry
 import JSONRPC
 import Query
 
-extension FeaturesAsked {
+extension FeatureQuery {
   /// How many they are, and the box around them as they are in `target`; nil when none has a place.
   func extent(
-    in target: SpatialReference, _ transformer: any CoordinateTransformer, _ part: Part
+    in target: SpatialReference, _ transformer: any CoordinateTransformer, _ part: WorkShare
   ) throws -> (count: Int, box: Envelope?) {
     if isAll, target == reference { return (store.count, store.extent) }
     let isMoved = target != reference

@@ -7,12 +7,12 @@ import JSONRPC
 import Query
 
 extension StateSubscriber {
-  typealias Entry = DeltaTelling.Entry
+  typealias Entry = DeltaDelivery.Entry
 
   /// Tells a snapshot that is too long for one piece, before anything else.
   func tell(_ snapshot: Snapshot) { telling = snapshot.telling(id) }
 
-  func goOn(_ session: Session) -> TellingProgress {
+  func goOn(_ session: Session) -> DeliveryProgress {
     guard let telling else { return .done }
     let progress = telling.goOn(session)
     guard progress == .done else { return progress }
@@ -23,7 +23,7 @@ extension StateSubscriber {
 
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard isDirty, telling == nil else { return }
-    if tellOne(world, session, &texts) { return forgetAll() }
+    if sendSingleChange(world, session, &texts) { return forgetAll() }
     if isLost {
       isLost = false
       base = world.revision
@@ -40,23 +40,23 @@ extension StateSubscriber {
     for (overlay, noted) in graphics.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let store = world.overlays[overlay]?.store else { continue }
       let items = noted.items()
-      let container = StatePlace(Collection.overlays.rawValue, overlay.rawValue, "graphics")
+      let container = StatePath(Collection.overlays.rawValue, overlay.rawValue, "graphics")
       remember(items, of: container, store)
       entries.append(.graphics(container.names, store, items, before: before?.overlays[overlay]?.store))
     }
     if !entries.isEmpty {
-      telling = DeltaTelling(id, base: base, revision: world.revision, origins: origins, entries)
+      telling = DeltaDelivery(id, base: base, revision: world.revision, origins: origins, entries)
     }
     forgetAll()
   }
 
   /// What is told most often, a new value of one property, is written as it comes; whether it was that.
-  private func tellOne(_ world: World, _ session: Session, _ texts: inout PatchTexts) -> Bool {
+  private func sendSingleChange(_ world: World, _ session: Session, _ texts: inout PatchTexts) -> Bool {
     guard let noted = pending.only, noted.operation == .replace, noted.list == nil, before == nil, !isLost,
       noted.place.member != nil, graphics.isEmpty, touchedPatterns.isEmpty, texts.make(noted.place, in: world)
     else { return false }
     session.notify("state/changed") { writer in
-      DeltaTelling.open(id, base: base, revision: world.revision, origins, &writer)
+      DeltaDelivery.open(id, base: base, revision: world.revision, origins, &writer)
       writer.beginArray()
       writer.raw(texts.bytes)
       writer.endArray()
@@ -65,7 +65,7 @@ extension StateSubscriber {
     return true
   }
 
-  private func entries(_ noted: NotedPlaces.Entry, _ operation: Operation, _ world: World) -> [Entry] {
+  private func entries(_ noted: PendingPaths.Entry, _ operation: Operation, _ world: World) -> [Entry] {
     let place = noted.place
     if operation == .remove {
       // What comes again is compared below.
@@ -81,7 +81,7 @@ extension StateSubscriber {
   }
 
   /// Something new above what is followed: the places in it.
-  private func entriesOfNew(_ place: StatePlace, _ world: World) -> [Entry] {
+  private func entriesOfNew(_ place: StatePath, _ world: World) -> [Entry] {
     let above = place.names
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(place) {
@@ -129,7 +129,7 @@ extension StateSubscriber {
       let told = insideValues[Text(key)]
       guard Text(text) != Text(told) else { continue }
       entries +=
-        told.flatMap { ToldList.text($0).entries(to: node, at: path) }
+        told.flatMap { SentList.text($0).entries(to: node, at: path) }
         ?? [.write(told == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       remember(path, node, pattern)
     }
@@ -138,7 +138,7 @@ extension StateSubscriber {
       guard pattern.covers(names) else { continue }
       entries.append(.remove(key))
       insideValues[Text(key)] = nil
-      told.remove(StatePlace(names))
+      told.remove(StatePath(names))
     }
     return entries
   }
@@ -161,14 +161,14 @@ extension StateSubscriber {
         let names = StatePattern.names(of: key.string)
         guard names.starts(with: path), pattern.covers(names) else { continue }
         insideValues[key] = nil
-        told.remove(StatePlace(names))
+        told.remove(StatePath(names))
       }
     }
   }
 
   /// Takes graphics for known that a delta tells of and that are followed one by one.
   private func remember(
-    _ items: [(id: Int, operation: Operation)], of container: StatePlace, _ store: FeatureStore
+    _ items: [(id: Int, operation: Operation)], of container: StatePath, _ store: FeatureStore
   ) {
     let single = patterns.filter { $0.segments.count == 4 && !isFollowedAbove($0, container.names) }
     guard !single.isEmpty else { return }
@@ -183,7 +183,7 @@ extension StateSubscriber {
   }
 
   private func remember(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
-    told.insert(removal(pattern, StatePlace(path)))
+    told.insert(removal(pattern, StatePath(path)))
     if Self.isInsideValue(path) { insideValues[Text(pointer(path))] = node.text }
   }
 

@@ -4,8 +4,8 @@ import GeoModel
 import JSON
 
 /// Every property that is told by steps, kept once for all subscriptions while there are any.
-struct ToldLists {
-  private var lists: [StatePlace: [String: ToldList]] = [:]
+struct SentLists {
+  private var lists: [StatePath: [String: SentList]] = [:]
   private(set) var isKept = false
 
   /// From here on they are kept, as they stand in `world`.
@@ -14,22 +14,22 @@ struct ToldLists {
     isKept = true
     for collection in Collection.allCases {
       for id in StateTree.node(at: [collection.rawValue], in: world)?.names ?? [] {
-        keep(StatePlace(collection.rawValue, id), world)
+        keep(StatePath(collection.rawValue, id), world)
       }
     }
   }
 
-  mutating func drop() { self = ToldLists() }
+  mutating func drop() { self = SentLists() }
 
-  private mutating func keep(_ object: StatePlace, _ world: World) {
+  private mutating func keep(_ object: StatePath, _ world: World) {
     guard case .branch(let names, let child)? = StateTree.node(at: object.names, in: world) else { return }
-    var known: [String: ToldList] = [:]
-    for name in names { known[name] = ToldList(child(name)) }
+    var known: [String: SentList] = [:]
+    for name in names { known[name] = SentList(child(name)) }
     if !known.isEmpty { lists[object] = known }
   }
 
   /// What stood at a place before the changes that are being noted; nil where that is not told by steps.
-  func list(at place: StatePlace) -> ToldList? {
+  func list(at place: StatePath) -> SentList? {
     guard let member = place.member, !lists.isEmpty else { return nil }
     return lists[place.object]?[member.string]
   }
@@ -44,11 +44,11 @@ struct ToldLists {
       case .closed: lists[place] = nil
       case .changed:
         guard let member = place.member, lists[place.object]?[member.string] != nil else { continue }
-        lists[place.object]?[member.string] = ToldList(StateTree.node(at: place, in: world))
+        lists[place.object]?[member.string] = SentList(StateTree.node(at: place, in: world))
       case .member:
         // What a client keeps there may become a list, or be one no longer.
         guard let member = place.member else { continue }
-        if let list = ToldList(StateTree.node(at: place, in: world)) {
+        if let list = SentList(StateTree.node(at: place, in: world)) {
           lists[place.object, default: [:]][member.string] = list
         } else {
           lists[place.object]?[member.string] = nil

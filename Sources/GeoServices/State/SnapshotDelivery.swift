@@ -5,7 +5,7 @@ import JSONRPC
 import Query
 
 /// `state/snapshotPart` until everything is told.
-final class SnapshotTelling: Telling {
+final class SnapshotDelivery: Delivery {
   private let subscription: String
   private let revision: Int
   private let pieces: [StatePiece]
@@ -21,8 +21,8 @@ final class SnapshotTelling: Telling {
     values.beginArray()
   }
 
-  func goOn(_ session: Session) -> TellingProgress {
-    guard Patience.hasRoomForParts(session) else { return .full }
+  func goOn(_ session: Session) -> DeliveryProgress {
+    guard SendLimits.hasRoomForParts(session) else { return .full }
     let start = values.count
     while place < pieces.count {
       switch pieces[place] {
@@ -43,9 +43,9 @@ final class SnapshotTelling: Telling {
         row = portion.upperBound
         if row == rows.count { (place, row) = (place + 1, 0) }
       }
-      if values.count > Patience.partBytes {
+      if values.count > SendLimits.partBytes {
         send(isLast: false, session)
-      } else if values.count - start <= Patience.turnBytes {
+      } else if values.count - start <= SendLimits.turnBytes {
         continue
       }
       return .more

@@ -6,7 +6,7 @@ import JSONRPC
 import Query
 
 /// `state/changed`, in parts where it grows long.
-final class DeltaTelling: Telling {
+final class DeltaDelivery: Delivery {
   enum Entry {
     case remove(String)
     case write(StateSubscriber.Operation, StatePiece)
@@ -42,13 +42,13 @@ final class DeltaTelling: Telling {
     changes.beginArray()
   }
 
-  func goOn(_ session: Session) -> TellingProgress {
-    if hasParts, !Patience.hasRoomForParts(session) { return .full }
+  func goOn(_ session: Session) -> DeliveryProgress {
+    if hasParts, !SendLimits.hasRoomForParts(session) { return .full }
     compared = 0
     turnStart = changes.count
     while place < entries.count {
-      guard tellNext() else {
-        if changes.count > Patience.partBytes - Patience.turnBytes { send(isLast: false, session) }
+      guard writeNextEntry() else {
+        if changes.count > SendLimits.partBytes - SendLimits.turnBytes { send(isLast: false, session) }
         return .more
       }
       place += 1
@@ -59,10 +59,10 @@ final class DeltaTelling: Telling {
     return .done
   }
 
-  private var isFull: Bool { changes.count - turnStart + compared > Patience.turnBytes }
+  private var isFull: Bool { changes.count - turnStart + compared > SendLimits.turnBytes }
 
   /// Writes the next entry, or so much of it as a part takes; whether it is done.
-  private func tellNext() -> Bool {
+  private func writeNextEntry() -> Bool {
     guard !isFull else { return false }
     switch entries[place] {
     case .remove(let path): entry(.remove, path) { _ in }

@@ -7,14 +7,14 @@ import JSONRPC
 import Query
 
 /// A snapshot or a delta on its way.
-protocol Telling: AnyObject {
+protocol Delivery: AnyObject {
   /// Writes what fits one part, whatever room there is; further parts one at a time, while there is room.
-  func goOn(_ session: Session) -> TellingProgress
+  func goOn(_ session: Session) -> DeliveryProgress
   /// The revision that a replica has reached by it, once it is told; nil where nothing was to be said.
   var reached: Int? { get }
 }
 
-enum Patience {
+enum SendLimits {
   /// Below so many unread bytes, deltas are written before a reply however slow the client is.
   private static let bytes = 16 << 20
   /// Above so many bytes a message is cut into parts.

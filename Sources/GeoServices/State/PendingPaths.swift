@@ -1,20 +1,20 @@
 // Places that changed since a subscription last told: in order, each once. Nearly always there is one, so that comes first.
 
 /// What is noted, place by place.
-struct NotedPlaces {
+struct PendingPaths {
   typealias Operation = StateSubscriber.Operation
 
   struct Entry {
-    let place: StatePlace
+    let place: StatePath
     /// nil for what came to nothing.
     var operation: Operation?
     /// The list that was told there.
-    var list: ToldList?
+    var list: SentList?
   }
 
   private(set) var entries: [Entry] = []
   /// Where each place stands, once they are too many to look through.
-  private var index: [StatePlace: Int] = [:]
+  private var index: [StatePath: Int] = [:]
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
@@ -22,14 +22,14 @@ struct NotedPlaces {
   /// The only entry, if there is one and it has always been the only one.
   var only: Entry? { entries.count == 1 ? entries.first : nil }
 
-  private func find(_ place: StatePlace) -> Int? {
+  private func find(_ place: StatePath) -> Int? {
     guard entries.count > 8 else { return entries.firstIndex { $0.place == place } }
     return index[place]
   }
 
-  subscript(place: StatePlace) -> Operation? { find(place).flatMap { entries[$0].operation } }
+  subscript(place: StatePath) -> Operation? { find(place).flatMap { entries[$0].operation } }
 
-  mutating func set(_ place: StatePlace, _ operation: Operation?, list: ToldList? = nil) {
+  mutating func set(_ place: StatePath, _ operation: Operation?, list: SentList? = nil) {
     if let at = find(place) {
       count += (operation == nil ? 0 : 1) - (entries[at].operation == nil ? 0 : 1)
       guard entries[at].operation == nil, operation != nil else {
@@ -38,7 +38,7 @@ struct NotedPlaces {
         return
       }
       // It starts anew, behind what has come since.
-      entries[at] = Entry(place: StatePlace("", ""), operation: nil)
+      entries[at] = Entry(place: StatePath("", ""), operation: nil)
       count -= 1
     }
     guard let operation else { return }
@@ -53,12 +53,12 @@ struct NotedPlaces {
   }
 
   /// The list that was told at a place is not to be built on.
-  mutating func forgetList(_ place: StatePlace) {
+  mutating func forgetList(_ place: StatePath) {
     if let at = find(place) { entries[at].list = nil }
   }
 
   /// Drops what was noted below a place that is gone.
-  mutating func forget(below place: StatePlace) {
+  mutating func forget(below place: StatePath) {
     for at in entries.indices where entries[at].operation != nil && entries[at].place.isBelow(place) {
       entries[at].operation = nil
       count -= 1

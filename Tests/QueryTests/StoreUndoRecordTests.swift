@@ -5,7 +5,7 @@ import Testing
 
 @testable import Query
 
-@Suite struct StoreReversalTests {
+@Suite struct StoreUndoRecordTests {
   @Test(arguments: UInt64(0)..<16)
   func `rolling back leads through the same states in the other direction`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
@@ -13,17 +13,17 @@ import Testing
     var oracle = PlainStore()
     var snapshots: [(FeatureStore, PlainStore)] = []
     for round in 0..<4 {
-      var past: [(reversal: StoreReversal, oracle: PlainStore, exact: Exact)] = []
+      var past: [(undoRecord: StoreUndoRecord, oracle: PlainStore, exact: Exact)] = []
       for _ in 0..<9 {
         let before = (oracle, Exact(store))
         if edits.random.chance(0.2) { snapshots.append((store, oracle)) }
-        if let reversal = try edits.apply(to: &store, &oracle, selecting: true) {
-          past.append((reversal, before.0, before.1))
+        if let undoRecord = try edits.apply(to: &store, &oracle, selecting: true) {
+          past.append((undoRecord, before.0, before.1))
         }
       }
       let boxes = (0..<4).map { _ in edits.boxes() }
       for step in (edits.random.below(4)..<past.count).reversed() {
-        store.rollBack(past[step].reversal)
+        store.rollBack(past[step].undoRecord)
         let found = store.differences(from: past[step].oracle, boxes: boxes)
         #expect(found.isEmpty, "round \(round), step \(step): \(found.prefix(3))")
         #expect(Exact(store) == past[step].exact)
@@ -41,14 +41,14 @@ import Testing
     var store = FeatureStore()
     var oracle = PlainStore()
     var replica: [Int: PlainFeature] = [:]
-    var done: [(reversal: StoreReversal, other: [PlainFeature], fields: [Field])] = []
+    var done: [(undoRecord: StoreUndoRecord, other: [PlainFeature], fields: [Field])] = []
     var undone = done
     for step in 0..<60 {
       switch edits.random.below(6) {
       case 0, 1:
         let before = (oracle.features, store.fields)
-        if let reversal = try edits.apply(to: &store, &oracle, selecting: false) {
-          done.append((reversal, before.0, before.1))
+        if let undoRecord = try edits.apply(to: &store, &oracle, selecting: false) {
+          done.append((undoRecord, before.0, before.1))
           undone = []
         }
         replica = store.byID
@@ -63,7 +63,7 @@ import Testing
       case 3, 4:
         guard let last = done.popLast() else { continue }
         let here = (oracle.features, store.fields)
-        let (redo, changes) = store.revert(last.reversal)
+        let (redo, changes) = store.revert(last.undoRecord)
         undone.append((redo, here.0, here.1))
         oracle.go(to: last.other)
         #expect(store.fields == last.fields)
@@ -71,7 +71,7 @@ import Testing
       default:
         guard let next = undone.popLast() else { continue }
         let here = (oracle.features, store.fields)
-        let (undo, changes) = store.revert(next.reversal)
+        let (undo, changes) = store.revert(next.undoRecord)
         done.append((undo, here.0, here.1))
         oracle.go(to: next.other)
         #expect(store.fields == next.fields)
@@ -88,9 +88,9 @@ import Testing
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<1500 { batch.begin() }
-    var reversal: StoreReversal?
-    _ = try store.append(batch, recording: &reversal)
-    let (redo, undone) = store.revert(try #require(reversal))
+    var undoRecord: StoreUndoRecord?
+    _ = try store.append(batch, recording: &undoRecord)
+    let (redo, undone) = store.revert(try #require(undoRecord))
     #expect(store.isEmpty && undone.removed == Array(0..<1500) && store.nextMintedID == 1500)
     let (_, redone) = store.revert(redo)
     #expect(redone.added == Array(0..<1500) && store.count == 1500)
@@ -103,9 +103,9 @@ import Testing
     var batch = FeatureBatch()
     for _ in 0..<700 { batch.begin() }
     try store.append(batch)
-    var reversal: StoreReversal?
-    #expect(try store.append(batch, recording: &reversal).firstID == 700)
-    store.rollBack(try #require(reversal))
+    var undoRecord: StoreUndoRecord?
+    #expect(try store.append(batch, recording: &undoRecord).firstID == 700)
+    store.rollBack(try #require(undoRecord))
     #expect(store.slots.count == 1 && store.nextRow == 700)
     #expect(try store.append(batch).firstID == 700)
     // Found by bisection, as if nothing had been.
@@ -121,11 +121,11 @@ import Testing
     try store.update([edit])
     let before = store.plain
     let order = store.rowsInDrawingOrder()
-    var reversal: StoreReversal?
+    var undoRecord: StoreUndoRecord?
     // The second chunk goes whole, of the others a part.
-    try store.remove(Array(1_000..<2_500) + [10, 4_999], recording: &reversal)
+    try store.remove(Array(1_000..<2_500) + [10, 4_999], recording: &undoRecord)
     #expect(store.slots.count == 4 && store.selectedIDs.isEmpty)
-    let (redo, changes) = store.revert(try #require(reversal))
+    let (redo, changes) = store.revert(try #require(undoRecord))
     #expect(store.plain == before && store.rowsInDrawingOrder() == order)
     #expect(changes.added == [10] + Array(1_000..<2_500) + [4_999])
     #expect(changes.updated.isEmpty && changes.removed.isEmpty)
@@ -141,21 +141,21 @@ import Testing
     }
     try store.append(RandomEdits.batch(of: [feature(1, "a"), feature(2, "b"), feature(3, "c")]))
     try store.setSelected(true, ids: [2, 3])
-    var reversal: StoreReversal?
+    var undoRecord: StoreUndoRecord?
     let replaced = try store.replace(
-      with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &reversal)
+      with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &undoRecord)
     #expect(replaced.changes == ChangedFeatures(added: [4], updated: [1], removed: [3]))
     #expect(store.selectedIDs == [2] && store.plain.map(\.id) == [4, 2, 1])
     try store.setSelected(true, ids: [1])
-    let (redo, undone) = store.revert(try #require(reversal))
+    let (redo, undone) = store.revert(try #require(undoRecord))
     #expect(undone == ChangedFeatures(added: [3], updated: [1], removed: [4]))
     #expect(store.plain.map(\.id) == [1, 2, 3] && store.selectedIDs == [1, 2, 3])
     let (_, redone) = store.revert(redo)
     #expect(redone == ChangedFeatures(added: [4], updated: [1], removed: [3]))
     // The same once more, in the same order, is no change and needs no reversal.
     let same = try store.replace(
-      with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &reversal)
-    #expect(same.changes.isEmpty && reversal == nil && store.checkInvariants().isEmpty)
+      with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &undoRecord)
+    #expect(same.changes.isEmpty && undoRecord == nil && store.checkInvariants().isEmpty)
     let before = store.plain
     #expect(throws: StoreFailure(.idRepeated(9), at: 1)) {
       try store.replace(with: RandomEdits.batch(of: [feature(9, ""), feature(9, "")]))
@@ -166,10 +166,10 @@ import Testing
   @Test func `the first of many moves takes them all back, others do not`() throws {
     var store = try FeatureStoreTests.million(rows: 2_000)
     let before = store.plain
-    func move(_ ids: [Int], to x: Double) throws -> StoreReversal? {
-      var reversal: StoreReversal?
-      try store.move(ids, x: ids.map { _ in x }, y: ids.map { _ in 0 }, recording: &reversal)
-      return reversal
+    func move(_ ids: [Int], to x: Double) throws -> StoreUndoRecord? {
+      var undoRecord: StoreUndoRecord?
+      try store.move(ids, x: ids.map { _ in x }, y: ids.map { _ in 0 }, recording: &undoRecord)
+      return undoRecord
     }
     let first = try #require(try move([3, 1_999], to: 1))
     for x in 2..<9 { #expect(first.covers(try #require(try move([3, 1_999], to: Double(x))))) }
@@ -180,9 +180,9 @@ import Testing
     #expect(!first.covers(try #require(try move([3], to: 1))))
     var edit = FeatureEdit(id: 3)
     edit.attributes = [("number", .integer(1))]
-    var reversal: StoreReversal?
-    try store.update([edit], recording: &reversal)
-    #expect(!first.covers(try #require(reversal)))
+    var undoRecord: StoreUndoRecord?
+    try store.update([edit], recording: &undoRecord)
+    #expect(!first.covers(try #require(undoRecord)))
   }
 
   @Test(arguments: UInt64(0)..<16)
@@ -190,36 +190,36 @@ import Testing
     var random = SplitMix(seed)
     var store = try FeatureStoreTests.million(rows: 2_000)
     let start = store.plain
-    var reversal: StoreReversal?
-    try store.remove([3, 5] + Array(1_500..<2_000), recording: &reversal)
-    let earlier = try #require(reversal)
+    var undoRecord: StoreUndoRecord?
+    try store.remove([3, 5] + Array(1_500..<2_000), recording: &undoRecord)
+    let earlier = try #require(undoRecord)
     let before = store.plain
-    var edits: [StoreReversal] = []
-    var way: [StoreReversal] = []
+    var edits: [StoreUndoRecord] = []
+    var way: [StoreUndoRecord] = []
     for step in 0..<12 {
-      var reversal: StoreReversal?
+      var undoRecord: StoreUndoRecord?
       if random.unit() < 0.3 {
-        _ = try store.append(RandomEdits.batch(of: [PlainFeature(id: 5_000 + step)]), recording: &reversal)
+        _ = try store.append(RandomEdits.batch(of: [PlainFeature(id: 5_000 + step)]), recording: &undoRecord)
       } else {
         var edit = FeatureEdit(id: 100 + Int(random.unit() * 4))
         edit.attributes = [("number", .integer(Int64(step))), ("new \(step % 3)", .string("text"))]
         edit.zIndex = Int32(step)
         if step % 2 == 0 { edit.geometry = .set(.point(Point(x: Double(step), y: 1))) }
-        try store.update([edit], recording: &reversal)
+        try store.update([edit], recording: &undoRecord)
       }
-      edits.append(try #require(reversal))
-      way.append(try #require(reversal))
+      edits.append(try #require(undoRecord))
+      way.append(try #require(undoRecord))
       let forgotten = store.forget(edits)
       #expect(forgotten == nil)
     }
-    for reversal in way.reversed() {
-      let (back, _) = store.revert(reversal)
+    for undoRecord in way.reversed() {
+      let (back, _) = store.revert(undoRecord)
       edits.append(back)
     }
     let forgotten = store.forget(edits)
     #expect(forgotten?.count == edits.count && store.plain == before)
     #expect(store.checkInvariants().isEmpty)
-    for reversal in (forgotten ?? []).reversed() { store.rollBack(reversal) }
+    for undoRecord in (forgotten ?? []).reversed() { store.rollBack(undoRecord) }
     #expect(store.plain == before && store.checkInvariants().isEmpty)
     // As if the edit had ended: what was done before it is undone.
     _ = store.forget(edits)
@@ -236,7 +236,7 @@ import Testing
     var oracle = PlainStore()
     for _ in 0..<6 { _ = try edits.apply(to: &store, &oracle, selecting: true) }
     let before = store.byID
-    var way: [StoreReversal] = []
+    var way: [StoreUndoRecord] = []
     func check() {
       let now = store.byID
       let ids = Set(before.keys).union(now.keys)
@@ -244,33 +244,33 @@ import Testing
       #expect(store.equal(Array(ids), since: way) == equal)
     }
     for _ in 0..<5 {
-      if let reversal = try edits.apply(to: &store, &oracle, selecting: true) { way.append(reversal) }
+      if let undoRecord = try edits.apply(to: &store, &oracle, selecting: true) { way.append(undoRecord) }
       check()
     }
-    for reversal in way.reversed() {
-      way.append(store.revert(reversal).0)
+    for undoRecord in way.reversed() {
+      way.append(store.revert(undoRecord).0)
       check()
     }
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `a reversal holds what the edit took away, not the store`() throws {
+  @Test func `a undoRecord holds what the edit took away, not the store`() throws {
     var store = try FeatureStoreTests.million(rows: 10_000)
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
     let nodes = store.index.points.nodes
-    var reversals: [StoreReversal] = []
-    var reversal: StoreReversal?
-    try store.move([5], x: [1], y: [1], recording: &reversal)
-    reversals += [try #require(reversal)]
-    try store.remove([2_000], recording: &reversal)
-    reversals += [try #require(reversal)]
-    _ = try store.append(RandomEdits.batch(of: [PlainFeature(id: 70_000)]), recording: &reversal)
-    reversals += [try #require(reversal)]
+    var undoRecords: [StoreUndoRecord] = []
+    var undoRecord: StoreUndoRecord?
+    try store.move([5], x: [1], y: [1], recording: &undoRecord)
+    undoRecords += [try #require(undoRecord)]
+    try store.remove([2_000], recording: &undoRecord)
+    undoRecords += [try #require(undoRecord)]
+    _ = try store.append(RandomEdits.batch(of: [PlainFeature(id: 70_000)]), recording: &undoRecord)
+    undoRecords += [try #require(undoRecord)]
     #expect(Set(store.slots.map { ObjectIdentifier($0.chunk) }) == chunks)
     #expect(store.index.points.nodes.subtracting(nodes).count <= 2)
-    for reversal in reversals { #expect(reversal.count == 1 && reversal.byteCount < 400) }
-    try store.remove(Array(4_096..<6_144), recording: &reversal)
-    let bytes = try #require(reversal).byteCount
+    for undoRecord in undoRecords { #expect(undoRecord.count == 1 && undoRecord.byteCount < 400) }
+    try store.remove(Array(4_096..<6_144), recording: &undoRecord)
+    let bytes = try #require(undoRecord).byteCount
     #expect(bytes > 2_048 * 40 && bytes < 2_048 * 120)
   }
 }

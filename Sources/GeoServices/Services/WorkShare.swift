@@ -3,7 +3,7 @@
 /// A part of the work for a question: who does it, and which share of the whole it is.
 ///
 /// On the loop there is no worker, nobody to tell and no cancel.
-struct Part: Sendable {
+struct WorkShare: Sendable {
   let worker: Worker?
   private let start: Double
   private let end: Double
@@ -16,13 +16,13 @@ struct Part: Sendable {
   }
 
   /// Parts of this one that follow one another, by what each costs.
-  func divided(by costs: Int...) -> [Part] {
+  func divided(by costs: Int...) -> [WorkShare] {
     let total = Double(max(costs.reduce(0, +), 1))
     var next = start
     return costs.map { cost in
       let first = next
       next = min(end, next + (end - start) * Double(cost) / total)
-      return Part(worker, first, next)
+      return WorkShare(worker, first, next)
     }
   }
 

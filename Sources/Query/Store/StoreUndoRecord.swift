@@ -12,7 +12,7 @@ import Geometry
 /// not minted a second time, and a feature that is there before and after stays selected or not, as it is.
 ///
 /// A removed row keeps its values in its chunk, so that a removal notes row numbers, and holds the chunks of which nothing is left.
-public struct StoreReversal: Sendable {
+public struct StoreUndoRecord: Sendable {
   enum Step: Sendable {
     /// These rows came.
     case added([Range<UInt32>])
@@ -58,7 +58,7 @@ public struct StoreReversal: Sendable {
   /// features, as the moves of one drag do.
   ///
   /// - Complexity: O(k).
-  public func covers(_ later: StoreReversal) -> Bool {
+  public func covers(_ later: StoreUndoRecord) -> Bool {
     guard case .changed(let mine) = step, case .changed(let theirs) = later.step else { return false }
     return mine.covers(theirs)
   }
@@ -66,7 +66,7 @@ public struct StoreReversal: Sendable {
   /// Becomes what takes this edit and then the next one back; false when both are not changes of features' values.
   ///
   /// - Complexity: O(k) of the next one.
-  public mutating func absorb(_ next: StoreReversal) -> Bool {
+  public mutating func absorb(_ next: StoreUndoRecord) -> Bool {
     guard case .changed(var values) = step, case .changed(let further) = next.step else { return false }
     // What holds the values a second time would make appending a copy.
     step = .added([])

@@ -6,7 +6,7 @@ import Geometry
 import JSONRPC
 import Query
 
-enum Settling {
+enum Propagation {
   /// So often may one link carry something over, or one property be computed, before values count as never agreeing.
   private static let patience = 100
 
@@ -19,28 +19,28 @@ enum Settling {
   ///   second has made of its value; that would stop an animation, and comes back to an end that time moves on anyway.
   /// - Throws: `cycle` when they never do, `linkFailed` when an end refuses what it is to have.
   /// - Complexity: linear in what was recorded since the last call, and in what follows from it.
-  static func settle(_ world: inout World, isByTime: Bool = false) throws {
+  static func propagate(_ world: inout World, isByTime: Bool = false) throws {
     var made: [(range: Range<Int>, link: LinkID)] = []
-    var waiting: [Watcher] = []
-    var fired: [Watcher: Int] = [:]
+    var waiting: [Dependent] = []
+    var fired: [Dependent: Int] = [:]
     while true {
       let due = world.takeDue { index in made.last { $0.range.contains(index) }?.link }
       var hasDerived = false
-      for watcher in due {
-        switch watcher {
+      for dependent in due {
+        switch dependent {
         case .derived(let id, let name):
           hasDerived = true
-          try count(watcher, &fired, in: world)
+          try count(dependent, &fired, in: world)
           derive(name, of: id, in: &world)
         case .link(let id, let fromFirst):
-          waiting.removeAll { $0 == watcher || $0 == .link(id, fromFirst: !fromFirst) }
-          waiting.append(watcher)
+          waiting.removeAll { $0 == dependent || $0 == .link(id, fromFirst: !fromFirst) }
+          waiting.append(dependent)
         }
       }
       if hasDerived { continue }
       guard !waiting.isEmpty else { return }
       guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
-      try count(watcher(id, fromFirst), &fired, in: world)
+      try count(dependent(id, fromFirst), &fired, in: world)
       let before = world.recordedCount
       // Once: an owner that makes something else of that, too, has the last word over its own end.
       if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
@@ -50,13 +50,13 @@ enum Settling {
     }
   }
 
-  private static func watcher(_ id: LinkID, _ fromFirst: Bool) -> Watcher { .link(id, fromFirst: fromFirst) }
+  private static func dependent(_ id: LinkID, _ fromFirst: Bool) -> Dependent { .link(id, fromFirst: fromFirst) }
 
-  private static func count(_ watcher: Watcher, _ fired: inout [Watcher: Int], in world: World) throws {
-    fired[watcher, default: 0] += 1
-    guard fired[watcher] ?? 0 > patience else { return }
-    let paths = fired.filter { $0.value > patience / 2 }.keys.flatMap { watcher -> [String] in
-      switch watcher {
+  private static func count(_ dependent: Dependent, _ fired: inout [Dependent: Int], in world: World) throws {
+    fired[dependent, default: 0] += 1
+    guard fired[dependent] ?? 0 > patience else { return }
+    let paths = fired.filter { $0.value > patience / 2 }.keys.flatMap { dependent -> [String] in
+      switch dependent {
       case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
       case .link(let id, let fromFirst):
         world.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
@@ -125,14 +125,14 @@ extension Host {
   /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
   func commit(_ step: String) {
     world.commit(step)
-    repeat { settleOrUnlink() } while world.commitFollowing()
+    repeat { propagateOrUnlink() } while world.commitFollowing()
   }
 
   /// The same where no command could be refused: links that cannot follow are closed.
-  func settleOrUnlink() {
+  func propagateOrUnlink() {
     for _ in 0...world.links.count {
-      do { return try Settling.settle(&world, isByTime: true) } catch {
-        for link in Settling.links(at: error, in: world) { try? world.unlink(link) }
+      do { return try Propagation.propagate(&world, isByTime: true) } catch {
+        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
       }
     }
   }

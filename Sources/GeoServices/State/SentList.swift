@@ -4,8 +4,8 @@ import Geometry
 import JSON
 
 /// A list, or an object with lists in it, as it was.
-enum ToldList {
-  typealias Entry = DeltaTelling.Entry
+enum SentList {
+  typealias Entry = DeltaDelivery.Entry
 
   /// Of ids alone, each there once: what most lists are, and what may be long.
   case ids([String])
@@ -36,7 +36,7 @@ enum ToldList {
   /// Nil where either is no list whose elements have ids.
   private func steps(to node: StateNode) -> [ListDelta.Step]? {
     if case .ids(let old) = self, case .ids(let new) = node { return ListDelta.steps(from: old, to: new) }
-    guard let old = elements, let new = ToldList(node)?.elements else { return nil }
+    guard let old = elements, let new = SentList(node)?.elements else { return nil }
     return ListDelta.steps(from: old, to: new)
   }
 
@@ -63,7 +63,7 @@ enum ToldList {
       }
       guard Text(was) != Text(member.text) else { continue }
       entries +=
-        ToldList.text(was).entries(to: member, at: place) ?? [.write(.replace, .value(place, member.write))]
+        SentList.text(was).entries(to: member, at: place) ?? [.write(.replace, .value(place, member.write))]
     }
     return entries + gone.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
   }

@@ -8,11 +8,11 @@ extension World {
     /// In which groups layers lay.
     var groups: [LayerID: LayerID?] = [:]
 
-    init(_ notes: some Sequence<any Reversal>) {
+    init(_ notes: some Sequence<any UndoRecord>) {
       // The first note of an object tells how it was.
-      for reversal in notes {
-        let id = EnvironmentID(reversal.object.id)
-        switch reversal {
+      for undoRecord in notes {
+        let id = EnvironmentID(undoRecord.object.id)
+        switch undoRecord {
         case let changed as Changed<Layer> where groups[changed.memento.id] == nil:
           groups[changed.memento.id] = .some(changed.memento.group)
         case let changed as Changed<EnvironmentScope> where values[id] == nil: values[id] = changed.memento.values
@@ -26,10 +26,10 @@ extension World {
 
   /// Records for everything that sees another value than when this was called last, or the command began, that it does: who follows
   /// it may have followed that.
-  mutating func tellEnvironment() {
+  mutating func recordEnvironmentChanges() {
     guard hasEnvironmentChanged else { return }
     hasEnvironmentChanged = false
-    for node in nodesSeeingAnother(since: Before(takeUntold())) { record(.changed(node, .environment)) }
+    for node in nodesSeeingAnother(since: Before(takeUnpublishedRecords())) { record(.changed(node, .environment)) }
   }
 
   /// Everything that sees another value than when the command began.

@@ -1,7 +1,7 @@
 // Who follows which places of the tree: derived properties their inputs, links their ends. Only what changed is looked at.
 
 /// Something that has to be done because a place changed.
-public enum Watcher: Hashable, Sendable {
+public enum Dependent: Hashable, Sendable {
   /// A derived property is to be computed.
   case derived(ViewModelID, String)
   /// A link is to carry over what stands at its first, or its second end.
@@ -9,7 +9,7 @@ public enum Watcher: Hashable, Sendable {
 }
 
 /// The watchers by the objects that they look at.
-struct Watchers: Sendable {
+struct Dependents: Sendable {
   fileprivate struct Head: Hashable {
     let collection: String
     let id: String
@@ -18,7 +18,7 @@ struct Watchers: Sendable {
       id = path.names.dropFirst().first ?? ""
     }
   }
-  private var byObject: [Head: [(path: ModelPath, watcher: Watcher)]] = [:]
+  private var byObject: [Head: [(path: ModelPath, dependent: Dependent)]] = [:]
 
   var isEmpty: Bool { byObject.isEmpty }
 
@@ -40,57 +40,57 @@ struct Watchers: Sendable {
     if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false)) }
   }
 
-  private mutating func add(_ path: ModelPath, _ watcher: Watcher, isOwn: Bool = false) {
-    byObject[Head(path), default: []].append((path, watcher))
+  private mutating func add(_ path: ModelPath, _ dependent: Dependent, isOwn: Bool = false) {
+    byObject[Head(path), default: []].append((path, dependent))
   }
 
   /// Who follows the place, something above it or something below it.
   ///
   /// - Complexity: linear in the watchers of the place's object.
-  func watching(_ path: ModelPath, _ body: (Watcher) -> Void) {
+  func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
     guard let here = byObject[Head(path)] else { return }
-    for (own, watcher) in here where own.overlaps(path) { body(watcher) }
+    for (own, dependent) in here where own.overlaps(path) { body(dependent) }
   }
 }
 
 /// What undo has changed, looked at only where something follows it.
-private struct RestoredPlaces {
+private struct RestoredPaths {
   private let changes: ArraySlice<Change>
   private lazy var paths = Dictionary(
-    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Watchers.Head.init)
+    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Dependents.Head.init)
 
   init(_ changes: ArraySlice<Change>) { self.changes = changes }
 
   mutating func has(_ path: ModelPath) -> Bool {
-    paths[Watchers.Head(path)]?.contains { $0.overlaps(path) } ?? false
+    paths[Dependents.Head(path)]?.contains { $0.overlaps(path) } ?? false
   }
 }
 
 extension World {
   /// Whether there are links or derived properties at all.
-  public mutating func isFollowed() -> Bool { !currentWatchers().isEmpty }
+  public mutating func isFollowed() -> Bool { !currentDependents().isEmpty }
 
   /// What is due because of what was recorded since the last call: each once, in the order in which it came up. Of a link whose
   /// both ends changed the later one counts.
   ///
   /// - Parameter madeBy: the link that made the change at an index, if any: it does not follow itself.
-  public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Watcher] {
-    let watchers = currentWatchers()
-    guard !watchers.isEmpty else {
+  public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Dependent] {
+    let dependents = currentDependents()
+    guard !dependents.isEmpty else {
       followed = recordedCount
       return []
     }
-    tellEnvironment()
+    recordEnvironmentChanges()
     recordDerived()
     let changes = recorded
     guard followed < changes.count else { return [] }
-    var restored = RestoredPlaces(changes)
-    var due: [Watcher] = []
-    var seen: Set<Watcher> = []
+    var restored = RestoredPaths(changes)
+    var due: [Dependent] = []
+    var seen: Set<Dependent> = []
     for (index, change) in changes.enumerated().dropFirst(followed) {
       let maker = link(index)
-      func add(_ watcher: Watcher) {
-        if case .link(let id, let fromFirst) = watcher {
+      func add(_ dependent: Dependent) {
+        if case .link(let id, let fromFirst) = dependent {
           if id == maker { return }
           if let link = links[id], change.origin == .undo || isDerivedAgain(link.first),
             hasComeBack(link) || isBack(link, &restored)
@@ -101,7 +101,7 @@ extension World {
             due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
           }
         }
-        if seen.insert(watcher).inserted { due.append(watcher) }
+        if seen.insert(dependent).inserted { due.append(dependent) }
       }
       if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
         change.origin != .undo || mayHaveMoved(link)
@@ -109,7 +109,7 @@ extension World {
         due.append(.link(link.id, fromFirst: true))
         seen.insert(.link(link.id, fromFirst: true))
       }
-      watchers.watching(change.event.path, add)
+      dependents.dependents(change.event.path, add)
     }
     followed = changes.count
     return due
@@ -134,7 +134,7 @@ extension World {
 
   /// Whether both ends of a link are again what they were while it stood, so that neither has to follow: the second may have been set
   /// to something else than the first says.
-  private func isBack(_ link: Link, _ restored: inout RestoredPlaces) -> Bool {
+  private func isBack(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
     guard let takenBack, link.revision < takenBack else { return false }
     if !link.isTwoWay, isUndone(link.second) { return true }
     return restored.has(link.first) && restored.has(link.second)
@@ -164,12 +164,12 @@ extension World {
   /// How much has been recorded since ``begin(origin:)``.
   public var recordedCount: Int { recorded.count }
 
-  private mutating func currentWatchers() -> Watchers {
-    if let watchers { return watchers }
-    var made = Watchers()
+  private mutating func currentDependents() -> Dependents {
+    if let dependents { return dependents }
+    var made = Dependents()
     for model in viewModels.values { made.add(model, seeing: environmentPath(of: model)) }
     for link in links.values { made.add(link) }
-    watchers = made
+    dependents = made
     return made
   }
 
@@ -213,11 +213,11 @@ extension World {
   /// An object has come; what follows others is followed from now on.
   mutating func flowHas<E: Entity>(_ element: E) {
     if E.collection == .environments { hasEnvironmentChanged = true }
-    if let model = element as? ViewModel, watchers != nil {
+    if let model = element as? ViewModel, dependents != nil {
       let environment = environmentPath(of: model)
-      watchers?.add(model, seeing: environment)
+      dependents?.add(model, seeing: environment)
     }
-    if let link = element as? Link { watchers?.add(link) }
+    if let link = element as? Link { dependents?.add(link) }
   }
 
   /// Where it is told that a view model sees another environment. Its owner stays what it is.
@@ -230,7 +230,7 @@ extension World {
   mutating func flowHasNot<E: Entity>(_ element: E) {
     switch E.collection {
     case .environments: hasEnvironmentChanged = true
-    case .viewModels, .links: watchers = nil
+    case .viewModels, .links: dependents = nil
     default: break
     }
   }

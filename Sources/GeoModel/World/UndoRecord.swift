@@ -4,39 +4,39 @@ import Geometry
 import Query
 
 /// A change, by what was before it.
-protocol Reversal: Sendable {
+protocol UndoRecord: Sendable {
   /// Memory that it holds, in bytes, roughly.
   var byteCount: Int { get }
   /// The object it concerns.
   var object: ObjectReference { get }
-  var kind: ReversalKind { get }
+  var kind: UndoRecordKind { get }
   /// The revision that the object had, of a note that says so alone.
   var revisionBefore: Int? { get }
   /// Of something removed: the object without which it does not come back.
-  var lostWith: ObjectReference? { get }
+  var requiredParent: ObjectReference? { get }
   /// Whether undo has something to do about it in a world where the change has been made.
   func isUndoable(in world: World) -> Bool
   /// Whether this takes a later change back as well, which then need not be kept.
-  func covers(_ later: any Reversal) -> Bool
+  func covers(_ later: any UndoRecord) -> Bool
   /// Whether a member has again the value that it had before the change; nil where this does not know what it was.
   func isAgain(_ member: RecordedMember, in world: World) -> Bool?
   /// Becomes what takes this and then the next change back, where one note can say both.
-  mutating func absorb(_ next: any Reversal) -> Bool
+  mutating func absorb(_ next: any UndoRecord) -> Bool
   /// Makes it as it was, wholly and without a record: the change never happened.
   func rollBack(_ world: inout World)
   /// Makes it as it was, as a change like any other, and leaves alone what is not undone.
   func undo(_ world: inout World)
 }
 
-extension Reversal {
-  func covers(_ later: any Reversal) -> Bool { false }
+extension UndoRecord {
+  func covers(_ later: any UndoRecord) -> Bool { false }
   func isAgain(_ member: RecordedMember, in world: World) -> Bool? { nil }
-  mutating func absorb(_ next: any Reversal) -> Bool { false }
+  mutating func absorb(_ next: any UndoRecord) -> Bool { false }
   var revisionBefore: Int? { nil }
-  var lostWith: ObjectReference? { nil }
+  var requiredParent: ObjectReference? { nil }
 }
 
-enum ReversalKind {
+enum UndoRecordKind {
   case coming, going, members, revision, contents
 
   /// Whether the object is another before and after.
@@ -44,11 +44,11 @@ enum ReversalKind {
 }
 
 /// An object came.
-struct Inserted<Element: Entity>: Reversal {
+struct Inserted<Element: Entity>: UndoRecord {
   let id: ID<Element>
   var byteCount: Int { 64 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
-  var kind: ReversalKind { .coming }
+  var kind: UndoRecordKind { .coming }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
   func rollBack(_ world: inout World) { _ = world[keyPath: Element.registry].remove(id) }
@@ -59,13 +59,13 @@ struct Inserted<Element: Entity>: Reversal {
 }
 
 /// An object went, with all it had.
-struct Removed<Element: Entity>: Reversal {
+struct Removed<Element: Entity>: UndoRecord {
   let element: Element
   let index: Int
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
-  var kind: ReversalKind { .going }
-  var lostWith: ObjectReference? { element.parent }
+  var kind: UndoRecordKind { .going }
+  var requiredParent: ObjectReference? { element.parent }
 
   func isUndoable(in world: World) -> Bool {
     guard Element.isUndoable, let parent = element.parent else { return Element.isUndoable }
@@ -75,16 +75,16 @@ struct Removed<Element: Entity>: Reversal {
   func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
   func undo(_ world: inout World) {
     guard isUndoable(in: world), element.canReturn(to: world) else { return }
-    world.insert(element.revived.withoutLost(in: world), at: index)
+    world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: index)
   }
 }
 
 /// An object's own members were others.
-struct Changed<Element: Entity>: Reversal {
+struct Changed<Element: Entity>: UndoRecord {
   let memento: Element
   var byteCount: Int { memento.byteCount }
   var object: ObjectReference { memento.reference }
-  var kind: ReversalKind { .members }
+  var kind: UndoRecordKind { .members }
 
   func isUndoable(in world: World) -> Bool {
     // Of an object that is gone nothing can be said; what brings it back comes before this.
@@ -105,19 +105,19 @@ struct Changed<Element: Entity>: Reversal {
   }
   func undo(_ world: inout World) {
     guard let now = world[keyPath: Element.registry][memento.id] else { return }
-    let back = memento.undone(from: now).withoutLost(in: world)
+    let back = memento.undone(from: now).withoutDanglingReferences(in: world)
     world.changeKnown(memento.id) { $0 = back }
   }
 }
 
 /// Only the revision was another.
-struct Touched<Element: Entity>: Reversal {
+struct Touched<Element: Entity>: UndoRecord {
   let id: ID<Element>
   let revision: Int
   var revisionBefore: Int? { revision }
   var byteCount: Int { 0 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
-  var kind: ReversalKind { .revision }
+  var kind: UndoRecordKind { .revision }
 
   func isUndoable(in world: World) -> Bool { false }
   func rollBack(_ world: inout World) {
@@ -127,7 +127,7 @@ struct Touched<Element: Entity>: Reversal {
 }
 
 /// What is told of the graphics of an overlay as a whole.
-struct ContentsOutline: Sendable {
+struct ContentsSummary: Sendable {
   let count: Int
   let selectedCount: Int
   let extent: Envelope?
@@ -140,26 +140,26 @@ struct ContentsOutline: Sendable {
 }
 
 /// Contents were others: the graphics of an overlay, the selection of a layer.
-struct Edited<Element: Entity>: Reversal {
+struct Edited<Element: Entity>: UndoRecord {
   let id: ID<Element>
-  private(set) var reversal: StoreReversal
+  private(set) var undoRecord: StoreUndoRecord
   /// What is told of the contents as a whole, as it was before; nil where it stays.
-  var outline: ContentsOutline?
+  var outline: ContentsSummary?
   /// False for what is put back only when the command fails, such as a selection.
   let isUndone: Bool
   /// How many edits it takes back.
   private(set) var calls = 1
-  var byteCount: Int { reversal.byteCount }
+  var byteCount: Int { undoRecord.byteCount }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
-  var kind: ReversalKind { .contents }
+  var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool { isUndone }
-  func covers(_ later: any Reversal) -> Bool {
+  func covers(_ later: any UndoRecord) -> Bool {
     guard let later = later as? Edited<Element>, later.id == id else { return false }
-    return reversal.covers(later.reversal)
+    return undoRecord.covers(later.undoRecord)
   }
   func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
-    guard let outline, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsOutline.init) else { return nil }
+    guard let outline, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsSummary.init) else { return nil }
     return switch member {
     case .property(.graphicCount): now.count == outline.count
     case .property(.selectedCount): now.selectedCount == outline.selectedCount
@@ -167,17 +167,17 @@ struct Edited<Element: Entity>: Reversal {
     default: nil
     }
   }
-  mutating func absorb(_ next: any Reversal) -> Bool {
+  mutating func absorb(_ next: any UndoRecord) -> Bool {
     guard let next = next as? Edited<Element>, next.id == id, next.isUndone == isUndone else { return false }
-    guard reversal.absorb(next.reversal) else { return false }
+    guard undoRecord.absorb(next.undoRecord) else { return false }
     calls += next.calls
     return true
   }
   func rollBack(_ world: inout World) {
-    _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(reversal) }
+    _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(undoRecord) }
   }
   func undo(_ world: inout World) {
     // Those of layers are selections, which are not undone.
-    if Element.collection == .overlays { world.undoGraphics(reversal, of: OverlayID(id.rawValue)) }
+    if Element.collection == .overlays { world.undoGraphics(undoRecord, of: OverlayID(id.rawValue)) }
   }
 }

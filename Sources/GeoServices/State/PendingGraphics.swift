@@ -2,7 +2,7 @@
 
 import GeoModel
 
-struct NotedGraphics {
+struct PendingGraphics {
   typealias Operation = StateSubscriber.Operation
 
   /// One edit alone is kept as it came: noting a bulk edit takes no time.

@@ -24,7 +24,7 @@ extension FeatureProtocol.QueryCount.Params: Question {}
 extension FeatureProtocol.QueryExtent.Params: Question {}
 
 /// The features that a question is about; a snapshot, which a worker may look through.
-struct FeaturesAsked: Sendable {
+struct FeatureQuery: Sendable {
   let store: FeatureStore
   let reference: SpatialReference
   /// Nil for an overlay.
@@ -88,7 +88,7 @@ struct FeaturesAsked: Sendable {
   struct Aside: Error {}
 
   /// Gives up on the loop where the rows have much more in them than rows mostly have.
-  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, _ part: Part) throws {
+  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, _ part: WorkShare) throws {
     guard part.worker == nil else { return }
     let limit = moved ? Self.smallMovedWeight : Self.smallWeight
     var weight = 0
@@ -125,7 +125,7 @@ struct FeaturesAsked: Sendable {
   }
 
   /// All of them, in drawing order.
-  func rows(_ part: Part) throws -> [UInt32] {
+  func rows(_ part: WorkShare) throws -> [UInt32] {
     // The index has answered exactly where the box is in the features' own reference.
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
@@ -154,7 +154,7 @@ struct FeaturesAsked: Sendable {
 
   /// What `body` keeps of rows, handed to it a block at a time where a worker does it.
   private func inBlocks(
-    of size: Int, _ rows: [UInt32], _ part: Part, _ body: ([UInt32]) throws -> [UInt32]
+    of size: Int, _ rows: [UInt32], _ part: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
     guard part.worker != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
@@ -178,7 +178,7 @@ struct FeaturesAsked: Sendable {
 
   /// Some of them, and whether there are more.
   func page(
-    _ terms: [SortTerm], offset: Int, limit: Int, _ part: Part
+    _ terms: [SortTerm], offset: Int, limit: Int, _ part: WorkShare
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
     let parts = part.divided(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.ordering)
     let all = try rows(parts[0])
@@ -193,7 +193,7 @@ struct FeaturesAsked: Sendable {
   private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
 
   /// Those that count, by what the layer shows and what is asked for.
-  private func wanted(_ rows: [UInt32], _ part: Part) throws -> [UInt32] {
+  private func wanted(_ rows: [UInt32], _ part: WorkShare) throws -> [UInt32] {
     if wantsAll { return rows }
     return try inBlocks(of: max(64, (1 << 15) / look), rows, part, wanted)
   }
