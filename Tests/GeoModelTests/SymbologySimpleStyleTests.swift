@@ -23,7 +23,7 @@ struct SymbologySimpleStyleTests {
   func `a letter or digit stands on the marker`(sign: AttributeValue) throws {
     guard case .composite(let parts)? = symbol(["marker-symbol": sign], .point), case .text(let text)? = parts.last
     else { return #expect(Bool(false), "no text on a marker") }
-    #expect(text.text == sign.shownText(by: .neutral)?.uppercased() && parts.count == 2)
+    #expect(text.text.string == sign.shownText(by: .neutral)?.uppercased() && parts.count == 2)
   }
 
   @Test func `a named icon is a plain marker`() {

@@ -140,7 +140,7 @@ final class StateSubscriber: Subscriber {
       guard case .name(let name) = segment else { break }
       names.append(name.string)
     }
-    return StatePath(place.root, place.id, names.first, Array(names.dropFirst()))
+    return StatePath(place.root.string, place.id.string, names.first, Array(names.dropFirst()))
   }
 
   /// What the client has done itself it knows, though it was not told.

@@ -168,7 +168,7 @@ enum StateTree {
   }
 
   static func node(at place: StatePath, in world: World) -> StateNode? {
-    guard let member = place.member, let collection = Collection(rawValue: place.root) else {
+    guard let member = place.member, let collection = Collection(rawValue: place.root.string) else {
       return node(at: place.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
