@@ -223,7 +223,7 @@ class Bench:
                     raise Failed(f"{method}: {answer[:300].decode()}")
                 return seconds
 
-            call("initialize", protocolVersions=["0.1"])
+            call("initialize", protocolVersions=["0.2"])
             call("map/create", id="m1")
             call("view/create", id="v1", map="m1")
             call("overlay/create", id="o1", view="v1")

@@ -68,8 +68,8 @@ private struct Edited {
         at: LayerPosition(group: group))
     case 5, 6:
       guard let any else { return }
-      try world.moveLayer(any.id, in: any.container, to: LayerPosition(group: group, index: chance(0.5) ? 0 : nil))
-    case 7: if let any { try world.removeLayer(any.id, from: any.container) }
+      try world.moveLayer(any.id, to: LayerPosition(group: group, index: chance(0.5) ? 0 : nil))
+    case 7: if let any { try world.removeLayer(any.id) }
     case 8: if let leaf { _ = try world.beginLoad(leaf.id, retry: true) }
     case 9:
       guard let leaf else { return }

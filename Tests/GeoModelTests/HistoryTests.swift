@@ -37,7 +37,7 @@ struct HistoryTests {
 
   @Test mutating func `an object comes back to its place under its id`() throws {
     for id in ["a", "b", "c"] as [LayerID] { try addLayer(id) }
-    try world.run { try $0.removeLayer("b", from: .map("m")) }
+    try world.run { try $0.removeLayer("b") }
     #expect(order == ["a", "c"])
     try world.run { try $0.undo() }
     #expect(order == ["a", "b", "c"])
@@ -78,7 +78,7 @@ struct HistoryTests {
         try $0.createMap(id: "n", title: nil, reference: .wgs84)
         try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
         try $0.closeMap("m")
-        try $0.removeLayer("b", from: .map("n"))
+        try $0.removeLayer("b")
       }
     }
     #expect(world.revision == revision)

@@ -35,22 +35,20 @@ struct ObjectTests {
     try addLayer("d", at: 0)
     try addLayer("e", at: 2)
     #expect(order == ["d", "a", "e", "b", "c"])
-    try world.run { try $0.moveLayer("d", in: .map("m"), to: LayerPosition(index: 4)) }
+    try world.run { try $0.moveLayer("d", to: LayerPosition(index: 4)) }
     #expect(order == ["a", "e", "b", "c", "d"])
-    try world.run { try $0.moveLayer("c", in: .map("m"), to: LayerPosition(index: 1)) }
+    try world.run { try $0.moveLayer("c", to: LayerPosition(index: 1)) }
     #expect(order == ["a", "c", "e", "b", "d"])
-    try world.run { try $0.removeLayer("e", from: .map("m")) }
+    try world.run { try $0.removeLayer("e") }
     #expect(order == ["a", "c", "b", "d"])
     #expect(world.layers["e"] == nil)
     #expect(throws: ModelError.indexOutOfRange(count: 4)) {
-      try world.run { try $0.moveLayer("a", in: .map("m"), to: LayerPosition(index: 4)) }
+      try world.run { try $0.moveLayer("a", to: LayerPosition(index: 4)) }
     }
     #expect(throws: ModelError.indexOutOfRange(count: 4)) { try addLayer("f", at: 5) }
     #expect(throws: ModelError.unknownID(.layers, "e")) {
-      try world.run { try $0.moveLayer("e", in: .map("m"), to: LayerPosition(index: 0)) }
+      try world.run { try $0.moveLayer("e", to: LayerPosition(index: 0)) }
     }
-    try world.run { try $0.createMap(id: "n", title: nil, reference: .wgs84) }
-    #expect(throws: ModelError.unknownID(.layers, "a")) { try world.run { try $0.removeLayer("a", from: .map("n")) } }
   }
 
   @Test mutating func `a source with several layers has to be told which`() throws {
@@ -124,7 +122,7 @@ struct ObjectTests {
   @Test mutating func `a layer that was removed while it loaded takes no features`() throws {
     try addLayer("a")
     _ = try world.run { try $0.beginLoad("a", retry: false) }
-    try world.run { try $0.removeLayer("a", from: .map("m")) }
+    try world.run { try $0.removeLayer("a") }
     #expect(throws: ModelError.unknownID(.layers, "a")) {
       try world.run { _ = try $0.finishLoad("a", store: FeatureStore()) }
     }
@@ -150,7 +148,7 @@ struct ObjectTests {
     #expect(revisions() == [last[0], world.revision, world.revision])
     try world.run { try $0.resizeView("v", width: 10, height: nil, dpi: nil) }
     #expect(revisions() == [last[0], world.revision, world.revision - 1])
-    try world.run { try $0.removeLayer("a", from: .map("m")) }
+    try world.run { try $0.removeLayer("a") }
     try world.run { try $0.closeOverlay("o") }
     #expect(revisions() == [world.revision - 1, world.revision, nil])
   }

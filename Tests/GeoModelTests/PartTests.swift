@@ -53,14 +53,14 @@ struct PartTests {
     try addGroup("h1")
     try addGroup("h2", in: "h1")
     #expect(throws: ModelError.tooDeeplyNested(limit: 64)) {
-      try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPosition(group: "g63")) }
+      try world.run { try $0.moveLayer("h1", to: LayerPosition(group: "g63")) }
     }
-    try world.run { try $0.moveLayer("h1", in: .map("m"), to: LayerPosition(group: "g62")) }
+    try world.run { try $0.moveLayer("h1", to: LayerPosition(group: "g62")) }
     #expect(throws: ModelError.cycle(["g1", "g2", "g3", "g1"])) {
-      try world.run { try $0.moveLayer("g1", in: .map("m"), to: LayerPosition(group: "g3")) }
+      try world.run { try $0.moveLayer("g1", to: LayerPosition(group: "g3")) }
     }
     #expect(world.allLayers(of: .map("m")).count == 66)
-    try world.run { try $0.removeLayer("g1", from: .map("m")) }
+    try world.run { try $0.removeLayer("g1") }
     #expect(world.layers.count == 0)
     #expect(world.maps["m"]?.content.operationalLayers == [])
   }
@@ -94,7 +94,7 @@ struct PartTests {
       return
     }
     #expect(failure.path == "/layers/a" && failure.kind == "readFailed")
-    try world.run { try $0.removeLayer("g", from: .map("m")) }
+    try world.run { try $0.removeLayer("g") }
     try load("b")
     #expect(world.loadStatus(of: .map("m")) == .loaded)
     _ = world.takeChanges()

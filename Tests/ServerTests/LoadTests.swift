@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [
-    request("1", "map/removeLayer", #"{"map":"m1","layer":"l1"}"#), request("1", "map/close", #"{"map":"m1"}"#),
+    request("1", "layer/remove", #"{"layer":"l1"}"#), request("1", "map/close", #"{"map":"m1"}"#),
     request("1", "layer/cancelLoad", #"{"layer":"l1"}"#), request("1", "task/cancel", ##"{"task":"#\"load\""}"##),
     request("1", "shutdown"),
   ])
@@ -183,7 +183,7 @@ private func prepared(initialize message: String = initialize) throws -> ServerP
     try server.send(message + "\n")
     _ = try server.line(seconds: 60)
   }
-  try server.send(request("3", "map/addLayer", #"{"map":"m1","source":"big","id":"l1"}"#) + "\n")
+  try server.send(request("3", "layer/add", #"{"map":"m1","source":"big","id":"l1"}"#) + "\n")
   #expect(try server.line().contains(#""layer":"l1""#))
   return server
 }

@@ -44,7 +44,7 @@ async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
     )
     for name in ("countries", "cities"):
         await say.step(
-            f"map/addLayer  {name}", server.map.add_layer(map="map", source="world", source_layer=name, id=name), revision
+            f"layer/add  {name}", server.layer.add(map="map", source="world", source_layer=name, id=name), revision
         )
         loaded = await say.step(
             f"layer/load  {name}",
@@ -214,7 +214,7 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
             "source/open  large.geojson", server.source.open(id="large", path=path), lambda source: source["driver"]
         )
         await say.step(
-            "map/addLayer  places", server.map.add_layer(map="map", source="large", id="places"), revision
+            "layer/add  places", server.layer.add(map="map", source="large", id="places"), revision
         )
 
         reports: list[int] = []
@@ -243,7 +243,7 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
         layer = await say.step(
             "layer/get  places", server.layer.get(layer="places"), lambda got: got["loadStatus"]["type"]
         )
-        await say.step("map/removeLayer  places", server.map.remove_layer(map="map", layer="places"), revision)
+        await say.step("layer/remove  places", server.layer.remove(layer="places"), revision)
         await say.step("source/close  large.geojson", server.source.close(source="large"), revision)
     say.claim(size >= BIG_FILE_BYTES, "the file had 100 MB")
     say.claim(isinstance(error, geomodel.GeoModelError) and error.kind == "cancelled", "the load was cancelled")

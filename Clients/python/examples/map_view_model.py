@@ -24,7 +24,7 @@ with geomodel.launch_sync() as server:
     server.clock.set(mode="manual")  # No waiting, and the same each time.
     server.source.open(id="world", path=DATA / "naturalearth_110m.gpkg")
     server.map.create(id="map")
-    server.map.add_layer(map="map", source="world", source_layer="cities", id="cities")
+    server.layer.add(map="map", source="world", source_layer="cities", id="cities")
     server.location.create_simulated(id="walk", line=ROAD)
 
     server.view_model.define(

@@ -27,7 +27,7 @@ with geomodel.launch_sync() as server:
     server.clock.set(mode="manual")
     server.source.open(id="world", path=DATA / "naturalearth_110m.gpkg")
     server.map.create(id="map", title="Mapper")
-    server.map.add_layer(map="map", source="world", source_layer="countries", id="countries")
+    server.layer.add(map="map", source="world", source_layer="countries", id="countries")
     server.layer.load(layer="countries")
     server.view.create(id="view", map="map")
     # .onDisappear: what the view owns ends with it.

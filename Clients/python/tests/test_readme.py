@@ -20,7 +20,7 @@ with geomodel.launch_sync(root_path={str(ROOT / "Tests" / "Fixtures")!r}) as ser
     server.map.create(id="m1")
     server.view.create(id="v1", map="m1")
     server.source.open(id="w", path="naturalearth_110m.gpkg")
-    server.map.add_layer(map="m1", source="w", source_layer="cities", id="l1")
+    server.layer.add(map="m1", source="w", source_layer="cities", id="l1")
     server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
 """
 RUNNING = """import asyncio, geomodel

@@ -93,7 +93,7 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
     async def test_a_file_with_progress(self) -> None:
         await self.server.source.open(path=FIXTURES / "naturalearth_110m.gpkg", id="w")
         await self.server.map.create(id="m1")
-        await self.server.map.add_layer(map="m1", source="w", source_layer="cities", id="l1")
+        await self.server.layer.add(map="m1", source="w", source_layer="cities", id="l1")
         seen: list[Any] = []
         loaded = await self.server.options(progress=seen.append).layer.load(layer="l1")
         self.assertEqual(loaded["featureCount"], 243)

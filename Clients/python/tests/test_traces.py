@@ -32,7 +32,7 @@ def call(method: str, params: Any = None, **members: Any) -> bytes:
     return json.dumps(message).encode()
 
 
-INITIALIZE = call("initialize", {"protocolVersions": ["0.1"]}, id=0)
+INITIALIZE = call("initialize", {"protocolVersions": ["0.2"]}, id=0)
 # Whose answers depend on nothing but what came before them.
 STEADY = [
     call("rpc.discover", id="d"), call("session/describe", id=2**63 - 1), call("session/status", id=-(2**63)),
@@ -164,7 +164,7 @@ class TraceTests(unittest.TestCase):
             async with geomodel.launch(str(SERVER), trace_file=self.trace) as server:
                 await server.source.open(path=support.ROOT / "Tests" / "Fixtures" / "naturalearth_110m.gpkg", id="w")
                 await server.map.create(id="m")
-                await server.map.add_layer(map="m", source="w", source_layer="countries", id="l")
+                await server.layer.add(map="m", source="w", source_layer="countries", id="l")
                 load = server.options(progress=lambda value: None).layer.load(layer="l")
                 await asyncio.gather(load, *(server.session.echo(value=n) for n in range(3)))
 

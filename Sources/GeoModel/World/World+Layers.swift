@@ -73,10 +73,11 @@ extension World {
   // MARK: Moving and removing
 
   /// Removes a layer, and what is in it.
-  public mutating func removeLayer(_ id: LayerID, from container: ViewContent) throws(ModelError) {
-    let list = list(of: try require(id, in: container))
+  public mutating func removeLayer(_ id: LayerID) throws(ModelError) {
+    let layer = try layers.require(id)
+    let list = list(of: layer)
     removeTree(id)
-    changeLayers(in: list, of: container) { $0.removeAll { $0 == id } }
+    changeLayers(in: list, of: layer.container) { $0.removeAll { $0 == id } }
   }
 
   /// Removes a layer with all below it, and leaves the list that it stood in to the caller.
@@ -87,11 +88,10 @@ extension World {
 
   /// Moves a layer within its list or to another: into a group, or to the top level where the place names none.
   ///
-  /// - Throws: `cycle` when a group would lie in itself.
-  public mutating func moveLayer(
-    _ id: LayerID, in container: ViewContent, to place: LayerPosition
-  ) throws(ModelError) {
-    let layer = try require(id, in: container)
+  /// - Throws: `cycle` when a group would contain itself.
+  public mutating func moveLayer(_ id: LayerID, to place: LayerPosition) throws(ModelError) {
+    let layer = try layers.require(id)
+    let container = layer.container
     let old = list(of: layer)
     let new: LayerList
     if layer.kind == .table {

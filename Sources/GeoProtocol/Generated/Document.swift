@@ -273,7 +273,7 @@ public enum DocumentProtocol {
     /// Present when there is one.
     public var basemap: MapProtocol.BasemapUpdate?
     /// In order.
-    public var bookmarks: [MapProtocol.Bookmark]?
+    public var bookmarks: [BookmarkProtocol.Bookmark]?
     /// Where views start.
     public var initialViewpoint: ViewProtocol.Viewpoint?
     /// The scale at which symbols have their own size.
@@ -295,7 +295,7 @@ public enum DocumentProtocol {
 
     public init(
       map: String, title: String? = nil, spatialReference: String = "EPSG:3857",
-      basemap: MapProtocol.BasemapUpdate? = nil, bookmarks: [MapProtocol.Bookmark]? = nil,
+      basemap: MapProtocol.BasemapUpdate? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
       initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
       maxScale: Double? = nil, backgroundColor: String? = nil, operationalLayers: [DocumentProtocol.SavedLayer] = [],
       baseLayers: [DocumentProtocol.SavedLayer] = [], referenceLayers: [DocumentProtocol.SavedLayer] = [],
@@ -331,7 +331,7 @@ public enum DocumentProtocol {
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
       let bookmarks = json["bookmarks"]
-      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(MapProtocol.Bookmark.init(from:)) : nil
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
       let initialViewpoint = json["initialViewpoint"]
       self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
       let referenceScale = json["referenceScale"]
@@ -638,7 +638,7 @@ public enum DocumentProtocol {
     /// Present when there is one.
     public var basemap: MapProtocol.BasemapUpdate?
     /// In order.
-    public var bookmarks: [MapProtocol.Bookmark]?
+    public var bookmarks: [BookmarkProtocol.Bookmark]?
     /// Where views start.
     public var initialViewpoint: ViewProtocol.Viewpoint?
     /// The scale at which symbols have their own size.
@@ -664,7 +664,7 @@ public enum DocumentProtocol {
 
     public init(
       scene: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
-      bookmarks: [MapProtocol.Bookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
+      bookmarks: [BookmarkProtocol.Bookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
       referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
       baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil,
       elevationSources: [DocumentProtocol.SavedElevationSource] = [],
@@ -698,7 +698,7 @@ public enum DocumentProtocol {
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
       let bookmarks = json["bookmarks"]
-      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(MapProtocol.Bookmark.init(from:)) : nil
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
       let initialViewpoint = json["initialViewpoint"]
       self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
       let referenceScale = json["referenceScale"]

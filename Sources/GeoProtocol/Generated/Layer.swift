@@ -47,6 +47,60 @@ public enum LayerProtocol {
     }
   }
 
+  /// What a load has read.
+  public struct LoadResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The world's revision after this.
+    public var revision: Int
+    /// The layer; absent for a map or a scene.
+    public var layer: String?
+    /// Number of layers and tables loaded, groups not counted; 1 for a layer.
+    public var count: Int
+    /// Number of features in them.
+    public var featureCount: Int
+    /// Of the layer's features, in its spatial reference; absent for a table, a map and a scene.
+    public var extent: SessionProtocol.Envelope?
+
+    public init(
+      revision: Int, layer: String? = nil, count: Int, featureCount: Int, extent: SessionProtocol.Envelope? = nil
+    ) {
+      self.revision = revision
+      self.layer = layer
+      self.count = count
+      self.featureCount = featureCount
+      self.extent = extent
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      self.count = try json["count"].integer("integer of at least 0") { $0 >= 0 }
+      self.featureCount = try json["featureCount"].integer("integer of at least 0") { $0 >= 0 }
+      let extent = json["extent"]
+      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      writer.key("count")
+      writer.value(count)
+      writer.key("featureCount")
+      writer.value(featureCount)
+      if let extent {
+        writer.key("extent")
+        extent.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// What a layer is.
   public enum LayerKind: String, WireEnum {
     /// Features with geometry.
@@ -65,6 +119,16 @@ public enum LayerProtocol {
     case inherited
     /// One at a time: of those that are visible the last drawn. Making one visible hides the others.
     case exclusive
+  }
+
+  /// Which list of its map or scene a layer is in.
+  public enum LayerRole: String, WireEnum {
+    /// The content of the map or scene.
+    case operational
+    /// Of the basemap, below all others.
+    case base
+    /// Of the basemap, above the operational layers.
+    case reference
   }
 
   /// A span of time, both ends included.
@@ -492,6 +556,378 @@ public enum LayerProtocol {
     }
   }
 
+  /// Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`. Its features are read
+  /// by `layer/load`.
+  public enum Add {
+    public static let name: StaticString = "layer/add"
+    public static let params = [
+      "map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map; this or `scene`.
+      public var map: String?
+      /// The scene; this or `map`.
+      public var scene: String?
+      /// The source.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read; the source layer's name when absent.
+      public var name: String?
+      /// The list at the top level; ignored within a group.
+      public var role: LayerProtocol.LayerRole
+      /// The group to add it to.
+      public var group: String?
+      /// 0-based index in its list, in drawing order; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String? = nil, scene: String? = nil, source: String, sourceLayer: String? = nil, id: String? = nil,
+        name: String? = nil, role: LayerProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.scene = scene
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? LayerProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds an empty group to a map or a scene. Groups nest up to 64 deep.
+  public enum AddGroup {
+    public static let name: StaticString = "layer/addGroup"
+    public static let params = [
+      "map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map; this or `scene`.
+      public var map: String?
+      /// The scene; this or `map`.
+      public var scene: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read.
+      public var name: String
+      /// How it shows its layers.
+      public var visibilityMode: LayerProtocol.GroupVisibilityMode
+      /// The list at the top level; ignored within a group.
+      public var role: LayerProtocol.LayerRole
+      /// The group to add it to.
+      public var group: String?
+      /// 0-based index in its list, in drawing order; on top when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String? = nil, scene: String? = nil, id: String? = nil, name: String = "Group",
+        visibilityMode: LayerProtocol.GroupVisibilityMode = .independent,
+        role: LayerProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.scene = scene
+        self.id = id
+        self.name = name
+        self.visibilityMode = visibilityMode
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : "Group"
+        let visibilityMode = json["visibilityMode"]
+        self.visibilityMode = try visibilityMode.isPresent
+          ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
+          : .independent
+        let role = json["role"]
+        self.role = try role.isPresent ? LayerProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Adds a table over a layer of a source to a map or a scene. Geometries, where the source has any, are left out.
+  public enum AddTable {
+    public static let name: StaticString = "layer/addTable"
+    public static let params = [
+      "map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map; this or `scene`.
+      public var map: String?
+      /// The scene; this or `map`.
+      public var scene: String?
+      /// The source.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// What people read; the source layer's name when absent.
+      public var name: String?
+      /// 0-based index among the tables; last when absent.
+      public var index: Int?
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String? = nil, scene: String? = nil, source: String, sourceLayer: String? = nil, id: String? = nil,
+        name: String? = nil, index: Int? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.scene = scene
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
+  public enum Remove {
+    public static let name: StaticString = "layer/remove"
+    public static let params = [
+      "layer"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The layer, group or table.
+      public var layer: String
+
+      public init(layer: String) {
+        self.layer = layer
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
+  public enum Move {
+    public static let name: StaticString = "layer/move"
+    public static let params = [
+      "layer", "index", "group", "role"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The layer, group or table.
+      public var layer: String
+      /// New 0-based index in the list it moves to; on top when absent.
+      public var index: Int?
+      /// The group to move it into; the top level when absent.
+      public var group: String?
+      /// The list at the top level; when absent, that of the layer or of the outermost group around it. Tables have
+      /// none.
+      public var role: LayerProtocol.LayerRole?
+
+      public init(layer: String, index: Int? = nil, group: String? = nil, role: LayerProtocol.LayerRole? = nil) {
+        self.layer = layer
+        self.index = index
+        self.group = group
+        self.role = role
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? LayerProtocol.LayerRole(from: role) : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The list it is in now, in its new order.
+      public var layers: [String]
+
+      public init(revision: Int, layers: [String]) {
+        self.revision = revision
+        self.layers = layers
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("layers")
+        writer.array(layers) { $1.value($0) }
+        writer.endObject()
+      }
+    }
+  }
+
   /// Changes a layer; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "layer/update"
@@ -680,75 +1116,71 @@ public enum LayerProtocol {
     }
   }
 
-  /// Reads the layer's features. Answers at once when they are here. Their fields may be others than the source told:
-  /// a renderer, labels, a popup, a definition expression or times that ask for what they do not have fail the load,
-  /// and `path` says where in the state tree. Progress is the part of the file read. (Groups: `map/load`.)
+  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. Answers
+  /// at once when they are loaded. Loads of one layer share one attempt.
+  ///
+  /// The fields read may differ from those the source described: a renderer, labels, a popup, a definition expression
+  /// or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the
+  /// share of the file read; of a map or a scene, the share of its layers and tables loaded. When one of them has
+  /// failed, now or before, its error is the answer once all have ended, with the layer's id in `layer`.
   public enum Load {
     public static let name: StaticString = "layer/load"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Its id.
-      public var layer: String
+      /// The layer or table; exactly one of `layer`, `map` and `scene`.
+      public var layer: String?
+      /// The map: all its layers and tables.
+      public var map: String?
+      /// The scene: all its layers and tables.
+      public var scene: String?
 
-      public init(layer: String) {
+      public init(layer: String? = nil, map: String? = nil, scene: String? = nil) {
         self.layer = layer
+        self.map = map
+        self.scene = scene
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      /// The world's revision after this.
-      public var revision: Int
-      /// Its id.
-      public var layer: String
-      /// How many features it has.
-      public var featureCount: Int
-      /// Around them; absent when there is no geometry.
-      public var extent: SessionProtocol.Envelope?
-
-      public init(revision: Int, layer: String, featureCount: Int, extent: SessionProtocol.Envelope? = nil) {
-        self.revision = revision
-        self.layer = layer
-        self.featureCount = featureCount
-        self.extent = extent
-      }
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("revision")
-        writer.value(revision)
-        writer.key("layer")
-        writer.value(layer)
-        writer.key("featureCount")
-        writer.value(featureCount)
-        if let extent {
-          writer.key("extent")
-          extent.encode(to: &writer)
-        }
-        writer.endObject()
-      }
-    }
+    public typealias Result = LayerProtocol.LoadResult
   }
 
-  /// Fails a load under way: every waiter is answered with `cancelled`. Otherwise it does nothing.
+  /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
+  /// `cancelled`. Otherwise it does nothing.
   public enum CancelLoad {
     public static let name: StaticString = "layer/cancelLoad"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Its id.
-      public var layer: String
+      /// The layer or table; exactly one of `layer`, `map` and `scene`.
+      public var layer: String?
+      /// The map: all its layers and tables.
+      public var map: String?
+      /// The scene: all its layers and tables.
+      public var scene: String?
 
-      public init(layer: String) {
+      public init(layer: String? = nil, map: String? = nil, scene: String? = nil) {
         self.layer = layer
+        self.map = map
+        self.scene = scene
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
       }
     }
 
@@ -769,56 +1201,36 @@ public enum LayerProtocol {
     }
   }
 
-  /// As `layer/load`, but after a failure it tries again.
+  /// As `layer/load`, but layers whose load has failed are tried again.
   public enum RetryLoad {
     public static let name: StaticString = "layer/retryLoad"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Its id.
-      public var layer: String
+      /// The layer or table; exactly one of `layer`, `map` and `scene`.
+      public var layer: String?
+      /// The map: all its layers and tables.
+      public var map: String?
+      /// The scene: all its layers and tables.
+      public var scene: String?
 
-      public init(layer: String) {
+      public init(layer: String? = nil, map: String? = nil, scene: String? = nil) {
         self.layer = layer
+        self.map = map
+        self.scene = scene
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      /// The world's revision after this.
-      public var revision: Int
-      /// Its id.
-      public var layer: String
-      /// How many features it has.
-      public var featureCount: Int
-      /// Around them; absent when there is no geometry.
-      public var extent: SessionProtocol.Envelope?
-
-      public init(revision: Int, layer: String, featureCount: Int, extent: SessionProtocol.Envelope? = nil) {
-        self.revision = revision
-        self.layer = layer
-        self.featureCount = featureCount
-        self.extent = extent
-      }
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("revision")
-        writer.value(revision)
-        writer.key("layer")
-        writer.value(layer)
-        writer.key("featureCount")
-        writer.value(featureCount)
-        if let extent {
-          writer.key("extent")
-          extent.encode(to: &writer)
-        }
-        writer.endObject()
-      }
-    }
+    public typealias Result = LayerProtocol.LoadResult
   }
 
   /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's

@@ -13,6 +13,29 @@ public protocol LayerHandlers {
   /// All layers, or those of a map or a scene.
   static func list(_ params: LayerProtocol.List.Params, in world: Host.World) throws -> LayerProtocol.List.Result
 
+  /// Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`.
+  static func add(_ params: LayerProtocol.Add.Params, in world: inout Host.World) throws -> LayerProtocol.Add.Result
+
+  /// Adds an empty group to a map or a scene.
+  static func addGroup(
+    _ params: LayerProtocol.AddGroup.Params, in world: inout Host.World
+  ) throws -> LayerProtocol.AddGroup.Result
+
+  /// Adds a table over a layer of a source to a map or a scene.
+  static func addTable(
+    _ params: LayerProtocol.AddTable.Params, in world: inout Host.World
+  ) throws -> LayerProtocol.AddTable.Result
+
+  /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
+  static func remove(
+    _ params: LayerProtocol.Remove.Params, in world: inout Host.World
+  ) throws -> LayerProtocol.Remove.Result
+
+  /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
+  static func move(
+    _ params: LayerProtocol.Move.Params, in world: inout Host.World
+  ) throws -> LayerProtocol.Move.Result
+
   /// Changes a layer; absent members stay as they are.
   static func update(
     _ params: LayerProtocol.Update.Params, in world: inout Host.World
@@ -23,17 +46,18 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.Select.Params, in world: inout Host.World
   ) throws -> LayerProtocol.Select.Result
 
-  /// Reads the layer's features.
+  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.
   static func load(
     _ params: LayerProtocol.Load.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.Load.Result>
 
-  /// Fails a load under way: every waiter is answered with `cancelled`.
+  /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
+  /// `cancelled`.
   static func cancelLoad(
     _ params: LayerProtocol.CancelLoad.Params, on host: Host
   ) throws -> LayerProtocol.CancelLoad.Result
 
-  /// As `layer/load`, but after a failure it tries again.
+  /// As `layer/load`, but layers whose load has failed are tried again.
   static func retryLoad(
     _ params: LayerProtocol.RetryLoad.Params, in world: inout Host.World
   ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result>
@@ -70,6 +94,11 @@ extension LayerHandlers {
   public static func register(on host: Host) {
     host.query("layer/get", get)
     host.query("layer/list", list)
+    host.command("layer/add", add)
+    host.command("layer/addGroup", addGroup)
+    host.command("layer/addTable", addTable)
+    host.command("layer/remove", remove)
+    host.command("layer/move", move)
     host.command("layer/update", update)
     host.command("layer/select", select)
     host.task("layer/load", load)

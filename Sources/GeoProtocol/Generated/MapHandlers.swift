@@ -25,61 +25,6 @@ public protocol MapHandlers {
 
   /// Closes a map, its layers, and the views that show it.
   static func close(_ params: MapProtocol.Close.Params, in world: inout Host.World) throws -> MapProtocol.Close.Result
-
-  /// Adds a feature layer over a layer of a source, on top or where `index` says.
-  static func addLayer(
-    _ params: MapProtocol.AddLayer.Params, in world: inout Host.World
-  ) throws -> MapProtocol.AddLayer.Result
-
-  /// Adds a group, with nothing in it.
-  static func addGroupLayer(
-    _ params: MapProtocol.AddGroupLayer.Params, in world: inout Host.World
-  ) throws -> MapProtocol.AddGroupLayer.Result
-
-  /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
-  static func addTable(
-    _ params: MapProtocol.AddTable.Params, in world: inout Host.World
-  ) throws -> MapProtocol.AddTable.Result
-
-  /// Removes a layer, a group with all in it, or a table, and closes it.
-  static func removeLayer(
-    _ params: MapProtocol.RemoveLayer.Params, in world: inout Host.World
-  ) throws -> MapProtocol.RemoveLayer.Result
-
-  /// Moves a layer in the drawing order, into a group, out of one, or to another list.
-  static func moveLayer(
-    _ params: MapProtocol.MoveLayer.Params, in world: inout Host.World
-  ) throws -> MapProtocol.MoveLayer.Result
-
-  /// Adds a bookmark.
-  static func addBookmark(
-    _ params: MapProtocol.AddBookmark.Params, in world: inout Host.World
-  ) throws -> MapProtocol.AddBookmark.Result
-
-  /// Removes a bookmark.
-  static func removeBookmark(
-    _ params: MapProtocol.RemoveBookmark.Params, in world: inout Host.World
-  ) throws -> MapProtocol.RemoveBookmark.Result
-
-  /// Moves a bookmark in the list.
-  static func moveBookmark(
-    _ params: MapProtocol.MoveBookmark.Params, in world: inout Host.World
-  ) throws -> MapProtocol.MoveBookmark.Result
-
-  /// Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the same layer.
-  static func load(
-    _ params: MapProtocol.Load.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, MapProtocol.Load.Result>
-
-  /// As `map/load`, but what has failed is tried again.
-  static func retryLoad(
-    _ params: MapProtocol.RetryLoad.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, MapProtocol.RetryLoad.Result>
-
-  /// Fails every load under way in it: all who wait for one are answered with `cancelled`.
-  static func cancelLoad(
-    _ params: MapProtocol.CancelLoad.Params, on host: Host
-  ) throws -> MapProtocol.CancelLoad.Result
 }
 
 extension MapHandlers {
@@ -90,16 +35,5 @@ extension MapHandlers {
     host.query("map/list", list)
     host.command("map/update", update)
     host.command("map/close", close)
-    host.command("map/addLayer", addLayer)
-    host.command("map/addGroupLayer", addGroupLayer)
-    host.command("map/addTable", addTable)
-    host.command("map/removeLayer", removeLayer)
-    host.command("map/moveLayer", moveLayer)
-    host.command("map/addBookmark", addBookmark)
-    host.command("map/removeBookmark", removeBookmark)
-    host.command("map/moveBookmark", moveBookmark)
-    host.task("map/load", load)
-    host.task("map/retryLoad", retryLoad)
-    host.session("map/cancelLoad", cancelLoad)
   }
 }

@@ -33,12 +33,12 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.1"
+  public static let version = "0.2"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2f362970572cd697"
+  public static let hash = "6be6cdff19e0cedd"
   public static let domains = [
-    "session", "binding", "clock", "document", "edit", "environment", "feature", "layer", "location", "map",
-    "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
+    "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   /// Kinds that any method may answer.
@@ -105,6 +105,19 @@ public enum WireProtocol {
     MethodInfo(
       name: "binding/unlink", domain: "binding", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "bookmark/add", domain: "bookmark", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "bookmark/remove", domain: "bookmark", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "bookmark/move", domain: "bookmark", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "clock/get", domain: "clock", shape: .session, since: "0.1.0",
@@ -221,6 +234,27 @@ public enum WireProtocol {
       errors: [.unknownId]
     ),
     MethodInfo(
+      name: "layer/add", domain: "layer", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "layer/addGroup", domain: "layer", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "layer/addTable", domain: "layer", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "layer/remove", domain: "layer", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "layer/move", domain: "layer", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
+    ),
+    MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax,
       .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
@@ -317,56 +351,6 @@ public enum WireProtocol {
     MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/addLayer", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "map/addGroupLayer", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/addTable", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/removeLayer", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/moveLayer", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/addBookmark", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
-      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/removeBookmark", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/moveBookmark", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "map/load", domain: "map", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "map/retryLoad", domain: "map", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "map/cancelLoad", domain: "map", shape: .session, since: "0.1.0",
-      errors: [.unknownId]
     ),
     MethodInfo(
       name: "model/apply", domain: "model", shape: .session, since: "0.1.0",
@@ -482,56 +466,6 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
       errors: [.unknownId, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/addLayer", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/addGroupLayer", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/addTable", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/removeLayer", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/moveLayer", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/addBookmark", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
-      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/removeBookmark", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/moveBookmark", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .indexOutOfRange, .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/load", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/retryLoad", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .sourceClosed, .fileNotFound, .pathRefused, .openFailed, .readFailed, .changedWhileRead,
-      .unknownSourceLayer, .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists,
-      .contentModified]
-    ),
-    MethodInfo(
-      name: "scene/cancelLoad", domain: "scene", shape: .session, since: "0.1.0",
-      errors: [.unknownId]
     ),
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",

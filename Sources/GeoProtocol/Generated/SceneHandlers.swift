@@ -48,61 +48,6 @@ public protocol SceneHandlers {
     _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Host.World
   ) throws -> SceneProtocol.MoveElevationSource.Result
 
-  /// Adds a feature layer over a layer of a source, on top or where `index` says.
-  static func addLayer(
-    _ params: SceneProtocol.AddLayer.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.AddLayer.Result
-
-  /// Adds a group, with nothing in it.
-  static func addGroupLayer(
-    _ params: SceneProtocol.AddGroupLayer.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.AddGroupLayer.Result
-
-  /// Adds a table over a layer of a source: its geometries, where it has any, are left out.
-  static func addTable(
-    _ params: SceneProtocol.AddTable.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.AddTable.Result
-
-  /// Removes a layer, a group with all in it, or a table, and closes it.
-  static func removeLayer(
-    _ params: SceneProtocol.RemoveLayer.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.RemoveLayer.Result
-
-  /// Moves a layer in the drawing order, into a group, out of one, or to another list.
-  static func moveLayer(
-    _ params: SceneProtocol.MoveLayer.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.MoveLayer.Result
-
-  /// Adds a bookmark.
-  static func addBookmark(
-    _ params: SceneProtocol.AddBookmark.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.AddBookmark.Result
-
-  /// Removes a bookmark.
-  static func removeBookmark(
-    _ params: SceneProtocol.RemoveBookmark.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.RemoveBookmark.Result
-
-  /// Moves a bookmark in the list.
-  static func moveBookmark(
-    _ params: SceneProtocol.MoveBookmark.Params, in world: inout Host.World
-  ) throws -> SceneProtocol.MoveBookmark.Result
-
-  /// Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the same layer.
-  static func load(
-    _ params: SceneProtocol.Load.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.Load.Result>
-
-  /// As `scene/load`, but what has failed is tried again.
-  static func retryLoad(
-    _ params: SceneProtocol.RetryLoad.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.RetryLoad.Result>
-
-  /// Fails every load under way in it: all who wait for one are answered with `cancelled`.
-  static func cancelLoad(
-    _ params: SceneProtocol.CancelLoad.Params, on host: Host
-  ) throws -> SceneProtocol.CancelLoad.Result
-
   /// Heights at points.
   static func elevation(
     _ params: SceneProtocol.Elevation.Params, in world: inout Host.World
@@ -121,17 +66,6 @@ extension SceneHandlers {
     host.command("scene/removeElevationSource", removeElevationSource)
     host.task("scene/retryElevationSource", retryElevationSource)
     host.command("scene/moveElevationSource", moveElevationSource)
-    host.command("scene/addLayer", addLayer)
-    host.command("scene/addGroupLayer", addGroupLayer)
-    host.command("scene/addTable", addTable)
-    host.command("scene/removeLayer", removeLayer)
-    host.command("scene/moveLayer", moveLayer)
-    host.command("scene/addBookmark", addBookmark)
-    host.command("scene/removeBookmark", removeBookmark)
-    host.command("scene/moveBookmark", moveBookmark)
-    host.task("scene/load", load)
-    host.task("scene/retryLoad", retryLoad)
-    host.session("scene/cancelLoad", cancelLoad)
     host.task("scene/elevation", elevation)
   }
 }

@@ -16,7 +16,7 @@ extension DocumentReader {
       rest.clear = nil
       _ = try MapService.update(rest, in: &world)
     }
-    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
+    let lists: [(StaticString, LayerProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
       ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
       ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
     ]
@@ -26,7 +26,7 @@ extension DocumentReader {
   }
 
   private mutating func read(
-    _ saved: DocumentProtocol.SavedLayer, _ role: MapProtocol.LayerRole?, of container: ViewContent, _ json: JSONValue
+    _ saved: DocumentProtocol.SavedLayer, _ role: LayerProtocol.LayerRole?, of container: ViewContent, _ json: JSONValue
   ) throws {
     let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
     var failure: Failure?
@@ -83,7 +83,7 @@ extension DocumentReader {
       rest.clear = nil
       _ = try SceneService.update(rest, in: &world)
     }
-    let lists: [(StaticString, MapProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
+    let lists: [(StaticString, LayerProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
       ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
       ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
     ]

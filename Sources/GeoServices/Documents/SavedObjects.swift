@@ -77,12 +77,13 @@ struct SavedObjects {
       elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path.string)) })
   }
 
-  private func bookmarks(_ content: MapContent) -> [MapProtocol.Bookmark]? {
+  private func bookmarks(_ content: MapContent) -> [BookmarkProtocol.Bookmark]? {
     content.bookmarks.isEmpty ? nil : content.bookmarks.map(Wire.bookmark)
   }
 
   /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
-  func layerLists(of container: ViewContent) -> [(name: StaticString, role: MapProtocol.LayerRole?, layers: [Layer])] {
+  func layerLists(of container: ViewContent) -> [(name: StaticString, role: LayerProtocol.LayerRole?, layers: [Layer])]
+  {
     guard let content = try? world.content(of: container) else { return [] }
     return [
       ("operationalLayers", .operational, world.layers(from: content.operationalLayers)),

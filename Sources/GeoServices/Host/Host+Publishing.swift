@@ -1,4 +1,4 @@
-// After every change: tell those who watch, answer those who waited, and keep the clock going.
+// After every change: publish it to subscriptions, reply to requests that waited for a process, and schedule the next tick.
 
 import GeoModel
 import GeoProtocol
@@ -6,19 +6,19 @@ import JSON
 import JSONRPC
 
 extension Host {
-  /// Tells what has happened since the last call. Runs before the reply that states the revision.
+  /// Publishes the changes since the last call. Runs before the reply that states the revision.
   ///
   /// - Parameters:
-  ///   - canWait: whether nobody waits for it, so that it may be folded into later news when the client is slow.
-  ///   - before: the world as it was, where much was replaced by what is equal: of that, only what differs is told.
+  ///   - canWait: whether no reply depends on it, so that changes may be coalesced while the client is slow.
+  ///   - before: the previous world, when many objects were replaced by equal ones; only differences from it are sent.
   func publish(canWait: Bool = false, comparedWith before: World? = nil) {
     if let before { subscribers.compare(with: before) }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
-    // An answer that states the revision is about to follow.
+    // A reply that states the revision follows.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !world.isEditing
-    if !changes.isEmpty, subscribers.count > 0 { subscribers.note(changes, world) }
+    if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, world) }
     if hasEditEnded { subscribers.endEdit() }
     if !changes.isEmpty || hasEditEnded {
       if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
@@ -31,43 +31,43 @@ extension Host {
         case .created, .changed, .member, .clock, .history, .document: break
         }
       }
-      // What tasks leave behind when they end with their object is told like any other change.
+      // Ending the tasks of a closed object may change the world again.
       if world.hasChanges { publish() }
     }
     if before != nil { subscribers.endComparison() }
-    // What its beginning told is told; from here on those wait that asked for it.
+    // The change that began the edit has been sent; later ones are deferred.
     if world.isEditing { subscribers.beginEdit(world) }
     for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
-    // Nothing begins to move without being told.
+    // Only a change can start an animation.
     if !changes.isEmpty { scheduleTick() }
   }
 
-  /// Tells what was held back, before an answer that states the revision.
+  /// Sends what was held back, before a reply that states the revision.
   func flushHeldBack() {
     if isHeldBack { flush() }
   }
 
-  /// Writes what subscriptions have noted.
+  /// Sends what subscriptions have recorded.
   ///
-  /// - Parameter goesOn: whether to go on with what is long and on its way, too.
-  func flush(goesOn: Bool = false) {
+  /// - Parameter resumes: whether to send further parts of deliveries in progress.
+  func flush(resumes: Bool = false) {
     guard let session else { return }
     isHeldBack = false
     if subscribers.isIdle {
-      // Handing on the world would cost more than finding that out.
+      // Passing the world to `flush` would copy it.
     } else if SendLimits.hasRoom(session) {
-      let told = subscribers.flush(world, to: session, goesOn: goesOn)
-      isHeldBack = told.isFull
-      if told.hasMore { goOnLater() }
-      if let due = told.next { flushLater(due) }
+      let result = subscribers.flush(world, to: session, resumes: resumes)
+      isHeldBack = result.isFull
+      if result.hasMore { resumeLater() }
+      if let due = result.nextDue { flushLater(due) }
     } else {
-      if subscribers.giveUp() {
+      if subscribers.discardRecorded() {
         session.logMessage(
           .warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
       }
       isHeldBack = true
     }
-    // Answers that state what is not told yet wait for it.
+    // Replies that state an unsent change wait for it.
     session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
   }
 
@@ -81,29 +81,29 @@ extension Host {
     }
   }
 
-  /// Goes on telling when the loop has looked after everything else.
-  private func goOnLater() {
-    guard !isGoingOn else { return }
-    isGoingOn = true
+  /// Sends further parts after the loop has served all other input.
+  private func resumeLater() {
+    guard !isResumeScheduled else { return }
+    isResumeScheduled = true
     let bound = LoopBound(self, on: loop)
     loop.executeBehindInput {
       let host = bound.value
-      host.isGoingOn = false
-      host.session?.turn { host.flush(goesOn: true) }
+      host.isResumeScheduled = false
+      host.session?.turn { host.flush(resumes: true) }
     }
   }
 
-  /// The client has read what it had not: what was held back is told now.
+  /// The client has read the output buffer: sends what was held back.
   func drained() {
-    if isHeldBack { goOnLater() }
+    if isHeldBack { resumeLater() }
   }
 
   // MARK: Memory
 
-  /// So many features make an edit a bulk edit.
+  /// Minimum number of features of a bulk edit.
   private static let bulk = 50_000
 
-  /// After bulk edits, gives back what they left over, once no further one has come for a while: what one leaves the next one uses.
+  /// Trims the allocator's memory after bulk edits, delayed while further ones arrive, as they reuse it.
   private func trimLater(_ count: Int) {
     untrimmed += count
     guard untrimmed >= Self.bulk else { return }
@@ -111,7 +111,7 @@ extension Host {
     trimSoon()
   }
 
-  /// Gives memory back that nobody uses any more.
+  /// Returns unused memory to the system in 100 ms.
   func trimSoon() {
     guard trimming == nil else { return }
     let bound = LoopBound(self, on: loop)
@@ -129,7 +129,7 @@ extension Host {
 
   // MARK: The clock
 
-  /// With a real clock and something moving, sees to it that the next tick comes.
+  /// Schedules the next tick while a real clock drives an animation or a location source.
   func scheduleTick() {
     guard ticking == nil, world.clock.mode == .real, world.isMoving else { return }
     let wait = max(0, world.clock.nextTick.seconds(since: configuration.now()))
@@ -151,7 +151,7 @@ extension Host {
     scheduleTick()
   }
 
-  /// Nothing more will be asked: what lives by the clock ends, and those who wait for it are answered.
+  /// Ends animations and location sources at the end of input, which answers the requests that wait for them.
   func endLiveSources() {
     ticking?.cancel()
     ticking = nil

@@ -61,7 +61,9 @@ extension Host {
       }
       return object
     }
-    if call.method == "layer/load" || call.method == "layer/retryLoad", let id = try? call.params["layer"].string() {
+    if call.method == "layer/load" || call.method == "layer/retryLoad", let id = try? call.params["layer"].string(),
+      !call.params["map"].isPresent, !call.params["scene"].isPresent
+    {
       return Place(scope: ObjectReference(.layers, id), key: LayerService.loadKey, isLoad: true, waiterScope: scope)
     }
     if call.method == "document/open" || call.method == "document/revert" {

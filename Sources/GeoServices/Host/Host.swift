@@ -68,10 +68,10 @@ public final class Host: MethodHost {
   var untrimmed = 0
   /// Whether a further bulk edit came while trimming was waited for.
   var isTrimmingPutOff = false
-  /// Whether something is held back until the client has read more.
+  /// Whether changes are held back until the client has read more.
   var isHeldBack = false
-  /// Whether it will go on telling something long.
-  var isGoingOn = false
+  /// Whether sending further parts of a delivery is scheduled.
+  var isResumeScheduled = false
 
   /// A request that waits for a process to end.
   struct Wait {
@@ -90,7 +90,7 @@ public final class Host: MethodHost {
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
     session.onDrained = { [weak host] in host?.drained() }
-    session.hasMore = { [weak host] in host.map { $0.isHeldBack || $0.isGoingOn } ?? false }
+    session.hasMore = { [weak host] in host.map { $0.isHeldBack || $0.isResumeScheduled } ?? false }
     host.session = session
     return session
   }
@@ -114,6 +114,7 @@ public final class Host: MethodHost {
     TaskService.register(on: self)
     SourceService.register(on: self)
     MapService.register(on: self)
+    BookmarkService.register(on: self)
     LayerService.register(on: self)
     SceneService.register(on: self)
     ViewService.register(on: self)

@@ -39,7 +39,15 @@ func objectNamed(by method: String, in params: JSONValue, of world: World) -> Ob
     switch method.prefix(while: { $0 != "/" }) {
     case "source": (.sources, params["source"])
     case "map": (.maps, params["map"])
-    case "layer": (.layers, params["layer"])
+    // A layer is added to a map or a scene, which may be loaded as a whole, too.
+    case "layer", "bookmark":
+      if params["layer"].isPresent {
+        (.layers, params["layer"])
+      } else if params["map"].isPresent {
+        (.maps, params["map"])
+      } else {
+        (.scenes, params["scene"])
+      }
     case "scene": (.scenes, params["scene"])
     case "view": (.views, params["view"])
     // An overlay is created on a view.

@@ -1,10 +1,8 @@
-// Layers on the wire, and their loading.
+// Layers on the wire: read, changed, selected.
 
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import Geometry
-import JSONRPC
 import Query
 
 enum LayerService: LayerHandlers {
@@ -19,11 +17,12 @@ enum LayerService: LayerHandlers {
 
   static func list(_ params: LayerProtocol.List.Params, in world: World) throws -> LayerProtocol.List.Result {
     let containers: [ViewContent]
-    switch (params.map, params.scene) {
-    case (let map?, nil): containers = [.map(try world.maps.require(ID(map)).id)]
-    case (nil, let scene?): containers = [.scene(try world.scenes.require(ID(scene)).id)]
-    case (nil, nil): containers = world.maps.ids.map { .map($0) } + world.scenes.ids.map { .scene($0) }
-    case (_?, _?): throw ModelError.oneOf(["map", "scene"])
+    if params.map == nil, params.scene == nil {
+      containers = world.maps.ids.map { .map($0) } + world.scenes.ids.map { .scene($0) }
+    } else {
+      let content = try Wire.content(params.map, params.scene)
+      _ = try world.content(of: content)
+      containers = [content]
     }
     return .init(
       revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.layer($0, world) })
@@ -97,72 +96,5 @@ enum LayerService: LayerHandlers {
     guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
     let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
     return try meeting(features.shown(store.rows(where: condition)))
-  }
-
-  static func cancelLoad(_ params: LayerProtocol.CancelLoad.Params, on host: Host) throws
-    -> LayerProtocol.CancelLoad.Result
-  {
-    let layer = try host.world.layers.require(ID(params.layer))
-    if let task = host.tasks.load(of: layer.id) { host.end(task, with: .cancelled) }
-    return .init(revision: host.world.revision)
-  }
-
-  static func load(
-    _ params: LayerProtocol.Load.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.Load.Result> {
-    try plan(ID(params.layer), retry: false, in: &world)
-  }
-
-  /// What loads a layer, as `layer/load` answers it.
-  static func plan(
-    _ id: LayerID, retry: Bool, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.Load.Result> {
-    try plan(id, retry: retry, in: &world) {
-      .init(
-        revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0,
-        extent: $1.extent.map(Wire.envelope))
-    }
-  }
-
-  static func retryLoad(
-    _ params: LayerProtocol.RetryLoad.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result> {
-    try plan(ID(params.layer), retry: true, in: &world) {
-      .init(
-        revision: $0.revision, layer: $1.id.rawValue, featureCount: $1.featureCount ?? 0,
-        extent: $1.extent.map(Wire.envelope))
-    }
-  }
-
-  private static func plan<R>(
-    _ id: LayerID, retry: Bool, in world: inout World, _ result: @escaping @Sendable (World, Layer) -> R
-  ) throws -> TaskPlan<Host, R> {
-    guard case .read(let layer) = try world.beginLoad(id, retry: retry) else {
-      return TaskPlan { _ in { result($0, try $0.layers.require(id)) } }
-    }
-    return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
-      do {
-        let (store, schema) = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
-        return { world in
-          do throws(ModelError) {
-            if let fault = world.fault(of: id, with: schema) { throw fault }
-            let layer = try world.finishLoad(id, store: store, schema: schema)
-            return result(world, layer)
-          } catch {
-            let error = RPCError(error, ofLayer: id)
-            world.failLoad(id, error.failure)
-            throw error
-          }
-        }
-      } catch FormatError.cancelled {
-        throw CancellationError()
-      } catch let error as FormatError {
-        let error = RPCError(error)
-        return { world in
-          world.failLoad(id, error.failure)
-          throw error
-        }
-      }
-    }
   }
 }

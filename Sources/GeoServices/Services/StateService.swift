@@ -1,4 +1,4 @@
-// The state tree on the wire: read, followed, let go.
+// Methods of the state tree: get, observe, unobserve, set.
 
 import GeoModel
 import GeoProtocol
@@ -8,18 +8,18 @@ import JSONRPC
 enum StateService: StateHandlers {
   typealias Host = GeoServices.Host
 
-  /// More graphics in one answer would be far over the size of a message.
-  private static let mostGraphics = 500_000
+  /// More graphics in one reply would exceed the maximum size of a result.
+  private static let maxGraphics = 500_000
 
   static func get(_ params: StateProtocol.Get.Params, in world: World) throws -> StateProtocol.Get.Result {
     let pattern = try pattern(params.path, "/params/path")
-    let places = StateTree.places(of: pattern, in: world)
-    guard places.reduce(0, { $0 + $1.node.graphicCount }) <= mostGraphics else {
-      throw RPCError(.resultTooLarge, "There are more than \(mostGraphics) graphics: ask for less, or observe them.")
+    let matches = StateTree.matches(of: pattern, in: world)
+    guard matches.reduce(0, { $0 + $1.node.graphicCount }) <= maxGraphics else {
+      throw RPCError(.resultTooLarge, "There are more than \(maxGraphics) graphics: ask for less, or observe them.")
     }
     return .init(
       revision: world.revision,
-      values: places.map { .init(path: pointer($0.path), value: $0.node.rendered) })
+      values: matches.map { .init(path: pointer($0.path), value: $0.node.rendered) })
   }
 
   static func observe(_ params: StateProtocol.Observe.Params, on host: Host) throws -> StateProtocol.Observe.Result {
@@ -29,11 +29,11 @@ enum StateService: StateHandlers {
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
       defersEdits: params.edits == .deferred, base: host.world.revision)
-    subscriber.remember(host.world)
+    subscriber.rememberSent(host.world)
     host.subscribers.add(subscriber, host.world)
     let snapshot = Snapshot(patterns, in: host.world)
-    let whole = snapshot.inOnePiece()
-    if whole == nil { subscriber.tell(snapshot) }
+    let whole = snapshot.encoded()
+    if whole == nil { subscriber.deliver(snapshot) }
     return .init(subscription: id, revision: host.world.revision, snapshot: whole)
   }
 
@@ -41,7 +41,7 @@ enum StateService: StateHandlers {
     -> StateProtocol.Unobserve.Result
   {
     host.subscribers.remove(params.subscription)
-    // Answers may have waited for what it had to tell.
+    // Replies may have waited for its delivery.
     host.flush()
     return .init(revision: host.world.revision)
   }
@@ -57,7 +57,7 @@ enum StateService: StateHandlers {
         .invalidPath, "\"\(text.prefix(200))\" is no JSON Pointer.", path: path,
         expected: "a JSON Pointer such as /views/v1/viewpoint")
     }
-    // No id has one; what looks like a pattern and matches nothing would be silence.
+    // Ids contain no `*`: such a pattern would match nothing without an error.
     guard !pattern.segments.contains(where: \.hasPartialWildcard) else {
       throw RPCError(
         .invalidPath, "\"\(text.prefix(200))\" has * in a segment with more to it.", path: path,

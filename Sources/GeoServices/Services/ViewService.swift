@@ -11,14 +11,8 @@ enum ViewService: ViewHandlers {
 
   static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
     if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
-    let content: ViewContent
-    switch (params.map, params.scene) {
-    case (let map?, nil): content = .map(ID(map))
-    case (nil, let scene?): content = .scene(ID(scene))
-    default: throw ModelError.oneOf(["map", "scene"])
-    }
     let view = try world.createView(
-      id: params.id.map { ID($0) }, over: content,
+      id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
       screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
       viewpoint: try params.viewpoint.map(Wire.target))
     return Wire.view(view)

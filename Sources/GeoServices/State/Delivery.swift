@@ -1,41 +1,42 @@
-// Long news on their way out: in parts, one in each turn of the loop while the client reads. What is told is as it was when the
-// telling began; values share their memory with the model's.
+// Deliveries: snapshots and deltas that may be sent in parts, one part a turn of the loop while the client reads. A delivery holds the
+// values of the revision at which it began; they share storage with the model.
 
 import GeoModel
 import JSON
 import JSONRPC
 import Query
 
-/// A snapshot or a delta on its way.
+/// A snapshot or a delta that is being sent.
 protocol Delivery: AnyObject {
-  /// Writes what fits one part, whatever room there is; further parts one at a time, while there is room.
-  func goOn(_ session: Session) -> DeliveryProgress
-  /// The revision that a replica has reached by it, once it is told; nil where nothing was to be said.
-  var reached: Int? { get }
+  /// Sends the first part in any case, and one further part while the output has room.
+  func resume(_ session: Session) -> DeliveryProgress
+  /// The revision of a replica after the delivery; nil when nothing was sent.
+  var revisionReached: Int? { get }
 }
 
+/// Limits of what is sent to a slow client.
 enum SendLimits {
-  /// Below so many unread bytes, deltas are written before a reply however slow the client is.
+  /// Up to this many unread bytes, deltas are sent before a reply even to a slow client.
   private static let bytes = 16 << 20
-  /// Above so many bytes a message is cut into parts.
+  /// Longer messages are sent in parts.
   static let partBytes = 1 << 20
-  /// So many bytes are made in one turn of the loop: a millisecond or two.
+  /// Bytes encoded in one turn of the loop: 1 to 2 ms.
   static let turnBytes = 256 << 10
 
-  /// Whether there is room for news. Where not, the session has been asked and says when it has drained.
+  /// Whether deltas can be sent. If not, `Session.onDrained` is called once the client has read.
   static func hasRoom(_ session: Session) -> Bool { session.unread <= bytes || !session.isCongested }
 
-  /// The same for a further part of something long: what others are told and answered stands behind little then.
+  /// Whether a further part can be sent. Stricter, so that replies never queue behind many parts.
   static func hasRoomForParts(_ session: Session) -> Bool { !session.isCongested }
 }
 
-/// A value of the tree in a size that can be sent.
+/// A value of the tree, or a piece of one that is too long to send whole.
 enum StatePiece {
   case value([String], (inout JSONWriter) -> Void)
-  /// Graphics of a container, by rows, that is there already.
+  /// Rows of a container of graphics that the client has.
   case graphics([String], FeatureStore, rows: [UInt32])
 
-  /// A place as pieces: an object without its many graphics, then those.
+  /// A value as pieces: an object without its many graphics, then the graphics.
   static func pieces(_ path: [String], _ node: StateNode) -> [StatePiece] {
     guard node.graphicCount > graphicsInOnePiece else { return [.value(path, node.write)] }
     switch node {

@@ -1,18 +1,18 @@
-// A delta on its way, in one message or in parts.
+// Sends a delta, in one message or in parts.
 
 import GeoModel
 import JSON
 import JSONRPC
 import Query
 
-/// `state/changed`, in parts where it grows long.
+/// `state/changed`, in parts of ``SendLimits/partBytes``.
 final class DeltaDelivery: Delivery {
   enum Entry {
     case remove(String)
     case write(StateSubscriber.Operation, StatePiece)
-    /// Changes of a list, by its path.
+    /// Steps of a list, by its pointer.
     case list(String, [ListDelta.Step])
-    /// Changes of graphics in a container, by id; with `before`, only what differs from there.
+    /// Operations on graphics of a container, by id; with `before`, only those that differ from it.
     case graphics(
       [String], FeatureStore, [(id: Int, operation: StateSubscriber.Operation)], before: FeatureStore?)
   }
@@ -22,16 +22,17 @@ final class DeltaDelivery: Delivery {
   private let revision: Int
   private let origins: [Origin]
   private let entries: [Entry]
-  private var place = 0
+  /// Index of the next entry, and of the next item in it.
+  private var index = 0
   private var item = 0
   private var changes = JSONWriter(capacity: 1024)
-  private var was = JSONWriter(capacity: 64)
-  /// Bytes made in this turn that turned out to be as they were.
-  private var compared = 0
-  /// What had been made before.
+  private var old = JSONWriter(capacity: 64)
+  /// Bytes encoded in this turn and dropped because the value has not changed.
+  private var droppedBytes = 0
+  /// Bytes encoded before this turn.
   private var turnStart = 0
   private var hasParts = false
-  private(set) var reached: Int?
+  private(set) var revisionReached: Int?
 
   init(_ subscription: String, base: Int, revision: Int, origins: [Origin], _ entries: [Entry]) {
     self.subscription = subscription
@@ -42,29 +43,31 @@ final class DeltaDelivery: Delivery {
     changes.beginArray()
   }
 
-  func goOn(_ session: Session) -> DeliveryProgress {
+  func resume(_ session: Session) -> DeliveryProgress {
     if hasParts, !SendLimits.hasRoomForParts(session) { return .full }
-    compared = 0
+    droppedBytes = 0
     turnStart = changes.count
-    while place < entries.count {
+    while index < entries.count {
       guard writeNextEntry() else {
         if changes.count > SendLimits.partBytes - SendLimits.turnBytes { send(isLast: false, session) }
         return .more
       }
-      place += 1
+      index += 1
       item = 0
     }
-    // With nothing but what is as it was told, there is nothing to say.
+    // A delta without operations is not sent.
     if changes.count > 1 || hasParts { send(isLast: hasParts ? true : nil, session) }
     return .done
   }
 
-  private var isFull: Bool { changes.count - turnStart + compared > SendLimits.turnBytes }
+  private var isFull: Bool { changes.count - turnStart + droppedBytes > SendLimits.turnBytes }
 
-  /// Writes the next entry, or so much of it as a part takes; whether it is done.
+  /// Writes the next entry, or as much of it as fits the part.
+  ///
+  /// - Returns: whether the entry is complete.
   private func writeNextEntry() -> Bool {
     guard !isFull else { return false }
-    switch entries[place] {
+    switch entries[index] {
     case .remove(let path): entry(.remove, path) { _ in }
     case .write(let operation, .value(let path, let write)): entry(operation, pointer(path), write)
     case .write(_, .graphics(let path, let store, let rows)):
@@ -90,7 +93,7 @@ final class DeltaDelivery: Delivery {
     return true
   }
 
-  /// The beginning of an entry for a graphic, up to its id.
+  /// The text of an operation on a graphic, up to its id.
   private static func start(_ operation: StateSubscriber.Operation, _ container: [String]) -> String {
     #"{"op":"\#(operation.rawValue)","path":"\#(pointer(container))/"#
   }
@@ -122,10 +125,10 @@ final class DeltaDelivery: Delivery {
       let value = changes.count
       FeatureWriter.writeGraphic(row, store.schema, to: &changes)
       if operation == .replace, let before, let old = before.feature(id: id) {
-        was.truncate(to: 0)
-        FeatureWriter.writeGraphic(old, before.schema, to: &was)
-        if was.bytes.elementsEqual(UnsafeRawBufferPointer(rebasing: changes.bytes[value...])) {
-          compared += was.count
+        self.old.truncate(to: 0)
+        FeatureWriter.writeGraphic(old, before.schema, to: &self.old)
+        if self.old.bytes.elementsEqual(UnsafeRawBufferPointer(rebasing: changes.bytes[value...])) {
+          droppedBytes += self.old.count
           changes.truncate(to: mark)
           continue
         }
@@ -137,11 +140,11 @@ final class DeltaDelivery: Delivery {
 
   private func step(_ step: ListDelta.Step, _ list: String) {
     switch step {
-    case .remove(let place, let id): entry(.remove, "\(list)/\(place)", id: id) { _ in }
-    case .add(let place, let element):
-      entry(.add, "\(list)/\(place)", id: element.id.string) { $0.raw(element.text.string) }
-    case .replace(let place, let element):
-      entry(.replace, "\(list)/\(place)", id: element.id.string) { $0.raw(element.text.string) }
+    case .remove(let index, let id): entry(.remove, "\(list)/\(index)", id: id) { _ in }
+    case .add(let index, let element):
+      entry(.add, "\(list)/\(index)", id: element.id.string) { $0.raw(element.text.string) }
+    case .replace(let index, let element):
+      entry(.replace, "\(list)/\(index)", id: element.id.string) { $0.raw(element.text.string) }
     case .move(let from, let to, let id):
       changes.beginObject()
       changes.key("op")
@@ -175,7 +178,7 @@ final class DeltaDelivery: Delivery {
     changes.endObject()
   }
 
-  /// The members of `state/changed`, up to its changes.
+  /// Writes the members of `state/changed` before its changes.
   static func open(_ subscription: String, base: Int, revision: Int, _ origins: [Origin], _ writer: inout JSONWriter) {
     writer.key("subscription")
     writer.value(subscription)
@@ -199,7 +202,7 @@ final class DeltaDelivery: Delivery {
       }
     }
     if isLast == false { hasParts = true }
-    reached = revision
+    revisionReached = revision
     changes.reset()
     changes.beginArray()
   }

@@ -1,11 +1,11 @@
-// Who follows what, as a tree of names: a change asks only those whom it may concern, however many there are.
+// Subscriptions in a tree by the names of their patterns: a change visits only those that it concerns.
 
 import Geometry
 
-/// Subscriptions by the patterns that they follow.
+/// Numbers of subscriptions by the patterns that they observe.
 struct InterestTree {
   private final class Node {
-    /// Those whose pattern ends here.
+    /// Subscriptions whose pattern ends here.
     var here: [Int] = []
     var named: [Text: Node] = [:]
     var any: Node?
@@ -48,10 +48,12 @@ struct InterestTree {
     }
   }
 
-  /// Those who follow the place, something above it or something below it; each once, in ascending order.
-  func followers(of place: StatePath) -> [Int] {
+  /// Subscriptions that observe the path, or one above or below it, each once and ascending.
+  ///
+  /// - Complexity: O(d + k log k) for a path of d names and k subscriptions found.
+  func subscribers(of path: StatePath) -> [Int] {
     var found: [Int] = []
-    collect(place, 0, place.depth, root, &found)
+    collect(path, 0, path.depth, root, &found)
     guard found.count > 1 else { return found }
     found.sort()
     var last = -1
@@ -62,14 +64,14 @@ struct InterestTree {
     return found
   }
 
-  private func collect(_ place: StatePath, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
+  private func collect(_ path: StatePath, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
     found += node.here
     guard level < depth else {
-      for below in node.named.values { collect(place, level, depth, below, &found) }
-      if let below = node.any { collect(place, level, depth, below, &found) }
+      for below in node.named.values { collect(path, level, depth, below, &found) }
+      if let below = node.any { collect(path, level, depth, below, &found) }
       return
     }
-    if let below = node.named[place[level]] { collect(place, level + 1, depth, below, &found) }
-    if let below = node.any { collect(place, level + 1, depth, below, &found) }
+    if let below = node.named[path[level]] { collect(path, level + 1, depth, below, &found) }
+    if let below = node.any { collect(path, level + 1, depth, below, &found) }
   }
 }

@@ -1,4 +1,4 @@
-// `view/observeViewpoint` and `location/observe`: single objects, followed by notifications of their own.
+// `view/observeViewpoint` and `location/observe`: subscriptions to one object with notifications of their own.
 
 import GeoModel
 import GeoProtocol
@@ -6,7 +6,7 @@ import Geometry
 import JSON
 import JSONRPC
 
-/// Follows one view's viewpoint.
+/// Observes one view's viewpoint.
 final class ViewpointSubscriber: Subscriber {
   let id: String
   let view: ViewID
@@ -15,8 +15,8 @@ final class ViewpointSubscriber: Subscriber {
   let maxRate: Double?
   private var base: Int
   private var origin: Origin?
-  /// What was told last, where what comes before it may be told again is told net.
-  private var told: (viewpoint: Viewpoint, camera: Camera, isNavigating: Bool)?
+  /// Last sent values of a rate-limited subscription: equal ones are not sent again.
+  private var sent: (viewpoint: Viewpoint, camera: Camera, isNavigating: Bool)?
 
   init(id: String, view: ViewID, kinds: [Viewpoint.Kind], exceptOrigin: String?, maxRate: Double?, base: Int) {
     self.id = id
@@ -25,15 +25,15 @@ final class ViewpointSubscriber: Subscriber {
     self.exceptOrigin = exceptOrigin
     self.maxRate = maxRate
     self.base = base
-    let place = StatePath(ObjectReference(.views, view.rawValue))
-    interests = [StatePattern(place, "viewpoint"), StatePattern(place, "isNavigating")]
+    let path = StatePath(ObjectReference(.views, view.rawValue))
+    interests = [StatePattern(path, "viewpoint"), StatePattern(path, "isNavigating")]
   }
 
   var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
   let interests: [StatePattern]
   var isDirty: Bool { origin != nil }
 
-  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
+  func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
@@ -42,15 +42,15 @@ final class ViewpointSubscriber: Subscriber {
     return origin == nil ? 0 : 1
   }
 
-  // The latest is all it tells, however late.
-  func giveUp() -> Bool { false }
+  // Only the latest value is recorded: discarding it would save nothing.
+  func discardRecorded() -> Bool { false }
 
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let origin, let view = world.views[view] else { return }
     self.origin = nil
     let now = (view.viewpoint, view.camera, view.isNavigating)
-    if let told, told == now { return }
-    if maxRate != nil { told = now }
+    if let sent, sent == now { return }
+    if maxRate != nil { sent = now }
     let viewpoints = Self.viewpoints(of: view, kinds, world)
     session.notify(
       ViewProtocol.ViewpointChanged.name,
@@ -60,13 +60,13 @@ final class ViewpointSubscriber: Subscriber {
     base = world.revision
   }
 
-  /// The viewpoint in the kinds asked for; one that cannot be computed is left out.
+  /// The viewpoint in the requested kinds, except those that cannot be computed.
   static func viewpoints(of view: View, _ kinds: [Viewpoint.Kind], _ world: World) -> [ViewProtocol.Viewpoint] {
     kinds.compactMap { try? view.viewpoint(as: $0, in: nil, world.transformer) }.map(Wire.viewpoint)
   }
 }
 
-/// Follows one location source.
+/// Observes one location source.
 final class LocationSubscriber: Subscriber {
   let id: String
   let source: LocationSourceID
@@ -78,15 +78,15 @@ final class LocationSubscriber: Subscriber {
     self.id = id
     self.source = source
     self.maxRate = maxRate
-    let place = StatePath(ObjectReference(.locationSources, source.rawValue))
-    interests = [StatePattern(place, "location"), StatePattern(place, "status")]
+    let path = StatePath(ObjectReference(.locationSources, source.rawValue))
+    interests = [StatePattern(path, "location"), StatePattern(path, "status")]
   }
 
   var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
   let interests: [StatePattern]
   var isDirty: Bool { hasLocation || hasStatus }
 
-  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
+  func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true
@@ -98,8 +98,8 @@ final class LocationSubscriber: Subscriber {
     return 0
   }
 
-  // The latest is all it tells, however late.
-  func giveUp() -> Bool { false }
+  // Only the latest value is recorded: discarding it would save nothing.
+  func discardRecorded() -> Bool { false }
 
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let source = world.locationSources[source] else { return }

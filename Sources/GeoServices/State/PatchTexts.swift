@@ -1,30 +1,32 @@
-// The text of a change, made once however many subscriptions tell it.
+// The text of one JSON Patch operation, encoded once for all subscriptions that send it.
 
 import GeoModel
 import JSON
 
-/// The last change that was written; lives no longer than the world is the same.
+/// The operation that was encoded last. Valid while the world does not change.
 struct PatchTexts: ~Copyable {
-  private var place: StatePath?
+  private var path: StatePath?
   private var text = JSONWriter(capacity: 256)
 
   init() {}
 
-  /// Makes the `replace` of the value at a place; false where there is none.
-  mutating func make(_ place: StatePath, in world: World) -> Bool {
-    if self.place == place { return true }
-    self.place = nil
-    guard let node = StateTree.node(at: place, in: world) else { return false }
+  /// Encodes the `replace` of the value at a path.
+  ///
+  /// - Returns: false where the path leads nowhere.
+  mutating func make(_ path: StatePath, in world: World) -> Bool {
+    if self.path == path { return true }
+    self.path = nil
+    guard let node = StateTree.node(at: path, in: world) else { return false }
     text.truncate(to: 0)
     text.append("{\"op\":\"replace\",\"path\":")
-    text.value(place.pointer)
+    text.value(path.pointer)
     text.key("value")
     node.write(to: &text)
     text.endObject()
-    self.place = place
+    self.path = path
     return true
   }
 
-  /// What was made last.
+  /// The operation that was encoded last.
   var bytes: UnsafeRawBufferPointer { text.bytes }
 }

@@ -1,20 +1,23 @@
-// What has happened to graphics of one overlay since it was last told, net.
+// Coalesced operations on graphics of one overlay since they were last sent.
 
 import GeoModel
 
 struct PendingGraphics {
   typealias Operation = StateSubscriber.Operation
 
-  /// One edit alone is kept as it came: noting a bulk edit takes no time.
+  /// A single edit is kept as it is: recording a bulk edit is O(1).
   private var only: (ids: GraphicIDs, operation: Operation)?
   private var operations: [Int: Operation] = [:]
   private var order: [Int] = []
 
   var count: Int { only?.ids.count ?? operations.count }
 
-  /// Notes an edit; answers how many earlier changes it made superfluous.
-  mutating func note(_ ids: GraphicIDs, _ operation: Operation, where isFollowed: ((Int) -> Bool)?) -> Int {
-    if only == nil, order.isEmpty, isFollowed == nil, ids.isAscending {
+  /// Records an edit.
+  ///
+  /// - Parameter isObserved: which graphics are observed; nil for all.
+  /// - Returns: the number of recorded operations that the edit coalesces.
+  mutating func record(_ ids: GraphicIDs, _ operation: Operation, where isObserved: ((Int) -> Bool)?) -> Int {
+    if only == nil, order.isEmpty, isObserved == nil, ids.isAscending {
       only = (ids, operation)
       return 0
     }
@@ -22,16 +25,16 @@ struct PendingGraphics {
       only = nil
       operations.reserveCapacity(first.ids.count)
       order.reserveCapacity(first.ids.count)
-      first.ids.forEach { _ = note($0, first.operation) }
+      first.ids.forEach { _ = record($0, first.operation) }
     }
-    var superfluous = 0
+    var coalesced = 0
     ids.forEach { id in
-      if isFollowed?(id) ?? true { superfluous += note(id, operation) }
+      if isObserved?(id) ?? true { coalesced += record(id, operation) }
     }
-    return superfluous
+    return coalesced
   }
 
-  private mutating func note(_ id: Int, _ operation: Operation) -> Int {
+  private mutating func record(_ id: Int, _ operation: Operation) -> Int {
     switch (operations[id], operation) {
     case (nil, _):
       operations[id] = operation
@@ -39,7 +42,7 @@ struct PendingGraphics {
       return 0
     case (.add, .remove):
       operations[id] = nil
-      forgetGone()
+      compactOrder()
       return 2
     case (.add, _), (.replace, .replace): return 1
     case (.remove, .add): operations[id] = .replace
@@ -48,14 +51,14 @@ struct PendingGraphics {
     return 1
   }
 
-  /// Drops places in the order that stand for nothing any more, once they are many.
-  private mutating func forgetGone() {
+  /// Drops ids without an operation from the order, once they outnumber the others.
+  private mutating func compactOrder() {
     guard order.count > 2 * operations.count + 1000 else { return }
     var seen: Set<Int> = []
     order = order.filter { operations[$0] != nil && seen.insert($0).inserted }
   }
 
-  /// All of it, each graphic once.
+  /// All operations in order, each graphic once.
   func items() -> [(id: Int, operation: Operation)] {
     var items: [(id: Int, operation: Operation)] = []
     items.reserveCapacity(count)
@@ -72,7 +75,7 @@ struct PendingGraphics {
 }
 
 extension GraphicIDs {
-  /// Whether no id comes twice, as far as can be seen at a glance.
+  /// Whether ids ascend, so that none occurs twice.
   fileprivate var isAscending: Bool {
     switch self {
     case .run: true

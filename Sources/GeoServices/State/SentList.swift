@@ -1,18 +1,18 @@
-// A value that is not told whole when it changes, as it was, and what leads from there to what it is now.
+// A list, or an object that contains lists, as it was last sent, and the operations that lead from it to the current value.
 
 import Geometry
 import JSON
 
-/// A list, or an object with lists in it, as it was.
+/// A value as it was last sent whose changes are sent as operations on its elements or members.
 enum SentList {
   typealias Entry = DeltaDelivery.Entry
 
-  /// Of ids alone, each there once: what most lists are, and what may be long.
+  /// Unique ids. Most lists are of this kind, and only these become long.
   case ids([String])
-  /// As JSON.
+  /// JSON text.
   case text(String)
 
-  /// Nil for what is told whole.
+  /// - Returns: nil for values that are sent whole.
   init?(_ node: StateNode?) {
     switch node {
     case .ids(let ids)?: self = .ids(ids)
@@ -21,8 +21,9 @@ enum SentList {
     }
   }
 
-  /// The changes that lead from here to what a node is now, none where it is the same: steps of a list, members of an object. Nil where
-  /// the node has to be told whole: it is neither, or has become one or the other, or is a list whose elements have no ids.
+  /// The operations that lead to a node's current value: steps of a list, members of an object.
+  ///
+  /// - Returns: nil when the node has to be sent whole: it is no list or object, has changed its kind, or its elements have no ids.
   func entries(to node: StateNode, at path: [String]) -> [Entry]? {
     if case .parts = node {
       guard case .text(let text) = self, let old = Self.members(of: text) else { return nil }
@@ -33,7 +34,7 @@ enum SentList {
 
   // MARK: Lists
 
-  /// Nil where either is no list whose elements have ids.
+  /// - Returns: nil unless both are lists whose elements have ids.
   private func steps(to node: StateNode) -> [ListDelta.Step]? {
     if case .ids(let old) = self, case .ids(let new) = node { return ListDelta.steps(from: old, to: new) }
     guard let old = elements, let new = SentList(node)?.elements else { return nil }
@@ -49,26 +50,26 @@ enum SentList {
 
   // MARK: Objects
 
-  /// Nil where the node is no object.
+  /// - Returns: nil when the node is no object.
   private static func entries(from old: [Text: String], to node: StateNode, at path: [String]) -> [Entry]? {
     guard members(of: node.text) != nil else { return nil }
-    var gone = old
+    var removed = old
     var entries: [Entry] = []
     for name in node.names {
       guard let member = node.child(name) else { continue }
-      let place = path + [name]
-      guard let was = gone.removeValue(forKey: Text(name)) else {
-        entries.append(.write(.add, .value(place, member.write)))
+      let memberPath = path + [name]
+      guard let was = removed.removeValue(forKey: Text(name)) else {
+        entries.append(.write(.add, .value(memberPath, member.write)))
         continue
       }
       guard Text(was) != Text(member.text) else { continue }
       entries +=
-        SentList.text(was).entries(to: member, at: place) ?? [.write(.replace, .value(place, member.write))]
+        SentList.text(was).entries(to: member, at: memberPath) ?? [.write(.replace, .value(memberPath, member.write))]
     }
-    return entries + gone.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
+    return entries + removed.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
   }
 
-  /// The members of an object, as texts; nil for what is none.
+  /// The members of an object as JSON texts; nil for other values.
   private static func members(of text: String) -> [Text: String]? {
     guard let document = try? JSONDocument(text) else { return nil }
     return document.read { object in

@@ -1,14 +1,14 @@
-// The lists of the model, and what has lists in it, as they were when changes were last noted: their deltas need what was there before.
+// The model's lists as of the last recorded changes: list deltas are computed against them.
 
 import GeoModel
 import JSON
 
-/// Every property that is told by steps, kept once for all subscriptions while there are any.
+/// Every property that is sent by steps, kept once for all subscriptions while there are any.
 struct SentLists {
   private var lists: [StatePath: [String: SentList]] = [:]
   private(set) var isKept = false
 
-  /// From here on they are kept, as they stand in `world`.
+  /// Starts keeping lists, with those of `world`.
   mutating func keep(_ world: World) {
     guard !isKept else { return }
     isKept = true
@@ -28,30 +28,30 @@ struct SentLists {
     if !known.isEmpty { lists[object] = known }
   }
 
-  /// What stood at a place before the changes that are being noted; nil where that is not told by steps.
-  func list(at place: StatePath) -> SentList? {
-    guard let member = place.member, !lists.isEmpty else { return nil }
-    return lists[place.object]?[member.string]
+  /// The list at a path before the changes that are being recorded; nil where the value is not sent by steps.
+  func list(at path: StatePath) -> SentList? {
+    guard let member = path.member, !lists.isEmpty else { return nil }
+    return lists[path.object]?[member.string]
   }
 
-  /// Takes over what changes have made of the lists.
-  mutating func follow(_ changes: [Change], _ world: World) {
+  /// Updates the lists that have changed.
+  mutating func update(_ changes: [Change], _ world: World) {
     guard isKept else { return }
     for change in changes {
-      let place = change.event.place
+      let path = change.event.path
       switch change.event {
-      case .created: keep(place, world)
-      case .closed: lists[place] = nil
+      case .created: keep(path, world)
+      case .closed: lists[path] = nil
       case .changed:
-        guard let member = place.member, lists[place.object]?[member.string] != nil else { continue }
-        lists[place.object]?[member.string] = SentList(StateTree.node(at: place, in: world))
+        guard let member = path.member, lists[path.object]?[member.string] != nil else { continue }
+        lists[path.object]?[member.string] = SentList(StateTree.node(at: path, in: world))
       case .member:
-        // What a client keeps there may become a list, or be one no longer.
-        guard let member = place.member else { continue }
-        if let list = SentList(StateTree.node(at: place, in: world)) {
-          lists[place.object, default: [:]][member.string] = list
+        // A client's value may become a list, or cease to be one.
+        guard let member = path.member else { continue }
+        if let list = SentList(StateTree.node(at: path, in: world)) {
+          lists[path.object, default: [:]][member.string] = list
         } else {
-          lists[place.object]?[member.string] = nil
+          lists[path.object]?[member.string] = nil
         }
       case .clock, .history, .document, .graphics: break
       }

@@ -1,4 +1,4 @@
-// What stands at the paths of a subscription now: in one piece, or in parts when it is long.
+// The current values at a subscription's patterns: in one message, or in parts when they are long.
 
 import GeoModel
 import GeoProtocol
@@ -10,42 +10,44 @@ import Query
 /// The values at some patterns as of one revision.
 struct Snapshot {
   let revision: Int
-  private let places: [(path: [String], node: StateNode)]
+  private let values: [(path: [String], node: StateNode)]
 
   init(_ patterns: [StatePattern], in world: World) {
     revision = world.revision
     var seen: Set<Text> = []
-    places = patterns.flatMap { StateTree.places(of: $0, in: world) }.filter {
+    values = patterns.flatMap { StateTree.matches(of: $0, in: world) }.filter {
       seen.insert(Text(pointer($0.path))).inserted
     }
   }
 
-  /// The whole, or nil when it is too long for one piece.
-  func inOnePiece() -> [StateProtocol.StateValue]? {
-    guard places.count <= graphicsInOnePiece * 4,
-      places.reduce(0, { $0 + $1.node.graphicCount }) <= graphicsInOnePiece * 4
+  /// All values, or nil when they are too long for one message.
+  func encoded() -> [StateProtocol.StateValue]? {
+    guard values.count <= graphicsInOnePiece * 4,
+      values.reduce(0, { $0 + $1.node.graphicCount }) <= graphicsInOnePiece * 4
     else { return nil }
-    var values: [StateProtocol.StateValue] = []
+    var encoded: [StateProtocol.StateValue] = []
     var bytes = 0
-    for (path, node) in places {
+    for (path, node) in values {
       var writer = JSONWriter(capacity: 256)
       node.write(to: &writer)
       bytes += writer.count
       if bytes > SendLimits.partBytes { return nil }
       let text = writer.string
-      values.append(.init(path: pointer(path), value: .written { $0.raw(text) }))
+      encoded.append(.init(path: pointer(path), value: .written { $0.raw(text) }))
     }
-    return values
+    return encoded
   }
 
-  /// The whole in parts.
-  func telling(_ subscription: String) -> any Delivery {
-    SnapshotDelivery(subscription, revision: revision, places.flatMap { StatePiece.pieces($0.path, $0.node) })
+  /// A delivery of all values in parts.
+  func delivery(_ subscription: String) -> any Delivery {
+    SnapshotDelivery(subscription, revision: revision, values.flatMap { StatePiece.pieces($0.path, $0.node) })
   }
 
-  /// Sends `state/resynced`; false when parts have to follow.
+  /// Sends `state/resynced`.
+  ///
+  /// - Returns: false when the values have to follow in parts.
   func resync(_ subscription: String, to session: Session) -> Bool {
-    let whole = inOnePiece()
+    let whole = encoded()
     session.notify("state/resynced") { writer in
       writer.key("subscription")
       writer.value(subscription)

@@ -1,16 +1,17 @@
-// A snapshot that is too long for one message, on its way.
+// Sends a snapshot that is too long for one message, in parts.
 
 import JSON
 import JSONRPC
 import Query
 
-/// `state/snapshotPart` until everything is told.
+/// `state/snapshotPart` notifications until all values are sent.
 final class SnapshotDelivery: Delivery {
   private let subscription: String
   private let revision: Int
   private let pieces: [StatePiece]
-  var reached: Int? { revision }
-  private var place = 0
+  var revisionReached: Int? { revision }
+  /// Index of the next piece, and of the next row in it.
+  private var index = 0
   private var row = 0
   private var values = JSONWriter(capacity: 1 << 16)
 
@@ -21,14 +22,14 @@ final class SnapshotDelivery: Delivery {
     values.beginArray()
   }
 
-  func goOn(_ session: Session) -> DeliveryProgress {
+  func resume(_ session: Session) -> DeliveryProgress {
     guard SendLimits.hasRoomForParts(session) else { return .full }
     let start = values.count
-    while place < pieces.count {
-      switch pieces[place] {
+    while index < pieces.count {
+      switch pieces[index] {
       case .value(let path, let write):
         value(path, write)
-        place += 1
+        index += 1
       case .graphics(let path, let store, let rows):
         let portion = row..<min(row + graphicsInOnePiece, rows.count)
         value(path) { writer in
@@ -41,7 +42,7 @@ final class SnapshotDelivery: Delivery {
           writer.endObject()
         }
         row = portion.upperBound
-        if row == rows.count { (place, row) = (place + 1, 0) }
+        if row == rows.count { (index, row) = (index + 1, 0) }
       }
       if values.count > SendLimits.partBytes {
         send(isLast: false, session)

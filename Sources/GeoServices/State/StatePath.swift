@@ -1,10 +1,10 @@
-// One place in the tree, by its names: what changes are noted under, so that no text of a path is made for one.
+// A path in the state tree by its names. Changes are recorded under it, so that no pointer text is built per change.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// A place: an object or a member of the root's, a member of that, and what lies below.
+/// A path: collection (or root member), object id, member, and names below the member.
 struct StatePath: Hashable {
   let root: Text
   let id: Text
@@ -28,7 +28,7 @@ struct StatePath: Hashable {
     self.init(names[0], names[1], names.count > 2 ? names[2] : nil, Array(names.dropFirst(3)))
   }
 
-  /// How many names lead to it.
+  /// Number of names.
   var depth: Int { member == nil ? 2 : 3 + rest.count }
 
   /// The name at a level below the root.
@@ -44,10 +44,10 @@ struct StatePath: Hashable {
 
   var names: [String] { (0..<depth).map { self[$0].string } }
 
-  /// The object that it belongs to.
+  /// The path of the object.
   var object: StatePath { StatePath(root.string, id.string) }
 
-  /// The graphic of that id, where the place is a container of them.
+  /// The path of a graphic, where this is the path of a container of graphics.
   func graphic(_ id: Int) -> StatePath { StatePath(root.string, self.id.string, member?.string, [String(id)]) }
 
   func isBelow(_ other: StatePath) -> Bool {
@@ -73,24 +73,24 @@ extension StatePattern {
     segments = [.name(object.root), .name(object.id), .name(Text(member))]
   }
 
-  /// Whether the place is the one meant or lies below it.
-  func covers(_ place: StatePath) -> Bool {
-    guard place.depth >= segments.count else { return false }
-    for level in segments.indices where !segments[level].matches(place[level]) { return false }
+  /// Whether the path, or one above it, matches.
+  func covers(_ path: StatePath) -> Bool {
+    guard path.depth >= segments.count else { return false }
+    for level in segments.indices where !segments[level].matches(path[level]) { return false }
     return true
   }
 
-  /// Whether the place lies above one that may be meant.
-  func isBelow(_ place: StatePath) -> Bool {
-    guard place.depth < segments.count else { return false }
-    for level in 0..<place.depth where !segments[level].matches(place[level]) { return false }
+  /// Whether paths below this one may match.
+  func isBelow(_ path: StatePath) -> Bool {
+    guard path.depth < segments.count else { return false }
+    for level in 0..<path.depth where !segments[level].matches(path[level]) { return false }
     return true
   }
 }
 
 extension Change.Event {
-  /// Where it happened.
-  var place: StatePath {
+  /// The path that changed.
+  var path: StatePath {
     switch self {
     case .created(let object), .closed(let object): StatePath(object)
     case .changed(let object, let property): StatePath(object, property.rawValue)

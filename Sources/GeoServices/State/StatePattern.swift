@@ -1,10 +1,10 @@
-// Paths into the state tree: JSON Pointers (RFC 6901) in which `*` stands for any one segment.
+// Patterns of paths in the state tree: JSON Pointers (RFC 6901) in which `*` matches any one segment.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// A path as clients give it.
+/// A pattern as a client gives it: `/layers/*/opacity`.
 struct StatePattern: Hashable {
   enum Segment: Hashable {
     case any
@@ -18,7 +18,7 @@ struct StatePattern: Hashable {
   }
   let segments: [Segment]
 
-  /// Nil when `text` is no JSON Pointer.
+  /// - Returns: nil when `text` is not a JSON Pointer.
   init?(_ text: String) {
     guard !text.isEmpty else {
       segments = []
@@ -37,23 +37,23 @@ struct StatePattern: Hashable {
     self.segments = segments
   }
 
-  /// The names in a concrete path's text.
+  /// The names of a pointer without wildcards.
   static func names(of text: String) -> [String] {
     StatePattern(text)?.segments.map { segment in
       if case .name(let name) = segment { name.string } else { "*" }
     } ?? []
   }
 
-  /// Whether the place is the one meant or lies below it.
+  /// Whether the path, or one above it, matches.
   func covers(_ path: [String]) -> Bool {
     path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
   }
 
-  /// Whether the place lies above one that may be meant.
+  /// Whether paths below this one may match.
   func isBelow(_ path: [String]) -> Bool {
     path.count < segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
   }
 }
 
-/// The text of a concrete path.
+/// The JSON Pointer of a path.
 func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }

@@ -1,4 +1,5 @@
-// `state/observe`: paths of the tree, followed by JSON Patch deltas. Here: what is noted; what is told is in the file beside.
+// `state/observe`: subscriptions to patterns of the state tree, sent as JSON Patch deltas. This file records changes; the file beside
+// makes deltas of them.
 
 import GeoModel
 import GeoProtocol
@@ -17,24 +18,24 @@ final class StateSubscriber: Subscriber {
   let defersEdits: Bool
   let scope: ObjectReference? = nil
 
-  /// The revision last told.
+  /// The revision of the last delta or snapshot.
   var base: Int
   var pending = PendingPaths()
   var graphics: [OverlayID: PendingGraphics] = [:]
-  /// Patterns that reach into a value that changed.
+  /// Indexes of patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
-  /// What was last told of places inside values, by their pointers.
-  var insideValues: [Text: String] = [:]
-  /// What has to be removed when an object goes that only parts of are followed; see ``removal(_:_:)``.
-  var told: Set<StatePath> = []
+  /// Texts last sent of parts of values, by their pointers.
+  var sentParts: [Text: String] = [:]
+  /// Paths to remove when an object closes of which only parts are observed; see ``removal(_:_:)``.
+  var sentPaths: Set<StatePath> = []
   var origins: [Origin] = []
-  var isLost = false
-  /// What is on its way; what is noted meanwhile comes after it.
-  var telling: (any Delivery)?
-  /// The world as it was told, where only what differs from it is to be told.
+  var needsResync = false
+  /// The delivery in progress; changes recorded meanwhile are sent after it.
+  var delivery: (any Delivery)?
+  /// The last world sent, while only differences from it are sent.
   var before: World?
-  /// With more noted while something long is on its way, a snapshot is shorter.
-  private static let mostNoted = 100_000
+  /// With more changes recorded during a delivery, a snapshot is shorter than a delta.
+  private static let maxRecorded = 100_000
 
   init(
     id: String, patterns: [StatePattern], exceptOrigin: String?, maxRate: Double?, defersEdits: Bool, base: Int
@@ -48,10 +49,10 @@ final class StateSubscriber: Subscriber {
   }
 
   var interests: [StatePattern] { patterns }
-  var isDirty: Bool { isLost || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
+  var isDirty: Bool { needsResync || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
 
   func compare(with world: World) {
-    // What waits already was told of an older world.
+    // Changes that are recorded already differ from an older world.
     if !isDirty { before = world }
   }
 
@@ -59,146 +60,148 @@ final class StateSubscriber: Subscriber {
     if !isDirty { before = nil }
   }
 
-  // MARK: Noting
+  // MARK: Recording
 
-  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int {
-    if isLost { return 1 }
+  func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
+    if needsResync { return 1 }
     if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
-      assumeKnown(change.event, place, world)
+      assumeKnown(change.event, path, world)
       return 0
     }
-    var superfluous = 0
+    var coalesced = 0
     switch change.event {
-    case .created: superfluous += note(place, .add, list)
+    case .created: coalesced += record(path, .add, list)
     case .closed(let object):
-      superfluous += note(place, .remove, list)
+      coalesced += record(path, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }
-    case .changed, .member, .clock, .history, .document: superfluous += note(place, .replace, list)
-    case .graphics(let overlay, let edit): superfluous += note(edit, of: overlay, place)
+    case .changed, .member, .clock, .history, .document: coalesced += record(path, .replace, list)
+    case .graphics(let overlay, let edit): coalesced += record(edit, of: overlay, path)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
-    return superfluous
+    return coalesced
   }
 
-  private func note(_ place: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
-    if patterns.contains(where: { $0.covers(place) }) { return pend(place, operation, list) }
-    let below = patterns.enumerated().filter { $0.element.isBelow(place) }
-    var superfluous = 0
+  private func record(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+    if patterns.contains(where: { $0.covers(path) }) { return merge(path, operation, list) }
+    let below = patterns.enumerated().filter { $0.element.isBelow(path) }
+    var coalesced = 0
     if operation == .remove, !below.isEmpty {
-      // What went, came back and goes again between two deltas is still to be removed, though the coming back is forgotten.
+      // An object that is removed, added and removed again between two deltas is still removed at the client.
       var known: [StatePath] = []
-      for gone in below.map({ removal($0.element, place) }) where !known.contains(gone) {
-        let wasTold = told.remove(gone) != nil
-        if wasTold || pending[gone] == .remove || pending[gone] == .replace { known.append(gone) }
+      for removed in below.map({ removal($0.element, path) }) where !known.contains(removed) {
+        let wasSent = sentPaths.remove(removed) != nil
+        if wasSent || pending[removed] == .remove || pending[removed] == .replace { known.append(removed) }
       }
-      if pending[place] == .add { _ = pend(place, .remove, list) }
-      forgetValues(below: place)
-      for gone in known { superfluous += pend(gone, .remove, list) }
-      return superfluous
+      if pending[path] == .add { _ = merge(path, .remove, list) }
+      dropSentParts(below: path)
+      for removed in known { coalesced += merge(removed, .remove, list) }
+      return coalesced
     }
     for (index, _) in below {
       switch operation {
       case .replace: touchedPatterns.insert(index)
-      case .add: superfluous += pend(place, .add, list)
+      case .add: coalesced += merge(path, .add, list)
       case .remove: break
       }
     }
-    return superfluous
+    return coalesced
   }
 
-  private func pend(_ place: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
-    switch (pending[place], operation) {
-    case (nil, .replace) where isToldWhole(place): return 1
+  /// Merges an operation with the recorded ones.
+  ///
+  /// - Returns: the number of operations that it coalesces.
+  private func merge(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+    switch (pending[path], operation) {
+    case (nil, .replace) where isSentWhole(path): return 1
     case (nil, _):
-      if operation == .remove { pending.forget(below: place) }
-      pending.set(place, operation, list: operation == .replace ? list : nil)
+      if operation == .remove { pending.drop(below: path) }
+      pending.set(path, operation, list: operation == .replace ? list : nil)
       return 0
     case (.add, .remove):
-      pending.forget(below: place)
-      pending.set(place, nil)
+      pending.drop(below: path)
+      pending.set(path, nil)
       return 2
     case (.add, _), (.replace, .replace): return 1
-    case (.remove, .add): pending.set(place, .replace)
+    case (.remove, .add): pending.set(path, .replace)
     case (_, let later):
-      if later == .remove { pending.forget(below: place) }
-      pending.set(place, later)
+      if later == .remove { pending.drop(below: path) }
+      pending.set(path, later)
     }
     return 1
   }
 
-  /// Whether the object that the place is in is told as a whole: then there is nothing to say of what is inside.
-  private func isToldWhole(_ place: StatePath) -> Bool {
-    guard place.member != nil, let operation = pending[place.object] else { return false }
+  /// Whether the object of the path will be sent whole, members included.
+  private func isSentWhole(_ path: StatePath) -> Bool {
+    guard path.member != nil, let operation = pending[path.object] else { return false }
     return operation != .remove
   }
 
-  /// The place that is removed when the object at `place` goes: as far down as the pattern's names lead. What was below goes
-  /// with it.
-  func removal(_ pattern: StatePattern, _ place: StatePath) -> StatePath {
+  /// The path to remove at the client when the object at `path` closes: down to the pattern's first wildcard.
+  func removal(_ pattern: StatePattern, _ path: StatePath) -> StatePath {
     var names: [String] = []
     for segment in pattern.segments.dropFirst(2) {
       guard case .name(let name) = segment else { break }
       names.append(name.string)
     }
-    return StatePath(place.root.string, place.id.string, names.first, Array(names.dropFirst()))
+    return StatePath(path.root.string, path.id.string, names.first, Array(names.dropFirst()))
   }
 
-  /// What the client has done itself it knows, though it was not told.
-  private func assumeKnown(_ event: Change.Event, _ place: StatePath, _ world: World) {
+  /// Treats a change that the client made itself (`exceptOrigin`) as sent.
+  private func assumeKnown(_ event: Change.Event, _ path: StatePath, _ world: World) {
     switch event {
-    case .created, .graphics: remember(world, below: place.names)
+    case .created, .graphics: rememberSent(world, below: path.names)
     case .changed, .member:
-      remember(world, below: place.names)
-      // Its list is no longer the one that was told.
-      pending.forgetList(place)
+      rememberSent(world, below: path.names)
+      // The client's list is no longer the sent one.
+      pending.dropList(path)
     case .clock, .history, .document: break
     case .closed:
-      forgetValues(below: place)
-      for pattern in patterns where pattern.isBelow(place) { told.remove(removal(pattern, place)) }
+      dropSentParts(below: path)
+      for pattern in patterns where pattern.isBelow(path) { sentPaths.remove(removal(pattern, path)) }
     }
   }
 
-  private func forgetValues(below place: StatePath) {
-    guard !insideValues.isEmpty else { return }
-    let prefix = place.pointer + "/"
-    insideValues = insideValues.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
+  private func dropSentParts(below path: StatePath) {
+    guard !sentParts.isEmpty else { return }
+    let prefix = path.pointer + "/"
+    sentParts = sentParts.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
   }
 
-  private func note(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {
-    var followsAll = false
-    var followsSome = false
+  private func record(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {
+    var observesAll = false
+    var observesSome = false
     for (index, pattern) in patterns.enumerated() {
       if pattern.covers(container) {
-        followsAll = true
+        observesAll = true
       } else if pattern.isBelow(container) {
-        if pattern.segments.count == 4 { followsSome = true } else { touchedPatterns.insert(index) }
+        if pattern.segments.count == 4 { observesSome = true } else { touchedPatterns.insert(index) }
       }
     }
-    // An overlay that is new is told whole.
-    guard followsAll || followsSome, !isToldWhole(container) else { return 0 }
+    // A new overlay is sent whole, graphics included.
+    guard observesAll || observesSome, !isSentWhole(container) else { return 0 }
     let (ids, operation): (GraphicIDs, Operation) =
       switch edit {
       case .added(let ids): (ids, .add)
       case .updated(let ids): (ids, .replace)
       case .removed(let ids): (ids, .remove)
       }
-    let isFollowed: ((Int) -> Bool)? =
-      followsAll
+    let isObserved: ((Int) -> Bool)? =
+      observesAll
       ? nil : { [patterns] id in patterns.contains { $0.covers(container.graphic(id)) } }
     defer { if graphics[overlay]?.count == 0 { graphics[overlay] = nil } }
-    return graphics[overlay, default: PendingGraphics()].note(ids, operation, where: isFollowed)
+    return graphics[overlay, default: PendingGraphics()].record(ids, operation, where: isObserved)
   }
 
-  func giveUp() -> Bool {
-    guard !isLost else { return false }
-    // What is on its way goes out all the same.
-    if telling != nil, graphics.values.reduce(pending.count, { $0 + $1.count }) < Self.mostNoted { return false }
-    forgetAll()
-    isLost = true
+  func discardRecorded() -> Bool {
+    guard !needsResync else { return false }
+    // A delivery in progress is completed in any case.
+    if delivery != nil, graphics.values.reduce(pending.count, { $0 + $1.count }) < Self.maxRecorded { return false }
+    clearRecorded()
+    needsResync = true
     return true
   }
 
-  func forgetAll() {
+  func clearRecorded() {
     pending.removeAll()
     origins.removeAll(keepingCapacity: true)
     if !graphics.isEmpty { graphics = [:] }

@@ -4,7 +4,7 @@ import GeoModel
 import JSON
 import Query
 
-/// A place in the tree. Children and values are made when they are asked for.
+/// A node of the tree. Children and values are made on demand.
 indirect enum StateNode {
   /// Members in their order.
   case branch([String], (String) -> StateNode?)
@@ -13,7 +13,7 @@ indirect enum StateNode {
   case list((inout JSONWriter) -> Void)
   /// An ordered list of ids, each of which is there once.
   case ids([String])
-  /// A value that is an object, or null: its members are told one by one, and lists among them as lists.
+  /// An object or null: its members are sent one by one, and lists among them by steps.
   case parts((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
@@ -54,7 +54,7 @@ indirect enum StateNode {
     return .leaf { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
   }
 
-  /// The same of a member of an object that is told by its members.
+  /// The node of a member of an object that is sent by members.
   private static func part(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
     guard value.kind == .array else { return leaf(value, in: document) }
     return .list { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
@@ -97,17 +97,17 @@ indirect enum StateNode {
 }
 
 extension StateNode {
-  /// The graphics of a range of places in the order of insertion, by id, as one object.
+  /// Writes the graphics of a range of indexes in the order of insertion as one object, by id.
   static func write(_ store: FeatureStore, _ range: Range<Int>, to writer: inout JSONWriter) {
     writer.beginObject()
-    var place = 0
+    var index = 0
     store.forEach { row in
-      if range.contains(place) {
+      if range.contains(index) {
         writer.key(String(row.id))
         FeatureWriter.writeGraphic(row, store.schema, to: &writer)
       }
-      place += 1
-      return place < range.upperBound
+      index += 1
+      return index < range.upperBound
     }
     writer.endObject()
   }
@@ -149,7 +149,7 @@ enum StateTree {
     }
   }
 
-  /// The place at a path; nil when nothing stands there.
+  /// The node at a path; nil when the path leads nowhere.
   static func node(at path: [String], in world: World) -> StateNode? {
     // Straight to an object: no list of ids is made.
     let object = path.count > 1 ? Collection(rawValue: path[0]).map { ObjectReference($0, path[1]) } : nil
@@ -167,23 +167,23 @@ enum StateTree {
     }
   }
 
-  static func node(at place: StatePath, in world: World) -> StateNode? {
-    guard let member = place.member, let collection = Collection(rawValue: place.root.string) else {
-      return node(at: place.names, in: world)
+  static func node(at path: StatePath, in world: World) -> StateNode? {
+    guard let member = path.member, let collection = Collection(rawValue: path.root.string) else {
+      return node(at: path.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node = self.member(member.string, of: ObjectReference(collection, place.id.string), in: world)
-    if node == nil { node = self.node(at: Array(place.names.prefix(3)), in: world) }
-    for name in place.rest { node = node?.child(name.string) }
+    var node = self.member(member.string, of: ObjectReference(collection, path.id.string), in: world)
+    if node == nil { node = self.node(at: Array(path.names.prefix(3)), in: world) }
+    for name in path.rest { node = node?.child(name.string) }
     return node
   }
 
-  /// Every place that a pattern means, in order.
-  static func places(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
-    var places: [(path: [String], node: StateNode)] = [([], root(world))]
+  /// Every node whose path matches a pattern, in order.
+  static func matches(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
+    var matches: [(path: [String], node: StateNode)] = [([], root(world))]
     for segment in pattern.segments {
       var below: [(path: [String], node: StateNode)] = []
-      for (path, node) in places {
+      for (path, node) in matches {
         switch segment {
         case .name(let name):
           if let child = node.child(name.string) { below.append((path + [name.string], child)) }
@@ -193,9 +193,9 @@ enum StateTree {
           }
         }
       }
-      places = below
+      matches = below
     }
-    return places
+    return matches
   }
 
   static func path(of object: ObjectReference) -> [String] { [object.collection.rawValue, object.id] }

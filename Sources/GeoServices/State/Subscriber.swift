@@ -1,57 +1,60 @@
-// Who follows the model: what all subscriptions have in common.
+// The protocol of all subscriptions: what a subscriber records of changes and when it sends them.
 
 import GeoModel
 import JSONRPC
 
-/// How far something long has got.
+/// Progress of a delivery that is sent in parts.
 enum DeliveryProgress {
   case done
-  /// There is more, and room for it; others come first.
+  /// More parts follow and the output has room; other subscribers take their turn first.
   case more
-  /// The client has to read first. The session has been asked and says when it has drained.
+  /// The output buffer is full. `Session.onDrained` is called once the client has read.
   case full
 }
 
-/// One subscription. It notes what happens and tells it when it is asked to; what it tells is read from the world then.
+/// One subscription. It records which paths changed, and sends their values, read from the world at that time, when it is flushed.
 protocol Subscriber: AnyObject {
   var id: String { get }
-  /// What it follows: it hears of changes there, above and below.
+  /// Observed patterns. Changes at, above and below a matching path are recorded.
   var interests: [StatePattern] { get }
-  /// Tells at most so often a second; nil for at once.
+  /// Maximum notifications per second; nil for no limit.
   var maxRate: Double? { get }
-  /// Whether it tells what an edit does at the edit's end.
+  /// Whether changes made during an edit are sent when the edit ends.
   var defersEdits: Bool { get }
-  /// Whether there is something to tell.
+  /// Whether recorded changes wait to be sent.
   var isDirty: Bool { get }
-  /// Whether it has given up what it noted: what it will tell stands in for all of that.
-  var isLost: Bool { get }
-  /// The object it ends with, if any.
+  /// Whether recorded changes were discarded; the next flush sends a snapshot instead.
+  var needsResync: Bool { get }
+  /// The object whose closing ends the subscription, if any.
   var scope: ObjectReference? { get }
 
-  /// Notes a change; answers how many earlier ones it made superfluous.
+  /// Records a change.
   ///
   /// - Parameters:
-  ///   - place: where it happened.
-  ///   - list: the list that was there before, if it is one.
-  func note(_ change: Change, _ place: StatePath, _ list: SentList?, _ world: World) -> Int
-  /// Tells what has been noted, as of now.
+  ///   - path: the path that changed.
+  ///   - list: the list at the path as it was last sent, if it is one.
+  /// - Returns: the number of recorded changes that this one coalesces.
+  func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int
+  /// Sends the recorded changes with their current values.
   ///
-  /// - Parameter texts: what others have told already.
+  /// - Parameter texts: operations that other subscribers have encoded for the same world.
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts)
-  /// Goes on with something long that is on its way.
-  func goOn(_ session: Session) -> DeliveryProgress
-  /// Gives up what has been noted; the next ``flush(_:to:_:)`` tells everything anew. False when there was nothing to give up.
-  func giveUp() -> Bool
-  /// From here on, only what differs from `world` is to be told: it stands as it was told.
+  /// Sends further parts of the delivery in progress.
+  func resume(_ session: Session) -> DeliveryProgress
+  /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot.
+  ///
+  /// - Returns: false when nothing was discarded.
+  func discardRecorded() -> Bool
+  /// Sends only differences from `world`, the last state sent.
   func compare(with world: World)
-  /// All that there is to compare is noted.
+  /// Ends the comparison, unless recorded changes still need it.
   func stopComparing()
 }
 
 extension Subscriber {
   var defersEdits: Bool { false }
-  var isLost: Bool { false }
-  func goOn(_ session: Session) -> DeliveryProgress { .done }
+  var needsResync: Bool { false }
+  func resume(_ session: Session) -> DeliveryProgress { .done }
   func compare(with world: World) {}
   func stopComparing() {}
 }

@@ -1,4 +1,4 @@
-// All subscriptions: which of them a change concerns, which have something to tell, and what answers have to wait for them.
+// All subscriptions of a client: which of them a change concerns, which have changes to send, and which replies wait for them.
 
 import GeoModel
 import JSONRPC
@@ -8,14 +8,14 @@ struct Subscribers {
   private final class Entry {
     let subscriber: any Subscriber
     let number: Int
-    /// Whether the client knows the handle; nothing is said before.
+    /// Whether the reply with its handle was sent; no notification precedes that.
     var isAnnounced = false
-    /// When it may speak again, in the loop's nanoseconds.
+    /// Earliest time of the next send, in the loop's nanoseconds.
     var notBefore: UInt64 = 0
-    /// When that was noted which is waiting, and that which is on its way: by ``clock``.
-    var noted: Int?
-    var telling: Int?
-    var isOnItsWay = false
+    /// Value of ``clock`` at the oldest change that is recorded, and at the oldest one in the delivery in progress.
+    var recordedAt: Int?
+    var deliveringSince: Int?
+    var isDelivering = false
 
     init(_ subscriber: any Subscriber, _ number: Int) {
       self.subscriber = subscriber
@@ -27,45 +27,45 @@ struct Subscribers {
   private var numbers: [String: Int] = [:]
   private var interests = InterestTree()
   private var lists = SentLists()
-  /// Those that have something to tell, ascending.
-  private var busy: [Int] = []
-  /// Those with a rate that have told something: what comes before they may tell again is told net.
-  private var waiting: [Int] = []
-  private var made = 0
-  private var added = 0
-  /// How often changes have been noted.
+  /// Numbers of subscriptions with changes to send, ascending.
+  private var dirty: [Int] = []
+  /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
+  private var rateLimited: [Int] = []
+  private var lastID = 0
+  private var lastNumber = 0
+  /// How many batches of changes have been recorded.
   private(set) var clock = 0
-  /// Changes folded into later ones before they were told.
+  /// Changes merged into later ones before they were sent.
   private(set) var coalesced = 0
   private(set) var resyncs = 0
-  /// Those whose handle the client has not been told.
+  /// Subscriptions whose handle has not been sent.
   private(set) var unannounced: [String] = []
-  /// Whether an edit is going on that some do not tell of yet.
+  /// Whether an edit is under way whose changes some subscriptions defer.
   private(set) var isEditing = false
 
   var count: Int { entries.count }
-  /// Whether none has something to tell, or to let go of.
-  var isIdle: Bool { busy.isEmpty && waiting.isEmpty }
+  /// Whether a flush has nothing to do.
+  var isIdle: Bool { dirty.isEmpty && rateLimited.isEmpty }
 
   mutating func makeID() -> String {
-    made += 1
-    return "sub\(made)"
+    lastID += 1
+    return "sub\(lastID)"
   }
 
   mutating func add(_ subscriber: any Subscriber, _ world: World) {
-    added += 1
-    let number = added
+    lastNumber += 1
+    let number = lastNumber
     entries[number] = Entry(subscriber, number)
     numbers[subscriber.id] = number
     for pattern in subscriber.interests { interests.add(number, pattern) }
     unannounced.append(subscriber.id)
     lists.keep(world)
     if isEditing, subscriber.defersEdits { subscriber.compare(with: world) }
-    // A long snapshot may be on its way.
-    wake(number)
+    // A snapshot in parts may follow the reply.
+    markDirty(number)
   }
 
-  /// The client knows the handles.
+  /// Marks the handles as sent to the client.
   mutating func announce(_ ids: [String]) {
     unannounced.removeAll { ids.contains($0) }
     for id in ids {
@@ -76,8 +76,8 @@ struct Subscribers {
   mutating func remove(_ id: String) {
     guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
     for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
-    busy.removeAll { $0 == number }
-    waiting.removeAll { $0 == number }
+    dirty.removeAll { $0 == number }
+    rateLimited.removeAll { $0 == number }
     unannounced.removeAll { $0 == id }
     if entries.isEmpty { lists.drop() }
   }
@@ -86,104 +86,105 @@ struct Subscribers {
     for id in numbers.keys.sorted() { remove(id) }
   }
 
-  private mutating func wake(_ number: Int) {
-    guard let last = busy.last, last >= number else { return busy.append(number) }
-    let place = busy.firstIndex { $0 >= number } ?? busy.endIndex
-    if busy[place] != number { busy.insert(number, at: place) }
+  private mutating func markDirty(_ number: Int) {
+    guard let last = dirty.last, last >= number else { return dirty.append(number) }
+    let index = dirty.firstIndex { $0 >= number } ?? dirty.endIndex
+    if dirty[index] != number { dirty.insert(number, at: index) }
   }
 
-  // MARK: Noting
+  // MARK: Recording
 
-  mutating func note(_ changes: [Change], _ world: World) {
+  mutating func record(_ changes: [Change], _ world: World) {
     guard !entries.isEmpty, !changes.isEmpty else { return }
     clock += 1
     for change in changes {
-      let place = change.event.place
-      let followers = interests.followers(of: place)
-      let list = followers.isEmpty ? nil : lists.list(at: place)
-      for number in followers {
+      let path = change.event.path
+      let concerned = interests.subscribers(of: path)
+      let list = concerned.isEmpty ? nil : lists.list(at: path)
+      for number in concerned {
         guard let entry = entries[number] else { continue }
-        coalesced += entry.subscriber.note(change, place, list, world)
+        coalesced += entry.subscriber.record(change, path, list, world)
         guard entry.subscriber.isDirty else { continue }
-        if entry.noted == nil, !entry.subscriber.isLost { entry.noted = clock }
-        wake(number)
+        if entry.recordedAt == nil, !entry.subscriber.needsResync { entry.recordedAt = clock }
+        markDirty(number)
       }
       guard case .closed(let object) = change.event else { continue }
-      for number in followers {
+      for number in concerned {
         if let subscriber = entries[number]?.subscriber, subscriber.scope == object { remove(subscriber.id) }
       }
     }
-    lists.follow(changes, world)
+    lists.update(changes, world)
   }
 
-  /// An edit is going on, and what came before it has been told: those that defer edits start from there.
+  /// An edit has begun and earlier changes have been sent: subscriptions that defer edits compare with this world.
   mutating func beginEdit(_ world: World) {
     guard !isEditing else { return }
     isEditing = true
     for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.compare(with: world) }
   }
 
-  /// It has ended, and its last change is noted: nobody waits any more.
+  /// The edit has ended and its last change is recorded: deferred changes can be sent.
   mutating func endEdit() {
     isEditing = false
     for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
   }
 
-  /// What is noted next replaces much by what is equal: of that, only what differs from `world` is told.
+  /// Sends only differences from `world`: the changes recorded next replace many objects by equal ones.
   func compare(with world: World) {
     for entry in entries.values { entry.subscriber.compare(with: world) }
   }
 
   func endComparison() {
     for entry in entries.values
-    where !(isEditing && entry.subscriber.defersEdits) && !waiting.contains(entry.number) {
+    where !(isEditing && entry.subscriber.defersEdits) && !rateLimited.contains(entry.number) {
       entry.subscriber.stopComparing()
     }
   }
 
-  // MARK: Delivery
+  // MARK: Sending
 
-  struct Told {
-    /// When the next of those may speak whose rate says later.
-    var next: UInt64?
-    /// Whether there is more that can be told at once.
+  /// The result of a flush.
+  struct FlushResult {
+    /// Earliest time at which a rate-limited subscription may send again.
+    var nextDue: UInt64?
+    /// Whether more can be sent in the next turn of the loop.
     var hasMore = false
     /// Whether the client has to read first.
     var isFull = false
-    /// Whether something long has taken what one turn has room for.
-    var isSpent = false
+    /// Whether a delivery in parts has used this turn's share of bytes.
+    var isTurnUsed = false
   }
 
-  /// Lets subscriptions tell what they have noted, except those whose rate says later or that wait for an edit's end.
+  /// Sends what the subscriptions have recorded, except rate-limited ones before their time and ones that wait for an edit's end.
   ///
-  /// It comes back after about ``SendLimits/turnBytes``: the loop has others to serve.
+  /// Returns after about ``SendLimits/turnBytes``, as the loop serves requests in between.
   ///
-  /// - Parameter goesOn: whether to go on with what is long and on its way; when not, that counts as `hasMore`.
-  mutating func flush(_ world: World, to session: Session, goesOn: Bool) -> Told {
-    var told = Told()
+  /// - Parameter resumes: whether to send further parts of deliveries in progress; if not, these count as `hasMore`.
+  mutating func flush(_ world: World, to session: Session, resumes: Bool) -> FlushResult {
+    var result = FlushResult()
     var texts = PatchTexts()
     let start = session.written
-    for number in busy {
+    for number in dirty {
       guard let entry = entries[number], entry.isAnnounced else { continue }
-      guard !told.isSpent, session.written - start <= SendLimits.turnBytes, goesOn || !entry.isOnItsWay else {
-        told.hasMore = true
+      guard !result.isTurnUsed, session.written - start <= SendLimits.turnBytes, resumes || !entry.isDelivering else {
+        result.hasMore = true
         continue
       }
-      if goOn(entry, session, &told), entry.subscriber.isDirty { begin(entry, world, session, &texts, &told) }
+      if resume(entry, session, &result), entry.subscriber.isDirty { begin(entry, world, session, &texts, &result) }
     }
-    busy.removeAll { number in
+    dirty.removeAll { number in
       guard let entry = entries[number] else { return true }
-      guard entry.isAnnounced, !entry.isOnItsWay, !entry.subscriber.isDirty else { return false }
-      entry.noted = nil
+      guard entry.isAnnounced, !entry.isDelivering, !entry.subscriber.isDirty else { return false }
+      entry.recordedAt = nil
       return true
     }
-    if !waiting.isEmpty { stopWaiting(session.loop.nanoseconds) }
-    return told
+    if !rateLimited.isEmpty { endRateLimits(session.loop.nanoseconds) }
+    return result
   }
 
-  /// Lets go of the world as it was told where it is no longer needed: what is noted next is told at once.
-  private mutating func stopWaiting(_ now: UInt64) {
-    waiting.removeAll { number in
+  /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
+  private mutating func endRateLimits(_ now: UInt64) {
+    rateLimited.removeAll { number in
       guard let entry = entries[number] else { return true }
       guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
         return false
@@ -193,73 +194,75 @@ struct Subscribers {
     }
   }
 
-  /// Goes on with what is on its way; whether that has been told.
-  private func goOn(_ entry: Entry, _ session: Session, _ told: inout Told) -> Bool {
-    let progress = entry.subscriber.goOn(session)
-    entry.isOnItsWay = progress != .done
+  /// Sends further parts of a delivery in progress.
+  ///
+  /// - Returns: whether it is complete.
+  private func resume(_ entry: Entry, _ session: Session, _ result: inout FlushResult) -> Bool {
+    let progress = entry.subscriber.resume(session)
+    entry.isDelivering = progress != .done
     switch progress {
-    case .done: entry.telling = nil
+    case .done: entry.deliveringSince = nil
     case .more:
-      told.hasMore = true
-      told.isSpent = true
-    case .full: told.isFull = true
+      result.hasMore = true
+      result.isTurnUsed = true
+    case .full: result.isFull = true
     }
     return progress == .done
   }
 
   private mutating func begin(
-    _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ told: inout Told
+    _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ result: inout FlushResult
   ) {
     if isEditing, entry.subscriber.defersEdits { return }
     guard SendLimits.hasRoom(session) else {
-      told.isFull = true
+      result.isFull = true
       return
     }
-    let (allowed, written) = (entry.notBefore, session.written)
+    let (previousNotBefore, written) = (entry.notBefore, session.written)
     if let rate = entry.subscriber.maxRate {
       let now = session.loop.nanoseconds
       if entry.notBefore > now {
-        told.next = min(told.next ?? entry.notBefore, entry.notBefore)
+        result.nextDue = min(result.nextDue ?? entry.notBefore, entry.notBefore)
         return
       }
-      // A rate may be as small as a number can be.
+      // 1e18 ns bounds the interval of a tiny rate.
       entry.notBefore = now + UInt64(min(1e9 / rate, 1e18))
     }
-    entry.telling = entry.noted
-    entry.noted = nil
+    entry.deliveringSince = entry.recordedAt
+    entry.recordedAt = nil
     entry.subscriber.flush(world, to: session, &texts)
     if entry.subscriber.maxRate != nil {
       entry.subscriber.compare(with: world)
-      if !waiting.contains(entry.number) { waiting.append(entry.number) }
+      if !rateLimited.contains(entry.number) { rateLimited.append(entry.number) }
     }
-    _ = goOn(entry, session, &told)
-    // Where it all came to nothing, nothing has been told.
-    if session.written == written, !entry.isOnItsWay { entry.notBefore = allowed }
+    _ = resume(entry, session, &result)
+    // Changes that cancel out send nothing and do not count against the rate.
+    if session.written == written, !entry.isDelivering { entry.notBefore = previousNotBefore }
   }
 
-  /// When the earliest of that was noted which has to be told before an answer that states it; nil when nothing is owed.
+  /// Value of ``clock`` at the oldest change that has to be sent before a reply that states its revision; nil for none.
   ///
-  /// A subscription with a rate owes nothing, nor does one that waits for an edit's end or that the client does not know yet.
+  /// Rate-limited subscriptions, ones that wait for an edit's end and unannounced ones hold back no reply.
   var oldestUnsent: Int? {
-    var earliest: Int?
-    for number in busy {
+    var oldest: Int?
+    for number in dirty {
       guard let entry = entries[number], entry.isAnnounced, entry.subscriber.maxRate == nil,
-        let due = entry.telling ?? (isEditing && entry.subscriber.defersEdits ? nil : entry.noted)
+        let time = entry.deliveringSince ?? (isEditing && entry.subscriber.defersEdits ? nil : entry.recordedAt)
       else { continue }
-      earliest = min(earliest ?? due, due)
+      oldest = min(oldest ?? time, time)
     }
-    return earliest
+    return oldest
   }
 
-  /// The client has not read for too long: from here on memory is kept in proportion to the state.
+  /// Discards recorded changes because the client does not read: memory stays proportional to the state, not to time.
   ///
-  /// - Returns: whether any subscription has lost deltas by it.
-  mutating func giveUp() -> Bool {
+  /// - Returns: whether any subscription has discarded deltas.
+  mutating func discardRecorded() -> Bool {
     let before = resyncs
-    for number in busy {
-      guard let entry = entries[number], entry.subscriber.isDirty, entry.subscriber.giveUp() else { continue }
+    for number in dirty {
+      guard let entry = entries[number], entry.subscriber.isDirty, entry.subscriber.discardRecorded() else { continue }
       resyncs += 1
-      entry.noted = nil
+      entry.recordedAt = nil
     }
     return resyncs > before
   }

@@ -36,11 +36,11 @@ extension Wire {
       referenceLayers: basemap.referenceLayers.map(\.rawValue))
   }
 
-  static func bookmark(_ bookmark: Bookmark) -> MapProtocol.Bookmark {
+  static func bookmark(_ bookmark: Bookmark) -> BookmarkProtocol.Bookmark {
     .init(id: bookmark.id.string, name: bookmark.name.string, viewpoint: viewpoint(bookmark.viewpoint))
   }
 
-  static func bookmark(_ bookmark: MapProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
+  static func bookmark(_ bookmark: BookmarkProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
     NewBookmark(id: bookmark.id, name: bookmark.name, viewpoint: try target(bookmark.viewpoint))
   }
 
@@ -82,6 +82,15 @@ extension Wire {
       isPopupEnabled: layer.portrayal.isPopupEnabled)
   }
 
+  /// The map or the scene that params name: exactly one.
+  static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
+    switch (map, scene) {
+    case (let map?, nil): .map(ID(map))
+    case (nil, let scene?): .scene(ID(scene))
+    default: throw .oneOf(["map", "scene"])
+    }
+  }
+
   /// The map or the scene.
   static func ids(of container: ViewContent) -> (map: String?, scene: String?) {
     switch container {
@@ -114,7 +123,7 @@ extension Wire {
     }
   }
 
-  static func place(_ role: MapProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
+  static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
     let role: LayerRole? =
       switch role {
       case .operational: .operational

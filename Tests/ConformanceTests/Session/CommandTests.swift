@@ -28,7 +28,7 @@ struct CommandTests {
           "type": "FeatureCollection", "features": [["type": "Feature", "properties": [:], "geometry": Self.paris]],
         ],
       ])
-    try server.call("map/addLayer", ["id": "l", "map": "m", "source": "src"])
+    try server.call("layer/add", ["id": "l", "map": "m", "source": "src"])
     try server.call(
       "location/createSimulated",
       ["id": "d", "line": ["type": "LineString", "coordinates": [[0, 0], [1, 1]]], "velocity": 1000])
@@ -58,12 +58,12 @@ struct CommandTests {
     ("map/update", ["map": "m", "title": "u", "clear": ["nothing"]], "unknownMember"),
     ("map/update", ["map": "m", "title": 1], "invalidParams"),
     ("map/close", ["map": "v"], "unknownId"),
-    ("map/addLayer", ["map": "m", "source": "nobody"], "unknownId"),
-    ("map/addLayer", ["map": "m", "source": "src", "sourceLayer": "nothing"], "unknownSourceLayer"),
-    ("map/addLayer", ["map": "m", "source": "src", "index": 2], "indexOutOfRange"),
-    ("map/addLayer", ["map": "m", "source": "src", "id": "o"], "idExists"),
-    ("map/moveLayer", ["map": "m", "layer": "l", "index": 1], "indexOutOfRange"),
-    ("map/removeLayer", ["map": "m", "layer": "x"], "unknownId"),
+    ("layer/add", ["map": "m", "source": "nobody"], "unknownId"),
+    ("layer/add", ["map": "m", "source": "src", "sourceLayer": "nothing"], "unknownSourceLayer"),
+    ("layer/add", ["map": "m", "source": "src", "index": 2], "indexOutOfRange"),
+    ("layer/add", ["map": "m", "source": "src", "id": "o"], "idExists"),
+    ("layer/move", ["layer": "l", "index": 1], "indexOutOfRange"),
+    ("layer/remove", ["layer": "x"], "unknownId"),
     ("layer/update", ["layer": "l", "opacity": 0.5, "minScale": 10, "maxScale": 20], "invalidScaleRange"),
     ("layer/update", ["layer": "l", "opacity": 2], "invalidParams"),
     ("view/create", ["id": "w", "map": "x"], "unknownId"),
@@ -161,7 +161,7 @@ struct CommandTests {
     ("map/create", ["id": "m", "ifExists": "reuse"]),
     ("map/update", ["map": "m", "title": "t"]),
     ("map/update", ["map": "m"]),
-    ("map/moveLayer", ["map": "m", "layer": "l", "index": 0]),
+    ("layer/move", ["layer": "l", "index": 0]),
     ("layer/update", ["layer": "l", "opacity": 1, "isVisible": true]),
     ("layer/update", ["layer": "l", "clear": ["minScale"]]),
     ("view/resize", ["view": "v", "width": 800, "height": 600, "dpi": 96]),

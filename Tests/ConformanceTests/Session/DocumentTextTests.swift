@@ -26,7 +26,7 @@ struct DocumentTextTests {
     for _ in 0..<80 { try edits.step() }
     try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "world"])
     try server.call("map/create", ["id": "shown"])
-    try server.call("map/addLayer", ["map": "shown", "source": "world", "sourceLayer": "countries"])
+    try server.call("layer/add", ["map": "shown", "source": "world", "sourceLayer": "countries"])
     try server.call("scene/create", ["elevationSources": ["Tests/Fixtures/jacksboro_dem.tif"], "id": "hills"])
     try server.call("view/create", ["scene": "hills"])
     try saveAs("a.json")
@@ -193,7 +193,7 @@ struct DocumentTextTests {
     #expect(graphics[2]["geometry"]?["certainty"] == 0.1)
 
     // Values that change keep them; another shape has none of them, nor has what is gone.
-    try server.call("map/addLayer", ["map": "m", "source": "w", "sourceLayer": "countries"])
+    try server.call("layer/add", ["map": "m", "source": "w", "sourceLayer": "countries"])
     try server.call(
       "overlay/updateGraphics",
       [
@@ -228,8 +228,8 @@ struct DocumentTextTests {
     try server.call("map/create", ["id": "m1"])
     try server.call("map/create", ["id": "m2"])
     try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "s"])
-    try server.call("map/addLayer", ["map": "m2", "source": "s", "sourceLayer": "cities"])
-    try server.call("map/addLayer", ["map": "m1", "source": "s", "sourceLayer": "countries"])
+    try server.call("layer/add", ["map": "m2", "source": "s", "sourceLayer": "cities"])
+    try server.call("layer/add", ["map": "m1", "source": "s", "sourceLayer": "countries"])
     try server.call("scene/create", ["id": "c"])
     try saveAs("a.json")
     let text = try folder.text("a.json")
@@ -252,7 +252,7 @@ struct DocumentTextTests {
     try server.call("overlay/removeGraphics", ["overlay": "o", "ids": [0]])
     // The format is found, not given, and the source is gone when the document is saved.
     try server.call("source/open", ["id": "s", "path": "Tests/Fixtures/naturalearth_110m.gpkg"])
-    try server.call("map/addLayer", ["map": "m", "source": "s", "sourceLayer": "cities"])
+    try server.call("layer/add", ["map": "m", "source": "s", "sourceLayer": "cities"])
     try server.call("source/close", ["source": "s"])
     try saveAs("a.json")
     let first = try folder.text("a.json")

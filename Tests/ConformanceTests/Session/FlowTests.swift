@@ -121,7 +121,8 @@ private struct FlowEdits {
 
 struct FlowTests {
   @Test(arguments: UInt64(0)..<20)
-  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64) throws
+  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64)
+    throws
   {
     let server = try MemoryServer()
     var edits = try FlowEdits(server, seed: seed)
@@ -236,7 +237,7 @@ struct FlowTests {
     let server = try MemoryServer()
     try server.call("source/openInline", ["id": "s", "data": ["type": "FeatureCollection", "features": []]])
     try server.call("map/create", ["id": "m"])
-    try server.call("map/addLayer", ["map": "m", "source": "s", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "s", "id": "l"])
     try server.call("view/create", ["id": "v", "map": "m"])
     try server.call("overlay/create", ["id": "o", "view": "v"])
     try server.call("scene/create", ["id": "sc"])

@@ -107,16 +107,16 @@ struct ListReplicaTests {
           made += 1
           let index = Int.random(in: 0...layers.count, using: &random)
           try server.call(
-            "map/addLayer", ["map": "m", "source": "s", "id": .string("y\(made)"), "index": .integer(index)])
+            "layer/add", ["map": "m", "source": "s", "id": .string("y\(made)"), "index": .integer(index)])
           layers.insert("y\(made)", at: index)
         case 2:
           guard let layer = layers.randomElement(using: &random) else { continue }
-          try server.call("map/removeLayer", ["map": "m", "layer": .string(layer)])
+          try server.call("layer/remove", ["layer": .string(layer)])
           layers.removeAll { $0 == layer }
         default:
           guard let layer = layers.randomElement(using: &random) else { continue }
           let index = Int.random(in: 0..<layers.count, using: &random)
-          try server.call("map/moveLayer", ["map": "m", "layer": .string(layer), "index": .integer(index)])
+          try server.call("layer/move", ["layer": .string(layer), "index": .integer(index)])
           layers.removeAll { $0 == layer }
           layers.insert(layer, at: index)
         }

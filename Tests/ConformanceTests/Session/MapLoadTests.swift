@@ -15,7 +15,7 @@ struct MapLoadTests {
     server.ask("source/openInline", ["id": "s", "data": data])
     run()
     try server.call("map/create", ["id": "m"])
-    for layer in ["a", "b"] { try server.call("map/addLayer", ["map": "m", "source": "s", "id": .string(layer)]) }
+    for layer in ["a", "b"] { try server.call("layer/add", ["map": "m", "source": "s", "id": .string(layer)]) }
     _ = try server.takeMessages()
   }
 
@@ -30,9 +30,9 @@ struct MapLoadTests {
 
   @Test func `a map's load and a layer's share one attempt, and each has its answer`() throws {
     let single = server.ask("layer/load", ["layer": "a"])
-    let whole = server.ask("map/load", ["map": "m"])
+    let whole = server.ask("layer/load", ["map": "m"])
     let late = server.ask("layer/load", ["layer": "b"])
-    let again = server.ask("map/load", ["map": "m"])
+    let again = server.ask("layer/load", ["map": "m"])
     #expect(try status("a") == "loading" && status("b") == "loading")
     #expect(server.loop.offloadedCount == 2)
     run()
@@ -45,7 +45,7 @@ struct MapLoadTests {
 
   @Test func `a cancelled load of a map stops what nobody else waits for, and leaves the rest`() throws {
     let single = server.ask("layer/load", ["layer": "a"])
-    let whole = server.ask("map/load", ["map": "m"])
+    let whole = server.ask("layer/load", ["map": "m"])
     server.cancel(whole)
     #expect(try server.failure(of: whole) == "cancelled")
     #expect(try status("a") == "loading")
@@ -53,13 +53,13 @@ struct MapLoadTests {
     run()
     #expect(try server.answer(to: single)?["result"] != nil)
     #expect(try status("a") == "loaded" && status("b") == "notLoaded")
-    let second = server.ask("map/load", ["map": "m"])
+    let second = server.ask("layer/load", ["map": "m"])
     run()
     #expect(try server.answer(to: second)?["result"]?["count"] == 2)
   }
 
   @Test func `cancelling a layer's request does not end it while its map is being loaded`() throws {
-    let whole = server.ask("map/load", ["map": "m"])
+    let whole = server.ask("layer/load", ["map": "m"])
     let single = server.ask("layer/load", ["layer": "a"])
     server.cancel(single)
     #expect(try server.failure(of: single) == "cancelled")
@@ -69,18 +69,18 @@ struct MapLoadTests {
   }
 
   @Test func `cancelLoad of a layer or of the map ends the map's load too`() throws {
-    for (method, params) in [("layer/cancelLoad", ["layer": "a"] as Value), ("map/cancelLoad", ["map": "m"])] {
-      let whole = server.ask("map/load", ["map": "m"])
-      try server.call(method, params)
+    for params in [["layer": "a"], ["map": "m"]] as [Value] {
+      let whole = server.ask("layer/load", ["map": "m"])
+      try server.call("layer/cancelLoad", params)
       run()
       #expect(try server.failure(of: whole) == "cancelled")
       #expect(try status("a") == "notLoaded")
-      try server.call("map/cancelLoad", ["map": "m"])
+      try server.call("layer/cancelLoad", ["map": "m"])
     }
   }
 
   @Test func `closing the map while it loads answers its load`() throws {
-    let whole = server.ask("map/load", ["map": "m"])
+    let whole = server.ask("layer/load", ["map": "m"])
     try server.call("map/close", ["map": "m"])
     run()
     // Nothing is left that could fail.
@@ -90,7 +90,7 @@ struct MapLoadTests {
   }
 
   @Test func `progress counts the layers that are done`() throws {
-    let whole = server.ask("map/load", ["map": "m", "meta": ["progressToken": "p"]])
+    let whole = server.ask("layer/load", ["map": "m", "meta": ["progressToken": "p"]])
     run()
     let values = try server.takeNotifications("$/progress").compactMap { $0["value"] }
     #expect(values.first?["kind"] == "begin")

@@ -18,7 +18,7 @@ private struct Grounds {
     let point: Value = ["type": "Feature", "properties": [:], "geometry": ["type": "Point", "coordinates": [1, 2]]]
     try server.call("source/openInline", ["id": "data", "data": point])
     // With a layer in it there is a basemap from the beginning.
-    try server.call("map/addLayer", ["map": "m", "source": "data", "id": "b0", "role": "base"])
+    try server.call("layer/add", ["map": "m", "source": "data", "id": "b0", "role": "base"])
   }
 
   mutating func step() throws {
@@ -37,7 +37,7 @@ private struct Grounds {
     let index = Int.random(in: 0...(layers[role]?.count ?? 0), using: &random)
     layers[role]?.insert("b\(made)", at: index)
     try server.call(
-      "map/addLayer",
+      "layer/add",
       ["map": "m", "source": "data", "id": .string("b\(made)"), "role": .string(role), "index": .integer(index)])
   }
 
@@ -45,14 +45,14 @@ private struct Grounds {
     let role = Bool.random(using: &random) ? "base" : "reference"
     guard let layer = layers[role]?.randomElement(using: &random) else { return }
     layers[role]?.removeAll { $0 == layer }
-    let params: [String: Value] = ["map": "m", "layer": .string(layer)]
+    let params: [String: Value] = ["layer": .string(layer)]
     guard Bool.random(using: &random) else {
-      _ = try server.call("map/removeLayer", .object(params))
+      _ = try server.call("layer/remove", .object(params))
       return
     }
     let index = Int.random(in: 0...(layers[role]?.count ?? 0), using: &random)
     layers[role]?.insert(layer, at: index)
-    try server.call("map/moveLayer", .object(params.merging(["index": .integer(index)]) { $1 }))
+    try server.call("layer/move", .object(params.merging(["index": .integer(index)]) { $1 }))
   }
 
   private mutating func addHeights() throws {

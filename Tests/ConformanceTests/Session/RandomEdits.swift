@@ -233,20 +233,20 @@ struct RandomEdits {
         "features": [["type": "Feature", "properties": ["n": 1], "geometry": point()]],
       ]
       _ = try call("source/openInline", ["id": .string(source), "data": data])
-      _ = try call("map/addLayer", ["map": .string(map), "source": .string(source), "id": .string(layer), "index": 0])
+      _ = try call("layer/add", ["map": .string(map), "source": .string(source), "id": .string(layer), "index": 0])
       sources.append(source)
       layers[layer] = map
       if chance(0.7) { _ = try call("layer/load", ["layer": .string(layer)]) }
       if chance(0.3) { _ = try call("source/close", ["source": .string(source)]) }
     default:
-      guard let layer = pick(layers.keys.sorted()), let map = layers[layer] else { return }
+      guard let layer = pick(layers.keys.sorted()) else { return }
       switch Int.random(in: 0..<3, using: &random) {
       case 0:
         let plain: [String: Value] = ["layer": .string(layer), "name": .string(name("n")), "opacity": number(0...1)]
         _ = try call("layer/update", .object(plain.merging(portrayal()) { $1 }))
-      case 1: _ = try call("map/moveLayer", ["map": .string(map), "layer": .string(layer), "index": 0])
+      case 1: _ = try call("layer/move", ["layer": .string(layer), "index": 0])
       default:
-        _ = try call("map/removeLayer", ["map": .string(map), "layer": .string(layer)])
+        _ = try call("layer/remove", ["layer": .string(layer)])
         layers[layer] = nil
       }
     }

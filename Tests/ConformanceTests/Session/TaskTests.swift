@@ -243,7 +243,7 @@ struct TaskTests {
     server.loop.runOffloaded()
     #expect(try server.answer(to: source)?["result"] != nil)
     _ = try server.takeMessages()
-    try server.call("map/addLayer", ["map": "m", "source": "src", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "src", "id": "l"])
     let load = server.ask("layer/load", ["layer": "l"])
     let late = elevation(task: ["scope": "v"])
     let close = server.ask("map/close", ["map": "m"])
@@ -328,7 +328,7 @@ struct TaskTests {
   private func addLayer(data: Value = TaskTests.cities) throws {
     server.ask("source/openInline", ["id": "src", "data": data])
     server.loop.runOffloaded()
-    try server.call("map/addLayer", ["map": "m", "source": "src", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "src", "id": "l"])
     _ = try server.takeMessages()
   }
 
@@ -384,7 +384,7 @@ struct TaskTests {
     try Data(Self.cities.text.utf8).write(to: file)
     server.ask("source/open", ["id": "src", "path": .string(file.path)])
     server.loop.runOffloaded()
-    try server.call("map/addLayer", ["map": "m", "source": "src", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "src", "id": "l"])
     _ = try server.takeMessages()
     try FileManager.default.removeItem(at: file)
 
@@ -407,7 +407,7 @@ struct TaskTests {
 
   @Test func `a layer of a closed source keeps what it has loaded, and cannot load what it has not`() throws {
     try addLayer()
-    try server.call("map/addLayer", ["map": "m", "source": "src", "id": "unloaded"])
+    try server.call("layer/add", ["map": "m", "source": "src", "id": "unloaded"])
     server.ask("layer/load", ["layer": "l"])
     server.loop.runOffloaded()
     try server.call("source/close", ["source": "src"])

@@ -222,7 +222,7 @@ struct WrittenTextTests {
     server.send(
       text: #"{"jsonrpc":"2.0","id":"s","method":"source/openInline","params":{"id":"s","data":\#(data)}}"#)
     #expect(try server.answer(to: "s")?["error"] == nil)
-    try server.call("map/addLayer", ["map": "m", "source": "s", "id": "l"])
+    try server.call("layer/add", ["map": "m", "source": "s", "id": "l"])
     try server.call("layer/load", ["layer": "l"])
     let types = ["text": "string", "json": "json", "list": "list", "dictionary": "dictionary"]
     try server.call(

@@ -47,7 +47,7 @@ struct TraceTests {
 /// What nobody should say, and what anybody says, in any order.
 private enum RandomSession {
   static func bytes(_ framing: Transcript.Framing, using random: inout SeededGenerator) -> [UInt8] {
-    var said = [request("0", "initialize", #"{"protocolVersions":["0.1"]}"#), notification("initialized")].map {
+    var said = [request("0", "initialize", #"{"protocolVersions":["0.2"]}"#), notification("initialized")].map {
       Array($0.utf8)
     }
     if Bool.random(using: &random) { said += view.map { Array($0.utf8) } }

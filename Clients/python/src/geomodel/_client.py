@@ -19,7 +19,7 @@ from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
 from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedError
 
-PROTOCOL_VERSIONS = ("0.1",)
+PROTOCOL_VERSIONS = ("0.2",)
 CLIENT_VERSION = "0.1.0"
 
 

@@ -418,6 +418,165 @@ class BindingMethods(AsyncCaller):
         return result
 
 
+class BookmarkMethods(AsyncCaller):
+    """Bookmarks of maps and scenes: named viewpoints, in order."""
+
+    async def add(
+        self,
+        *,
+        name: str,
+        viewpoint: t.Viewpoint,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        id: t.ObjectId | None = None,
+        index: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.BookmarkAddResult:
+        """Adds a bookmark to a map or a scene. `view/setViewpoint` and `view/animateViewpoint` go to it by
+        its id.
+
+        Args:
+            name: What people read. (at most 1024 characters)
+            viewpoint: The viewpoint to go to.
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            id: Its id, unique in the map or scene; minted when absent.
+            index: 0-based index in the list; last when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            bookmark: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            IndexOutOfRangeError: No such place in the list.
+            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
+            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
+            TransformFailedError: A position lies where the transformation is not defined, or there is
+                none.
+            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
+                short, a position that is no position.
+            EmptyGeometryError: There has to be something in it.
+            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+
+        Example:
+            await server.bookmark.add(
+                map="m1",
+                id="paris",
+                name="Paris",
+                viewpoint={
+                    "type": "centerAndScale",
+                    "center": {"type": "Point", "coordinates": [2.35, 48.86]},
+                    "targetScale": 100000,
+                    "rotation": 0,
+                    "spatialReference": "EPSG:4326",
+                },
+            )
+        """
+        result: t.BookmarkAddResult = await self._call(
+            "bookmark/add",
+            _given(
+                {
+                    "name": name,
+                    "viewpoint": viewpoint,
+                    "map": map,
+                    "scene": scene,
+                    "id": id,
+                    "index": index,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove(
+        self,
+        *,
+        bookmark: t.ObjectId,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.BookmarkRemoveResult:
+        """Removes a bookmark.
+
+        Args:
+            bookmark: Its id.
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.bookmark.remove(map="m1", bookmark="paris")
+        """
+        result: t.BookmarkRemoveResult = await self._call(
+            "bookmark/remove",
+            _given(
+                {
+                    "bookmark": bookmark,
+                    "map": map,
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move(
+        self,
+        *,
+        bookmark: t.ObjectId,
+        index: int,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.BookmarkMoveResult:
+        """Moves a bookmark within the list.
+
+        Args:
+            bookmark: Its id.
+            index: New 0-based index. (at least 0)
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            bookmarks: The new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+
+        Example:
+            await server.bookmark.move(map="m1", bookmark="paris", index=0)
+        """
+        result: t.BookmarkMoveResult = await self._call(
+            "bookmark/move",
+            _given(
+                {
+                    "bookmark": bookmark,
+                    "index": index,
+                    "map": map,
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class ClockMethods(AsyncCaller):
     """The one clock that animations and location sources run by.
 
@@ -1516,6 +1675,273 @@ class LayerMethods(AsyncCaller):
         )
         return result
 
+    async def add(
+        self,
+        *,
+        source: t.ObjectId,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddResult:
+        """Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`. Its
+        features are read by `layer/load`.
+
+        Args:
+            source: The source.
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The layer's name in the source; its only one when absent. (at most 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+            NoGeometryError: The source's layer has no geometry: it can be added as a table.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+
+        Example:
+            await server.layer.add(map="m1", source="world", source_layer="cities", id="cities")
+        """
+        result: t.LayerAddResult = await self._call(
+            "layer/add",
+            _given(
+                {
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_group(
+        self,
+        *,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddGroupResult:
+        """Adds an empty group to a map or a scene. Groups nest up to 64 deep.
+
+        Args:
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            id: The new layer's id; minted when absent.
+            name: What people read. (at most 1024 characters; default "Group")
+            visibility_mode: How it shows its layers. (default "independent")
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+
+        Example:
+            await server.layer.add_group(map="m1", id="traffic", name="Traffic")
+        """
+        result: t.LayerAddGroupResult = await self._call(
+            "layer/addGroup",
+            _given(
+                {
+                    "map": map,
+                    "scene": scene,
+                    "id": id,
+                    "name": name,
+                    "visibilityMode": visibility_mode,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_table(
+        self,
+        *,
+        source: t.ObjectId,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddTableResult:
+        """Adds a table over a layer of a source to a map or a scene. Geometries, where the source has any,
+        are left out.
+
+        Args:
+            source: The source.
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The layer's name in the source; its only one when absent. (at most 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            index: 0-based index among the tables; last when absent. (at least 0)
+            if_exists: What to do when an object of that id is there already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IdExistsError: The id is taken, or was an object's of this document that has been closed and
+                that undo might bring back.
+            IndexOutOfRangeError: No such place in the list.
+            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+
+        Example:
+            await server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
+        """
+        result: t.LayerAddTableResult = await self._call(
+            "layer/addTable",
+            _given(
+                {
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def remove(
+        self,
+        *,
+        layer: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.LayerRemoveResult:
+        """Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
+
+        Args:
+            layer: The layer, group or table.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+
+        Example:
+            await server.layer.remove(layer="cities")
+        """
+        result: t.LayerRemoveResult = await self._call("layer/remove", _given({"layer": layer, "meta": meta}))
+        return result
+
+    async def move(
+        self,
+        *,
+        layer: t.ObjectId,
+        index: int | None = None,
+        group: t.ObjectId | None = None,
+        role: t.LayerRole | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerMoveResult:
+        """Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another
+        list.
+
+        Args:
+            layer: The layer, group or table.
+            index: New 0-based index in the list it moves to; on top when absent. (at least 0)
+            group: The group to move it into; the top level when absent.
+            role: The list at the top level; when absent, that of the layer or of the outermost group
+                around it. Tables have none.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            layers: The list it is in now, in its new order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: No object of that id, of the kind asked for.
+            IndexOutOfRangeError: No such place in the list.
+            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
+                group holds layers.
+
+        Example:
+            await server.layer.move(layer="cities", index=0)
+        """
+        result: t.LayerMoveResult = await self._call(
+            "layer/move",
+            _given(
+                {
+                    "layer": layer,
+                    "index": index,
+                    "group": group,
+                    "role": role,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def update(
         self,
         *,
@@ -1678,23 +2104,25 @@ class LayerMethods(AsyncCaller):
     async def load(
         self,
         *,
-        layer: t.ObjectId,
+        layer: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
-    ) -> t.LayerLoadResult:
-        """Reads the layer's features. Answers at once when they are here. Their fields may be others than the
-        source told: a renderer, labels, a popup, a definition expression or times that ask for what they
-        do not have fail the load, and `path` says where in the state tree. Progress is the part of the
-        file read. (Groups: `map/load`.)
+    ) -> t.LoadResult:
+        """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
+        yet. Answers at once when they are loaded. Loads of one layer share one attempt.
+
+        The fields read may differ from those the source described: a renderer, labels, a popup, a definition
+        expression or times that need a missing field fail the load, and `path` is the pointer into the state
+        tree. Progress is the share of the file read; of a map or a scene, the share of its layers and tables
+        loaded. When one of them has failed, now or before, its error is the answer once all have ended, with
+        the layer's id in `layer`.
 
         Args:
-            layer: Its id.
+            layer: The layer or table; exactly one of `layer`, `map` and `scene`.
+            map: The map: all its layers and tables.
+            scene: The scene: all its layers and tables.
             meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            layer: Its id.
-            featureCount: How many features it has.
-            extent: Around them; absent when there is no geometry.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1723,19 +2151,34 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.load(layer="cities")
         """
-        result: t.LayerLoadResult = await self._call("layer/load", _given({"layer": layer, "meta": meta}))
+        result: t.LoadResult = await self._call(
+            "layer/load",
+            _given(
+                {
+                    "layer": layer,
+                    "map": map,
+                    "scene": scene,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     async def cancel_load(
         self,
         *,
-        layer: t.ObjectId,
+        layer: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerCancelLoadResult:
-        """Fails a load under way: every waiter is answered with `cancelled`. Otherwise it does nothing.
+        """Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is
+        answered with `cancelled`. Otherwise it does nothing.
 
         Args:
-            layer: Its id.
+            layer: The layer or table; exactly one of `layer`, `map` and `scene`.
+            map: The map: all its layers and tables.
+            scene: The scene: all its layers and tables.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1752,6 +2195,8 @@ class LayerMethods(AsyncCaller):
             _given(
                 {
                     "layer": layer,
+                    "map": map,
+                    "scene": scene,
                     "meta": meta,
                 }
             ),
@@ -1761,20 +2206,18 @@ class LayerMethods(AsyncCaller):
     async def retry_load(
         self,
         *,
-        layer: t.ObjectId,
+        layer: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
-    ) -> t.LayerRetryLoadResult:
-        """As `layer/load`, but after a failure it tries again.
+    ) -> t.LoadResult:
+        """As `layer/load`, but layers whose load has failed are tried again.
 
         Args:
-            layer: Its id.
+            layer: The layer or table; exactly one of `layer`, `map` and `scene`.
+            map: The map: all its layers and tables.
+            scene: The scene: all its layers and tables.
             meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            layer: Its id.
-            featureCount: How many features it has.
-            extent: Around them; absent when there is no geometry.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1803,11 +2246,13 @@ class LayerMethods(AsyncCaller):
         Example:
             await server.layer.retry_load(layer="cities")
         """
-        result: t.LayerRetryLoadResult = await self._call(
+        result: t.LoadResult = await self._call(
             "layer/retryLoad",
             _given(
                 {
                     "layer": layer,
+                    "map": map,
+                    "scene": scene,
                     "meta": meta,
                 }
             ),
@@ -2526,529 +2971,6 @@ class MapMethods(AsyncCaller):
             await server.map.close(map="m1")
         """
         result: t.MapCloseResult = await self._call("map/close", _given({"map": map, "meta": meta}))
-        return result
-
-    async def add_layer(
-        self,
-        *,
-        map: t.ObjectId,
-        source: t.ObjectId,
-        source_layer: str | None = None,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        role: t.LayerRole | None = None,
-        group: t.ObjectId | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.MapAddLayerResult:
-        """Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until
-        `layer/load`.
-
-        Args:
-            map: The map.
-            source: The source.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
-            id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
-            role: Which list at the top level; of no account within a group. (default "operational")
-            group: A group to put it in.
-            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-
-        Example:
-            await server.map.add_layer(map="m1", source="world", source_layer="cities", id="cities")
-        """
-        result: t.MapAddLayerResult = await self._call(
-            "map/addLayer",
-            _given(
-                {
-                    "map": map,
-                    "source": source,
-                    "sourceLayer": source_layer,
-                    "id": id,
-                    "name": name,
-                    "role": role,
-                    "group": group,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_group_layer(
-        self,
-        *,
-        map: t.ObjectId,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        visibility_mode: t.GroupVisibilityMode | None = None,
-        role: t.LayerRole | None = None,
-        group: t.ObjectId | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.MapAddGroupLayerResult:
-        """Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
-
-        Args:
-            map: The map.
-            id: The new layer's id; minted when absent.
-            name: What people read. (at most 1024 characters; default "Group")
-            visibility_mode: How it shows its layers. (default "independent")
-            role: Which list at the top level; of no account within a group. (default "operational")
-            group: A group to put it in.
-            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-
-        Example:
-            await server.map.add_group_layer(map="m1", id="traffic", name="Traffic")
-        """
-        result: t.MapAddGroupLayerResult = await self._call(
-            "map/addGroupLayer",
-            _given(
-                {
-                    "map": map,
-                    "id": id,
-                    "name": name,
-                    "visibilityMode": visibility_mode,
-                    "role": role,
-                    "group": group,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_table(
-        self,
-        *,
-        map: t.ObjectId,
-        source: t.ObjectId,
-        source_layer: str | None = None,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.MapAddTableResult:
-        """Adds a table over a layer of a source: its geometries, where it has any, are left out.
-
-        Args:
-            map: The map.
-            source: The source.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
-            id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
-            index: Its place among the tables, 0 first; last when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-
-        Example:
-            await server.map.add_table(map="m1", source="world", source_layer="owners", id="owners")
-        """
-        result: t.MapAddTableResult = await self._call(
-            "map/addTable",
-            _given(
-                {
-                    "map": map,
-                    "source": source,
-                    "sourceLayer": source_layer,
-                    "id": id,
-                    "name": name,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def remove_layer(
-        self,
-        *,
-        map: t.ObjectId,
-        layer: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.MapRemoveLayerResult:
-        """Removes a layer, a group with all in it, or a table, and closes it.
-
-        Args:
-            map: The map.
-            layer: The layer.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.map.remove_layer(map="m1", layer="cities")
-        """
-        result: t.MapRemoveLayerResult = await self._call(
-            "map/removeLayer",
-            _given(
-                {
-                    "map": map,
-                    "layer": layer,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def move_layer(
-        self,
-        *,
-        map: t.ObjectId,
-        layer: t.ObjectId,
-        index: int | None = None,
-        group: t.ObjectId | None = None,
-        role: t.LayerRole | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.MapMoveLayerResult:
-        """Moves a layer in the drawing order, into a group, out of one, or to another list.
-
-        Args:
-            map: The map.
-            layer: The layer.
-            index: Its new place in the list that it comes to, 0 first; on top when absent. (at least 0)
-            group: The group that it is to lie in; the top level when absent.
-            role: Which list at the top level; when absent, that which it, or the outermost group around
-                it, is in. Tables have none.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            layers: The list that it is in now, in its new order.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-
-        Example:
-            await server.map.move_layer(map="m1", layer="cities", index=0)
-        """
-        result: t.MapMoveLayerResult = await self._call(
-            "map/moveLayer",
-            _given(
-                {
-                    "map": map,
-                    "layer": layer,
-                    "index": index,
-                    "group": group,
-                    "role": role,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_bookmark(
-        self,
-        *,
-        map: t.ObjectId,
-        name: str,
-        viewpoint: t.Viewpoint,
-        id: t.ObjectId | None = None,
-        index: int | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.MapAddBookmarkResult:
-        """Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
-
-        Args:
-            map: The map.
-            name: What people read. (at most 1024 characters)
-            viewpoint: The place.
-            id: Its id, unique in the map; minted when absent.
-            index: Its place in the list, 0 first; last when absent. (at least 0)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            bookmark: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-
-        Example:
-            await server.map.add_bookmark(
-                map="m1",
-                id="paris",
-                name="Paris",
-                viewpoint={
-                    "type": "centerAndScale",
-                    "center": {"type": "Point", "coordinates": [2.35, 48.86]},
-                    "targetScale": 100000,
-                    "rotation": 0,
-                    "spatialReference": "EPSG:4326",
-                },
-            )
-        """
-        result: t.MapAddBookmarkResult = await self._call(
-            "map/addBookmark",
-            _given(
-                {
-                    "map": map,
-                    "name": name,
-                    "viewpoint": viewpoint,
-                    "id": id,
-                    "index": index,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def remove_bookmark(
-        self,
-        *,
-        map: t.ObjectId,
-        bookmark: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.MapRemoveBookmarkResult:
-        """Removes a bookmark.
-
-        Args:
-            map: The map.
-            bookmark: Its id.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.map.remove_bookmark(map="m1", bookmark="paris")
-        """
-        result: t.MapRemoveBookmarkResult = await self._call(
-            "map/removeBookmark",
-            _given(
-                {
-                    "map": map,
-                    "bookmark": bookmark,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def move_bookmark(
-        self,
-        *,
-        map: t.ObjectId,
-        bookmark: t.ObjectId,
-        index: int,
-        meta: t.Meta | None = None,
-    ) -> t.MapMoveBookmarkResult:
-        """Moves a bookmark in the list.
-
-        Args:
-            map: The map.
-            bookmark: Its id.
-            index: Its new place, 0 first. (at least 0)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            bookmarks: The new order.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-
-        Example:
-            await server.map.move_bookmark(map="m1", bookmark="paris", index=0)
-        """
-        result: t.MapMoveBookmarkResult = await self._call(
-            "map/moveBookmark",
-            _given(
-                {
-                    "map": map,
-                    "bookmark": bookmark,
-                    "index": index,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def load(
-        self,
-        *,
-        map: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.MapLoadResult:
-        """Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the
-        same layer. Progress is the part of them that is done. When all have ended and one has failed, now
-        or before, its error is the answer, with the layer's id in `layer`.
-
-        Args:
-            map: The map.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            count: How many layers and tables it has, groups not counted. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
-            ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-
-        Example:
-            await server.map.load(map="m1")
-        """
-        result: t.MapLoadResult = await self._call("map/load", _given({"map": map, "meta": meta}))
-        return result
-
-    async def retry_load(
-        self,
-        *,
-        map: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.MapRetryLoadResult:
-        """As `map/load`, but what has failed is tried again.
-
-        Args:
-            map: The map.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            count: How many layers and tables it has, groups not counted. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
-            ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-
-        Example:
-            await server.map.retry_load(map="m1")
-        """
-        result: t.MapRetryLoadResult = await self._call("map/retryLoad", _given({"map": map, "meta": meta}))
-        return result
-
-    async def cancel_load(
-        self,
-        *,
-        map: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.MapCancelLoadResult:
-        """Fails every load under way in it: all who wait for one are answered with `cancelled`.
-
-        Args:
-            map: The map.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.map.cancel_load(map="m1")
-        """
-        result: t.MapCancelLoadResult = await self._call("map/cancelLoad", _given({"map": map, "meta": meta}))
         return result
 
 
@@ -4253,545 +4175,6 @@ class SceneMethods(AsyncCaller):
                     "scene": scene,
                     "elevationSource": elevation_source,
                     "index": index,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_layer(
-        self,
-        *,
-        scene: t.ObjectId,
-        source: t.ObjectId,
-        source_layer: str | None = None,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        role: t.LayerRole | None = None,
-        group: t.ObjectId | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.SceneAddLayerResult:
-        """Adds a feature layer over a layer of a source, on top or where `index` says. Nothing is read until
-        `layer/load`.
-
-        Args:
-            scene: The scene.
-            source: The source.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
-            id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
-            role: Which list at the top level; of no account within a group. (default "operational")
-            group: A group to put it in.
-            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-
-        Example:
-            await server.scene.add_layer(scene="s1", source="world", source_layer="cities", id="cities")
-        """
-        result: t.SceneAddLayerResult = await self._call(
-            "scene/addLayer",
-            _given(
-                {
-                    "scene": scene,
-                    "source": source,
-                    "sourceLayer": source_layer,
-                    "id": id,
-                    "name": name,
-                    "role": role,
-                    "group": group,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_group_layer(
-        self,
-        *,
-        scene: t.ObjectId,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        visibility_mode: t.GroupVisibilityMode | None = None,
-        role: t.LayerRole | None = None,
-        group: t.ObjectId | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.SceneAddGroupLayerResult:
-        """Adds a group, with nothing in it. Groups lie in one another up to 64 deep.
-
-        Args:
-            scene: The scene.
-            id: The new layer's id; minted when absent.
-            name: What people read. (at most 1024 characters; default "Group")
-            visibility_mode: How it shows its layers. (default "independent")
-            role: Which list at the top level; of no account within a group. (default "operational")
-            group: A group to put it in.
-            index: Its place in the drawing order of its list, 0 first; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-
-        Example:
-            await server.scene.add_group_layer(scene="s1", id="traffic", name="Traffic")
-        """
-        result: t.SceneAddGroupLayerResult = await self._call(
-            "scene/addGroupLayer",
-            _given(
-                {
-                    "scene": scene,
-                    "id": id,
-                    "name": name,
-                    "visibilityMode": visibility_mode,
-                    "role": role,
-                    "group": group,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_table(
-        self,
-        *,
-        scene: t.ObjectId,
-        source: t.ObjectId,
-        source_layer: str | None = None,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.SceneAddTableResult:
-        """Adds a table over a layer of a source: its geometries, where it has any, are left out.
-
-        Args:
-            scene: The scene.
-            source: The source.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
-            id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
-            index: Its place among the tables, 0 first; last when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-
-        Example:
-            await server.scene.add_table(scene="s1", source="world", source_layer="owners", id="owners")
-        """
-        result: t.SceneAddTableResult = await self._call(
-            "scene/addTable",
-            _given(
-                {
-                    "scene": scene,
-                    "source": source,
-                    "sourceLayer": source_layer,
-                    "id": id,
-                    "name": name,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def remove_layer(
-        self,
-        *,
-        scene: t.ObjectId,
-        layer: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.SceneRemoveLayerResult:
-        """Removes a layer, a group with all in it, or a table, and closes it.
-
-        Args:
-            scene: The scene.
-            layer: The layer.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.scene.remove_layer(scene="s1", layer="cities")
-        """
-        result: t.SceneRemoveLayerResult = await self._call(
-            "scene/removeLayer",
-            _given(
-                {
-                    "scene": scene,
-                    "layer": layer,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def move_layer(
-        self,
-        *,
-        scene: t.ObjectId,
-        layer: t.ObjectId,
-        index: int | None = None,
-        group: t.ObjectId | None = None,
-        role: t.LayerRole | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.SceneMoveLayerResult:
-        """Moves a layer in the drawing order, into a group, out of one, or to another list.
-
-        Args:
-            scene: The scene.
-            layer: The layer.
-            index: Its new place in the list that it comes to, 0 first; on top when absent. (at least 0)
-            group: The group that it is to lie in; the top level when absent.
-            role: Which list at the top level; when absent, that which it, or the outermost group around
-                it, is in. Tables have none.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            layers: The list that it is in now, in its new order.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-
-        Example:
-            await server.scene.move_layer(scene="s1", layer="cities", index=0)
-        """
-        result: t.SceneMoveLayerResult = await self._call(
-            "scene/moveLayer",
-            _given(
-                {
-                    "scene": scene,
-                    "layer": layer,
-                    "index": index,
-                    "group": group,
-                    "role": role,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def add_bookmark(
-        self,
-        *,
-        scene: t.ObjectId,
-        name: str,
-        viewpoint: t.Viewpoint,
-        id: t.ObjectId | None = None,
-        index: int | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.SceneAddBookmarkResult:
-        """Adds a bookmark. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
-
-        Args:
-            scene: The scene.
-            name: What people read. (at most 1024 characters)
-            viewpoint: The place.
-            id: Its id, unique in the scene; minted when absent.
-            index: Its place in the list, 0 first; last when absent. (at least 0)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            bookmark: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-
-        Example:
-            await server.scene.add_bookmark(
-                scene="s1",
-                id="paris",
-                name="Paris",
-                viewpoint={
-                    "type": "centerAndScale",
-                    "center": {"type": "Point", "coordinates": [2.35, 48.86]},
-                    "targetScale": 100000,
-                    "rotation": 0,
-                    "spatialReference": "EPSG:4326",
-                },
-            )
-        """
-        result: t.SceneAddBookmarkResult = await self._call(
-            "scene/addBookmark",
-            _given(
-                {
-                    "scene": scene,
-                    "name": name,
-                    "viewpoint": viewpoint,
-                    "id": id,
-                    "index": index,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def remove_bookmark(
-        self,
-        *,
-        scene: t.ObjectId,
-        bookmark: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.SceneRemoveBookmarkResult:
-        """Removes a bookmark.
-
-        Args:
-            scene: The scene.
-            bookmark: Its id.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.scene.remove_bookmark(scene="s1", bookmark="paris")
-        """
-        result: t.SceneRemoveBookmarkResult = await self._call(
-            "scene/removeBookmark",
-            _given(
-                {
-                    "scene": scene,
-                    "bookmark": bookmark,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def move_bookmark(
-        self,
-        *,
-        scene: t.ObjectId,
-        bookmark: t.ObjectId,
-        index: int,
-        meta: t.Meta | None = None,
-    ) -> t.SceneMoveBookmarkResult:
-        """Moves a bookmark in the list.
-
-        Args:
-            scene: The scene.
-            bookmark: Its id.
-            index: Its new place, 0 first. (at least 0)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            bookmarks: The new order.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-
-        Example:
-            await server.scene.move_bookmark(scene="s1", bookmark="paris", index=0)
-        """
-        result: t.SceneMoveBookmarkResult = await self._call(
-            "scene/moveBookmark",
-            _given(
-                {
-                    "scene": scene,
-                    "bookmark": bookmark,
-                    "index": index,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def load(
-        self,
-        *,
-        scene: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.SceneLoadResult:
-        """Loads all layers and tables that are not loaded yet; each load is shared with `layer/load` of the
-        same layer. Progress is the part of them that is done. When all have ended and one has failed, now
-        or before, its error is the answer, with the layer's id in `layer`.
-
-        Args:
-            scene: The scene.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            count: How many layers and tables it has, groups not counted. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
-            ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-
-        Example:
-            await server.scene.load(scene="s1")
-        """
-        result: t.SceneLoadResult = await self._call("scene/load", _given({"scene": scene, "meta": meta}))
-        return result
-
-    async def retry_load(
-        self,
-        *,
-        scene: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.SceneRetryLoadResult:
-        """As `scene/load`, but what has failed is tried again.
-
-        Args:
-            scene: The scene.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-            count: How many layers and tables it has, groups not counted. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
-            ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-
-        Example:
-            await server.scene.retry_load(scene="s1")
-        """
-        result: t.SceneRetryLoadResult = await self._call(
-            "scene/retryLoad",
-            _given(
-                {
-                    "scene": scene,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def cancel_load(
-        self,
-        *,
-        scene: t.ObjectId,
-        meta: t.Meta | None = None,
-    ) -> t.SceneCancelLoadResult:
-        """Fails every load under way in it: all who wait for one are answered with `cancelled`.
-
-        Args:
-            scene: The scene.
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-
-        Example:
-            await server.scene.cancel_load(scene="s1")
-        """
-        result: t.SceneCancelLoadResult = await self._call(
-            "scene/cancelLoad",
-            _given(
-                {
-                    "scene": scene,
                     "meta": meta,
                 }
             ),
@@ -6474,6 +5857,10 @@ class Domains(AsyncCalling):
     @cached_property
     def binding(self) -> BindingMethods:
         return BindingMethods(self)
+
+    @cached_property
+    def bookmark(self) -> BookmarkMethods:
+        return BookmarkMethods(self)
 
     @cached_property
     def clock(self) -> ClockMethods:

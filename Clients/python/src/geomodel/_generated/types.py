@@ -12,8 +12,8 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-PROTOCOL_VERSION = "0.1"
-PROTOCOL_HASH = "2f362970572cd697"
+PROTOCOL_VERSION = "0.2"
+PROTOCOL_HASH = "6be6cdff19e0cedd"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -527,6 +527,53 @@ class BindingUnlinkResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class Bookmark(TypedDict):
+    """A named viewpoint."""
+
+    id: ObjectId
+    """Unique in its map or scene."""
+    name: str
+    """What people read."""
+    viewpoint: Viewpoint
+    """The viewpoint to go to."""
+
+
+class NewBookmark(TypedDict):
+    """A bookmark to add."""
+
+    id: NotRequired[ObjectId]
+    """Unique in its map or scene; minted when absent."""
+    name: str
+    """What people read. (at most 1024 characters)"""
+    viewpoint: Viewpoint
+    """The viewpoint to go to."""
+
+
+class BookmarkAddResult(TypedDict):
+    """What `bookmark/add` answers."""
+
+    bookmark: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class BookmarkRemoveResult(TypedDict):
+    """What `bookmark/remove` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class BookmarkMoveResult(TypedDict):
+    """What `bookmark/move` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    bookmarks: list[ObjectId]
+    """The new order."""
 
 
 ClockMode = Literal["real", "manual"]
@@ -1182,6 +1229,22 @@ LoadStatus = Union[
 ]
 """Whether the features are here."""
 
+
+class LoadResult(TypedDict):
+    """What a load has read."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    layer: NotRequired[ObjectId]
+    """The layer; absent for a map or a scene."""
+    count: int
+    """Number of layers and tables loaded, groups not counted; 1 for a layer. (at least 0)"""
+    featureCount: int
+    """Number of features in them. (at least 0)"""
+    extent: NotRequired[Envelope]
+    """Of the layer's features, in its spatial reference; absent for a table, a map and a scene."""
+
+
 LayerKind = Literal["feature", "group", "table"]
 """What a layer is.
 
@@ -1196,6 +1259,14 @@ GroupVisibilityMode = Literal["independent", "inherited", "exclusive"]
 `independent`: Each by its own visibility, where the group is visible.
 `inherited`: All, where the group is visible; their own visibility does not count.
 `exclusive`: One at a time: of those that are visible the last drawn. Making one visible hides the others.
+"""
+
+LayerRole = Literal["operational", "base", "reference"]
+"""Which list of its map or scene a layer is in.
+
+`operational`: The content of the map or scene.
+`base`: Of the basemap, below all others.
+`reference`: Of the basemap, above the operational layers.
 """
 
 
@@ -1301,6 +1372,49 @@ class LayerListResult(TypedDict):
     """
 
 
+class LayerAddResult(TypedDict):
+    """What `layer/add` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LayerAddGroupResult(TypedDict):
+    """What `layer/addGroup` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LayerAddTableResult(TypedDict):
+    """What `layer/addTable` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LayerRemoveResult(TypedDict):
+    """What `layer/remove` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LayerMoveResult(TypedDict):
+    """What `layer/move` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    layers: list[ObjectId]
+    """The list it is in now, in its new order."""
+
+
 class LayerSelectResult(TypedDict):
     """What `layer/select` answers."""
 
@@ -1310,37 +1424,11 @@ class LayerSelectResult(TypedDict):
     """How many of those that count are selected now. (at least 0)"""
 
 
-class LayerLoadResult(TypedDict):
-    """What `layer/load` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    layer: ObjectId
-    """Its id."""
-    featureCount: int
-    """How many features it has."""
-    extent: NotRequired[Envelope]
-    """Around them; absent when there is no geometry."""
-
-
 class LayerCancelLoadResult(TypedDict):
     """What `layer/cancelLoad` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
-
-
-class LayerRetryLoadResult(TypedDict):
-    """What `layer/retryLoad` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    layer: ObjectId
-    """Its id."""
-    featureCount: int
-    """How many features it has."""
-    extent: NotRequired[Envelope]
-    """Around them; absent when there is no geometry."""
 
 
 class LayerSymbolForResult(TypedDict):
@@ -1613,37 +1701,6 @@ class BasemapUpdate(TypedDict):
     """Its name. (at most 1024 characters)"""
 
 
-class Bookmark(TypedDict):
-    """A place to come back to."""
-
-    id: ObjectId
-    """Unique in its map or scene."""
-    name: str
-    """What people read."""
-    viewpoint: Viewpoint
-    """The place."""
-
-
-class NewBookmark(TypedDict):
-    """A bookmark to be made."""
-
-    id: NotRequired[ObjectId]
-    """Unique in its map or scene; minted when absent."""
-    name: str
-    """What people read. (at most 1024 characters)"""
-    viewpoint: Viewpoint
-    """The place."""
-
-
-LayerRole = Literal["operational", "base", "reference"]
-"""The part that a layer plays: which list it stands in.
-
-`operational`: What the map is about.
-`base`: Of the basemap, below all else.
-`reference`: Of the basemap, above the operational layers.
-"""
-
-
 class MapListResult(TypedDict):
     """What `map/list` answers."""
 
@@ -1655,99 +1712,6 @@ class MapListResult(TypedDict):
 
 class MapCloseResult(TypedDict):
     """What `map/close` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapAddLayerResult(TypedDict):
-    """What `map/addLayer` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapAddGroupLayerResult(TypedDict):
-    """What `map/addGroupLayer` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapAddTableResult(TypedDict):
-    """What `map/addTable` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapRemoveLayerResult(TypedDict):
-    """What `map/removeLayer` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapMoveLayerResult(TypedDict):
-    """What `map/moveLayer` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    layers: list[ObjectId]
-    """The list that it is in now, in its new order."""
-
-
-class MapAddBookmarkResult(TypedDict):
-    """What `map/addBookmark` answers."""
-
-    bookmark: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapRemoveBookmarkResult(TypedDict):
-    """What `map/removeBookmark` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class MapMoveBookmarkResult(TypedDict):
-    """What `map/moveBookmark` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    bookmarks: list[ObjectId]
-    """The new order."""
-
-
-class MapLoadResult(TypedDict):
-    """What `map/load` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    count: int
-    """How many layers and tables it has, groups not counted. (at least 0)"""
-
-
-class MapRetryLoadResult(TypedDict):
-    """What `map/retryLoad` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    count: int
-    """How many layers and tables it has, groups not counted. (at least 0)"""
-
-
-class MapCancelLoadResult(TypedDict):
-    """What `map/cancelLoad` answers."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
@@ -1998,7 +1962,7 @@ class Scene(TypedDict):
     loadStatus: LoadStatus
     """What follows from its layers and tables: failed when one has failed, which the error names; loading
     while one is; loaded when all are. Elevation sources do not count: they are opened by the command that
-    adds them, not by `scene/load`, and one that failed with its document leaves the layers, and the other
+    adds them, not by `layer/load`, and one that failed with its document leaves the layers, and the other
     sources, usable. Each has its own `loadStatus`, `scene/retryElevationSource` opens it again, and
     `scene/elevation` says where its height is missing.
     """
@@ -2170,99 +2134,6 @@ class SceneMoveElevationSourceResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     elevationSources: list[ObjectId]
     """The new order."""
-
-
-class SceneAddLayerResult(TypedDict):
-    """What `scene/addLayer` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneAddGroupLayerResult(TypedDict):
-    """What `scene/addGroupLayer` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneAddTableResult(TypedDict):
-    """What `scene/addTable` answers."""
-
-    layer: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneRemoveLayerResult(TypedDict):
-    """What `scene/removeLayer` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneMoveLayerResult(TypedDict):
-    """What `scene/moveLayer` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    layers: list[ObjectId]
-    """The list that it is in now, in its new order."""
-
-
-class SceneAddBookmarkResult(TypedDict):
-    """What `scene/addBookmark` answers."""
-
-    bookmark: ObjectId
-    """Its id."""
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneRemoveBookmarkResult(TypedDict):
-    """What `scene/removeBookmark` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-
-
-class SceneMoveBookmarkResult(TypedDict):
-    """What `scene/moveBookmark` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    bookmarks: list[ObjectId]
-    """The new order."""
-
-
-class SceneLoadResult(TypedDict):
-    """What `scene/load` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    count: int
-    """How many layers and tables it has, groups not counted. (at least 0)"""
-
-
-class SceneRetryLoadResult(TypedDict):
-    """What `scene/retryLoad` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
-    count: int
-    """How many layers and tables it has, groups not counted. (at least 0)"""
-
-
-class SceneCancelLoadResult(TypedDict):
-    """What `scene/cancelLoad` answers."""
-
-    revision: int
-    """The world's revision after this. (at least 0)"""
 
 
 class SceneElevationResult(TypedDict):

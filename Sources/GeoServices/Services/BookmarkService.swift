@@ -1,0 +1,30 @@
+// Bookmarks of maps and scenes on the wire.
+
+import GeoModel
+import GeoProtocol
+
+enum BookmarkService: BookmarkHandlers {
+  typealias Host = GeoServices.Host
+
+  static func add(_ params: BookmarkProtocol.Add.Params, in world: inout World) throws -> BookmarkProtocol.Add.Result {
+    let id = try world.addBookmark(
+      NewBookmark(id: params.id, name: params.name, viewpoint: try Wire.target(params.viewpoint)),
+      to: try Wire.content(params.map, params.scene), at: params.index)
+    return .init(bookmark: id, revision: world.revision)
+  }
+
+  static func remove(
+    _ params: BookmarkProtocol.Remove.Params, in world: inout World
+  ) throws -> BookmarkProtocol.Remove.Result {
+    try world.removeBookmark(params.bookmark, from: try Wire.content(params.map, params.scene))
+    return .init(revision: world.revision)
+  }
+
+  static func move(
+    _ params: BookmarkProtocol.Move.Params, in world: inout World
+  ) throws -> BookmarkProtocol.Move.Result {
+    let content = try Wire.content(params.map, params.scene)
+    try world.moveBookmark(params.bookmark, in: content, to: params.index)
+    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id.string))
+  }
+}

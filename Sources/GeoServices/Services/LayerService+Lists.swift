@@ -1,0 +1,62 @@
+// Layers in the lists of maps, scenes and groups, on the wire: added, moved, removed.
+
+import GeoModel
+import GeoProtocol
+
+extension LayerService {
+  static func add(_ params: LayerProtocol.Add.Params, in world: inout World) throws -> LayerProtocol.Add.Result {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addLayer(
+      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+      name: params.name, at: Wire.place(params.role, params.group, params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  static func addGroup(
+    _ params: LayerProtocol.AddGroup.Params, in world: inout World
+  ) throws -> LayerProtocol.AddGroup.Result {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addGroupLayer(
+      id: params.id.map { ID($0) }, to: content, name: params.name,
+      visibilityMode: Wire.visibilityMode(params.visibilityMode),
+      at: Wire.place(params.role, params.group, params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  static func addTable(
+    _ params: LayerProtocol.AddTable.Params, in world: inout World
+  ) throws -> LayerProtocol.AddTable.Result {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addLayer(
+      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+      name: params.name, asTable: true, at: LayerPosition(index: params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  static func remove(_ params: LayerProtocol.Remove.Params, in world: inout World) throws -> LayerProtocol.Remove.Result
+  {
+    try world.removeLayer(ID(params.layer))
+    return .init(revision: world.revision)
+  }
+
+  static func move(_ params: LayerProtocol.Move.Params, in world: inout World) throws -> LayerProtocol.Move.Result {
+    try world.moveLayer(ID(params.layer), to: Wire.place(params.role, params.group, params.index))
+    return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
+  }
+
+  /// The layer that `ifExists: "reuse"` finds; it has to be in the same map or scene.
+  private static func existing(
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: World
+  ) -> String? {
+    GeoServices.existing(world.layers, id, ifExists).flatMap { $0.container == content ? $0.id.rawValue : nil }
+  }
+}
