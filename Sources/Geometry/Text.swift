@@ -1,13 +1,7 @@
 // The one rule for comparing a client's text: by code points. Swift's `String ==` follows canonical equivalence, under which "é" as one
 // code point equals "é" as two; a change from one to the other would be lost.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 /// A client's text, equal to another that has the same code points.
 ///
