@@ -5,7 +5,7 @@ import Query
 
 /// A layer of a map or a scene.
 public struct Layer: Sendable {
-  public enum Kind: Hashable, Sendable { case feature, group, table }
+  public enum Kind: String, Hashable, Sendable { case feature, group, table }
 
   public let id: LayerID
   public var revision = 0
@@ -119,7 +119,7 @@ public struct TimeExtent: Hashable, Sendable {
 }
 
 /// How a group shows its layers.
-public enum GroupVisibilityMode: Hashable, Sendable {
+public enum GroupVisibilityMode: String, Hashable, Sendable {
   /// Each by its own visibility, where the group is visible.
   case independent
   /// All, where the group is visible; their own visibility does not count.

@@ -52,7 +52,7 @@ extension DocumentReader {
       }
       var rest = try LayerProtocol.Update.Params(from: json)
       rest.clear = nil
-      try world.restoreLayer(ID(saved.layer), try LayerService.changes(rest))
+      try world.restoreLayer(ID(saved.layer), try Wire.changes(rest.members))
       guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
       if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
       if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
