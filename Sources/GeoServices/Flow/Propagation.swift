@@ -120,20 +120,3 @@ enum Propagation {
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
   }
 }
-
-extension Host {
-  /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
-  func commit(_ step: String) {
-    world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitFollowing()
-  }
-
-  /// The same where no command could be refused: links that cannot follow are closed.
-  func propagateOrUnlink() {
-    for _ in 0...world.links.count {
-      do { return try Propagation.propagate(&world, isByTime: true) } catch {
-        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
-      }
-    }
-  }
-}
