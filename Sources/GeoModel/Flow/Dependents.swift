@@ -77,17 +77,17 @@ extension World {
   public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Dependent] {
     let dependents = currentDependents()
     guard !dependents.isEmpty else {
-      followed = recordedCount
+      propagated = recordedCount
       return []
     }
     recordEnvironmentChanges()
     recordDerived()
     let changes = recorded
-    guard followed < changes.count else { return [] }
+    guard propagated < changes.count else { return [] }
     var restored = RestoredPaths(changes)
     var due: [Dependent] = []
     var seen: Set<Dependent> = []
-    for (index, change) in changes.enumerated().dropFirst(followed) {
+    for (index, change) in changes.enumerated().dropFirst(propagated) {
       let maker = link(index)
       func add(_ dependent: Dependent) {
         if case .link(let id, let fromFirst) = dependent {
@@ -111,7 +111,7 @@ extension World {
       }
       dependents.dependents(change.event.path, add)
     }
-    followed = changes.count
+    propagated = changes.count
     return due
   }
 
@@ -124,7 +124,7 @@ extension World {
   }
 
   /// Whether a link has just come back with the step in which it was made, or with one that had taken it away: it finds what it left.
-  private func hasComeBack(_ link: Link) -> Bool { takenBack != nil && link.revision == revision }
+  private func hasComeBack(_ link: Link) -> Bool { oldestReverted != nil && link.revision == revision }
 
   /// Whether an end of a link that comes back may stand elsewhere than the link left it: one that undo leaves alone. The second end
   /// of a one-way link may have been set to something else than the first says.
@@ -135,14 +135,14 @@ extension World {
   /// Whether both ends of a link are again what they were while it stood, so that neither has to follow: the second may have been set
   /// to something else than the first says.
   private func isBack(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
-    guard let takenBack, link.revision < takenBack else { return false }
+    guard let oldestReverted, link.revision < oldestReverted else { return false }
     if !link.isTwoWay, isUndone(link.second) { return true }
     return restored.has(link.first) && restored.has(link.second)
   }
 
   /// Whether undo has brought back all that a derived property at a place follows, so that it is again what it was.
   private func isDerivedAgain(_ path: ModelPath) -> Bool {
-    guard takenBack != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
+    guard oldestReverted != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
       let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2])
     else { return false }
     return property.derivation != nil && isUndone(path)

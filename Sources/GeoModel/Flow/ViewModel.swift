@@ -120,7 +120,7 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
     guard case .value(let name) = member, let entry = before.first(where: { $0.name == name }),
       let model = world.viewModels[id]
     else { return nil }

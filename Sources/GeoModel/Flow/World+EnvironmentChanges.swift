@@ -33,7 +33,7 @@ extension World {
   }
 
   /// Everything that sees another value than when the command began.
-  func nodesSeeingAnotherEnvironment() -> [ObjectReference] { nodesSeeingAnother(since: Before(notes)) }
+  func nodesSeeingAnotherEnvironment() -> [ObjectReference] { nodesSeeingAnother(since: Before(journal)) }
 
   private func nodesSeeingAnother(since before: Before) -> [ObjectReference] {
     var before = before

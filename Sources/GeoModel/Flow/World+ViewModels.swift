@@ -144,7 +144,7 @@ extension World {
       return before
     }
     guard let before, !before.isEmpty else { return }
-    note(ValuesChanged(id: id, before: before))
+    recordUndo(ValuesChanged(id: id, before: before))
     for (name, _) in before { record(.member(ObjectReference(.viewModels, id.rawValue), name), by: origin) }
     touch(id)
   }

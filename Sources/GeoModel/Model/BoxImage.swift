@@ -16,7 +16,7 @@ extension CoordinateTransformer {
     guard var box = clipped(box, to: from) else { return [] }
     // What lies beyond the edge of a map without poles counts as lying at it: a box up to the edge goes on without end.
     let limit = PolarLimit(from, self)
-    box = limit?.held(box) ?? box
+    box = limit?.clamped(box) ?? box
     let isAtEdge = limit.map { (south: box.yMin == $0.y.lowerBound, north: box.yMax == $0.y.upperBound) }
     // Beyond the size of the world the grid might step over it.
     let largest = from.kind == .geographic ? 360 : worldLength / (from.metersPerUnit ?? 1)

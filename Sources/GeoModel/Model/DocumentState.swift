@@ -16,7 +16,7 @@ public struct DocumentState: Sendable {
   /// By file, the newest save that has written it.
   var written: [ExactText: Int] = [:]
   /// The file that a save under way gives the document, as the client named it, and that save's number.
-  var naming: (name: String, number: Int)?
+  var pendingName: (name: String, number: Int)?
 }
 
 /// Members that were read and not understood, as JSON text: they are written back.

@@ -95,18 +95,18 @@ public struct LocationSource: Sendable {
   /// The first location's timestamp; the clock's at its first start when nil.
   let startTime: Instant?
   /// Locations given so far.
-  var given = 0
-  /// While it runs: when the location numbered ``given`` is due, counted from here.
+  var emitted = 0
+  /// While it runs: when the location numbered ``emitted`` is due, counted from here.
   var resumedAt: Instant?
   public var isRunning: Bool { resumedAt != nil }
-  var givenAtResume = 0
+  var emittedAtResume = 0
   var firstTimestamp: Instant?
 
   /// Whether it has given the location at its line's end.
-  var isOver: Bool { !loops && given > 0 && Double(given - 1) * interval * velocity >= drive.length }
+  var hasEnded: Bool { !loops && emitted > 0 && Double(emitted - 1) * interval * velocity >= drive.length }
 
   /// When the next location is due, while it runs.
-  var nextDue: Instant? {
-    resumedAt?.advanced(by: Double(given - givenAtResume) * interval)
+  var nextTime: Instant? {
+    resumedAt?.advanced(by: Double(emitted - emittedAtResume) * interval)
   }
 }

@@ -47,12 +47,12 @@ public struct MovedExtent: Sendable {
   public mutating func include(_ values: inout [Double]) throws(TransformError) {
     if let latitudes {
       if !isFromDegrees { try move(&values, from: source, to: .wgs84) }
-      hold(&values, to: latitudes)
+      clamp(&values, to: latitudes)
       try move(&values, from: isFromDegrees ? source : .wgs84, to: target)
     } else {
-      if limit != nil, isFromDegrees { hold(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
+      if limit != nil, isFromDegrees { clamp(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
       try move(&values, from: source, to: target)
-      if let limit { hold(&values, to: limit.y) }
+      if let limit { clamp(&values, to: limit.y) }
     }
     for place in stride(from: 0, to: values.count, by: 2) {
       let (x, y) = (values[place], values[place + 1])
@@ -72,7 +72,7 @@ public struct MovedExtent: Sendable {
     values = positions.values
   }
 
-  private func hold(_ values: inout [Double], to range: ClosedRange<Double>) {
+  private func clamp(_ values: inout [Double], to range: ClosedRange<Double>) {
     for place in stride(from: 1, to: values.count, by: 2) {
       values[place] = min(max(values[place], range.lowerBound), range.upperBound)
     }

@@ -31,35 +31,35 @@ public struct PolarLimit: Hashable, Sendable {
   }
 
   /// A geometry in degrees without what lies beyond.
-  func held(degrees geometry: Geometry) -> Geometry { held(geometry, -Self.latitude...Self.latitude) }
+  func clamped(degrees geometry: Geometry) -> Geometry { clamped(geometry, -Self.latitude...Self.latitude) }
 
   /// A geometry in map units without what lies beyond.
-  func held(_ geometry: Geometry) -> Geometry { held(geometry, y) }
+  func clamped(_ geometry: Geometry) -> Geometry { clamped(geometry, y) }
 
   /// A place in degrees, at the edge where it lies beyond. What lies beyond the pole is none, and stays.
-  func held(degrees point: Point) -> Point {
-    abs(point.y) <= 90 ? Self.held(point, -Self.latitude...Self.latitude) : point
+  func clamped(degrees point: Point) -> Point {
+    abs(point.y) <= 90 ? Self.clamped(point, -Self.latitude...Self.latitude) : point
   }
 
   /// A place in map units, at the edge where it lies beyond.
-  func held(_ point: Point) -> Point { Self.held(point, y) }
+  func clamped(_ point: Point) -> Point { Self.clamped(point, y) }
 
-  private static func held(_ point: Point, _ range: ClosedRange<Double>) -> Point {
+  private static func clamped(_ point: Point, _ range: ClosedRange<Double>) -> Point {
     guard point.y < range.lowerBound || point.y > range.upperBound else { return point }
     return Point(x: point.x, y: min(max(point.y, range.lowerBound), range.upperBound), z: point.z)
   }
 
   /// A box in map units without what lies beyond; at an edge where it lies beyond that, or ends at it but for rounding.
-  public func held(_ box: Envelope) -> Envelope {
+  public func clamped(_ box: Envelope) -> Envelope {
     let rounding = (y.upperBound - y.lowerBound) * 1e-12
     var box = box
-    box.hold(y)
+    box.clamp(y)
     if box.yMin < y.lowerBound + rounding { box.yMin = y.lowerBound }
     if box.yMax > y.upperBound - rounding { box.yMax = y.upperBound }
     return box
   }
 
-  private func held(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
+  private func clamped(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
     guard let box = geometry.envelope, box.yMin < range.lowerBound || box.yMax > range.upperBound else {
       return geometry
     }
@@ -97,15 +97,15 @@ extension World {
       return try transformer.bounds(of: box, from: source, to: target)
     }
     var box = box
-    if try transformer.describe(source).kind == .geographic { box.hold(-PolarLimit.latitude...PolarLimit.latitude) }
+    if try transformer.describe(source).kind == .geographic { box.clamp(-PolarLimit.latitude...PolarLimit.latitude) }
     var result = try transformer.bounds(of: box, from: source, to: target)
-    result.hold(limit.y)
+    result.clamp(limit.y)
     return result
   }
 }
 
 extension Envelope {
-  fileprivate mutating func hold(_ range: ClosedRange<Double>) {
+  fileprivate mutating func clamp(_ range: ClosedRange<Double>) {
     yMin = min(max(yMin, range.lowerBound), range.upperBound)
     yMax = min(max(yMax, range.lowerBound), range.upperBound)
   }

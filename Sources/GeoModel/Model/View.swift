@@ -48,7 +48,7 @@ public enum Easing: Hashable, Sendable {
   case easeInOut
 
   /// The part of the way at a part of the time, both in 0...1. Ease in and out is the cubic 3t² - 2t³.
-  func way(at time: Double) -> Double {
+  func progress(at time: Double) -> Double {
     switch self {
     case .linear: time
     case .easeInOut: time * time * (3 - 2 * time)
@@ -102,15 +102,15 @@ public struct View: Sendable {
   }
 
   /// The place on the screen of a position in the map's reference.
-  public func place(of point: Point) -> (x: Double, y: Double) {
-    camera.place(of: point, on: screen, metersPerUnit: metersPerUnit)
+  public func screenPoint(of point: Point) -> (x: Double, y: Double) {
+    camera.screenPoint(of: point, on: screen, metersPerUnit: metersPerUnit)
   }
 
   /// The same of the nearest of a position's places, where the map goes around the world.
-  public func place(nearest point: Point) -> (x: Double, y: Double) {
+  public func screenPoint(nearest point: Point) -> (x: Double, y: Double) {
     var point = point
     if let wrap { point.x += wrap.shift(point.x, nearest: camera.x) }
-    return place(of: point)
+    return screenPoint(of: point)
   }
 
   /// The screen's corners, closed, in the map's reference.

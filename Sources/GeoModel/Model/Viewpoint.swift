@@ -130,7 +130,7 @@ extension Camera {
   }
 
   /// The place on the screen of a map position.
-  func place(of point: Point, on screen: Screen, metersPerUnit: Double) -> (x: Double, y: Double) {
+  func screenPoint(of point: Point, on screen: Screen, metersPerUnit: Double) -> (x: Double, y: Double) {
     let resolution = resolution(on: screen, metersPerUnit: metersPerUnit)
     let dx = point.x - x
     let dy = point.y - y

@@ -125,7 +125,7 @@ extension Host {
   /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
   func commit(_ step: String) {
     world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitFollowing()
+    repeat { propagateOrUnlink() } while world.commitPropagation()
   }
 
   /// The same where no command could be refused: links that cannot follow are closed.

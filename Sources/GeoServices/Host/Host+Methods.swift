@@ -110,7 +110,7 @@ extension Host {
         return result
       } catch {
         // No link keeps a step from being taken back: one that cannot follow is closed first.
-        let links = world.hasTakenBack ? Propagation.links(at: error, in: world) : []
+        let links = world.hasReverted ? Propagation.links(at: error, in: world) : []
         world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
         closed.formUnion(links)

@@ -29,7 +29,7 @@ struct Area: Sendable {
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
     moved = isOwn ? nil : try MovedExtent(from: features, to: self.reference, world.transformer)
-    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.held(envelope) }
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
       given = wrap.turns(of: envelope)
     } else if envelope.xMin > envelope.xMax {

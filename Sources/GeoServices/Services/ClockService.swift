@@ -30,7 +30,7 @@ enum ClockService: ClockHandlers {
     guard host.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = host.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = host.world.ticksDue(until: end)
+    let ticks = host.world.pendingTicks(until: end)
     guard ticks <= (host.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
     // Ticks at which nothing moves need not be carried out one by one.
     for _ in 0..<ticks {
