@@ -37,7 +37,7 @@ extension World {
   mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) {
     self[keyPath: E.registry].insert(element, at: index)
     recordUndo(Inserted(id: element.id))
-    flowHas(element)
+    addDependents(of: element)
     record(.created(element.reference))
     touch(element.id)
   }
@@ -46,7 +46,7 @@ extension World {
     guard let known = self[keyPath: E.registry][id] else { return }
     release(known.reference)
     guard let (element, index) = self[keyPath: E.registry].remove(id) else { return }
-    flowHasNot(element)
+    dropDependents(of: element)
     recordUndo(Removed(element: element, index: index))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }

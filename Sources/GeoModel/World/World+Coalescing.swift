@@ -112,7 +112,7 @@ extension World {
     guard !twice.isEmpty || !graphics.isEmpty else { return }
     let objects = Set(twice.map(\.object))
     let known = Dictionary(grouping: journal.filter { objects.contains($0.object) }, by: \.object)
-    let nodes = twice.contains { $0.member == .property(.environment) } ? Set(nodesSeeingAnotherEnvironment()) : []
+    let nodes = twice.contains { $0.member == .property(.environment) } ? Set(nodesWithChangedEnvironment()) : []
     let equal = twice.filter { path in
       let undoRecords = known[path.object] ?? []
       guard !undoRecords.contains(where: \.kind.isStructure) else { return false }

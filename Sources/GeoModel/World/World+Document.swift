@@ -60,7 +60,7 @@ extension World {
     for scope in other.environments.values {
       let values = scope.values.filter { name, value in
         guard let key = environmentKeys[EnvironmentKeyID(name)] else { return true }
-        return (try? key.accepted(value)) != nil && !other.isLost(value, of: key.definition)
+        return (try? key.accepted(value)) != nil && !other.isDangling(value, of: key.definition)
       }
       _ = other.environments.modify(scope.id) { $0.values = values }
     }
@@ -163,7 +163,7 @@ extension World {
   public mutating func restoreCamera(
     of id: ViewID, to camera: Camera, with target: ViewpointTarget?
   ) throws(ModelError) {
-    guard camera.isSound else { throw .invalidGeometry(expected: "a position with finite coordinates") }
+    guard camera.isValid else { throw .invalidGeometry(expected: "a position with finite coordinates") }
     let view = try views.require(id)
     let viewpoint =
       try target.map { (target) throws(ModelError) in try unchecked(target, in: view).1 } ?? view.viewpoint

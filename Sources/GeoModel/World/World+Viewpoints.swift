@@ -107,7 +107,7 @@ extension World {
   func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var (camera, viewpoint) = try unchecked(target, in: view)
     if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
-    guard camera.isSound else {
+    guard camera.isValid else {
       throw .invalidGeometry(
         expected:
           "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)"
@@ -125,7 +125,7 @@ extension World {
     guard scale != camera.scale else { return (camera, viewpoint) }
     var camera = camera
     if case .camera(let scene) = viewpoint {
-      let moved = try dollied(scene, to: scale / camera.scale)
+      let moved = try dollied(scene, by: scale / camera.scale)
       return (try flattened(moved, on: view.screen), .camera(moved))
     }
     camera.scale = scale
@@ -147,7 +147,7 @@ extension World {
   func checked(_ target: ViewpointTarget, in content: ViewContent) throws(ModelError) -> Viewpoint {
     let draft = try draft(over: content, screen: Screen())
     let (camera, viewpoint) = try unchecked(target, in: draft)
-    guard camera.isSound else { throw .invalidGeometry(expected: "a viewpoint with finite coordinates and scale") }
+    guard camera.isValid else { throw .invalidGeometry(expected: "a viewpoint with finite coordinates and scale") }
     return viewpoint
   }
 

@@ -1,21 +1,28 @@
-// The box around positions in another reference: of each as it is there, so that none is left out.
+// The extent of positions in another reference, from each position: transforming their box could leave some out.
 
 import Geometry
 
-/// Grows with the positions it is given.
-public struct MovedExtent: Sendable {
+/// An extent that grows with the positions included. Use it for a stream of positions in batches.
+///
+/// ```swift
+/// var extent = try ProjectedExtent(from: .wgs84, to: .webMercator, transformer)
+/// var batch = [8.54, 47.38, 13.40, 52.52]
+/// try extent.include(&batch)
+/// extent.box  // Envelope of both positions, in metres
+/// ```
+public struct ProjectedExtent: Sendable {
   private let source: SpatialReference
   private let target: SpatialReference
   private let transformer: any CoordinateTransformer
   private let limit: PolarLimit?
-  /// The latitudes that have a place near enough in a map that is no rectangle; nil for all.
+  /// Latitudes with a finite position in a target that is not cylindrical; nil for all.
   private let latitudes: ClosedRange<Double>?
   private let isFromDegrees: Bool
-  /// Whether it may cross the antimeridian: in degrees, out of a map that is in one piece there.
+  /// Whether the result may cross the antimeridian: in degrees, from a map that does not wrap there.
   private let mayCross: Bool
 
   private var whole = Envelope.none
-  /// The same with the western half behind the eastern.
+  /// The same with longitudes below 0 shifted by 360.
   private var crossing = Envelope.none
 
   public init(
@@ -30,38 +37,38 @@ public struct MovedExtent: Sendable {
     mayCross = to.kind == .geographic && WorldWrap(from, transformer) == nil
   }
 
-  /// In a geographic target `xMin > xMax` says that it crosses the antimeridian; nil while there is nothing.
+  /// The extent; nil while it is empty. In a geographic target, `xMin > xMax` means that it crosses the antimeridian.
   public var box: Envelope? {
     if whole.isNone { return nil }
     guard mayCross, crossing.width < whole.width else { return whole }
     return crossing.moved(toX: crossing.xMin, crossing.xMax > 180 ? crossing.xMax - 360 : crossing.xMax)
   }
 
-  /// The same in one piece, the long way around where ``box`` crosses the antimeridian.
+  /// The extent in one piece, which goes the long way around if ``box`` crosses the antimeridian.
   public var span: Envelope? { whole.isNone ? nil : whole }
 
-  /// Includes positions, x and y by turns; where a pole lies at infinity, no further than ``PolarLimit/latitude``.
+  /// Includes positions as alternating x and y. Latitudes are clamped if the target has poles at infinity.
   ///
   /// - Parameter values: undefined afterwards.
-  /// - Throws: when one has no place in the target; nothing is included then.
+  /// - Throws: if a position has no coordinates in the target. None is included then.
   public mutating func include(_ values: inout [Double]) throws(TransformError) {
     if let latitudes {
-      if !isFromDegrees { try move(&values, from: source, to: .wgs84) }
+      if !isFromDegrees { try transform(&values, from: source, to: .wgs84) }
       clamp(&values, to: latitudes)
-      try move(&values, from: isFromDegrees ? source : .wgs84, to: target)
+      try transform(&values, from: isFromDegrees ? source : .wgs84, to: target)
     } else {
       if limit != nil, isFromDegrees { clamp(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
-      try move(&values, from: source, to: target)
+      try transform(&values, from: source, to: target)
       if let limit { clamp(&values, to: limit.y) }
     }
-    for place in stride(from: 0, to: values.count, by: 2) {
-      let (x, y) = (values[place], values[place + 1])
+    for index in stride(from: 0, to: values.count, by: 2) {
+      let (x, y) = (values[index], values[index + 1])
       whole.include(x: x, y: y)
       if mayCross { crossing.include(x: x < 0 ? x + 360 : x, y: y) }
     }
   }
 
-  private func move(
+  private func transform(
     _ values: inout [Double], from: SpatialReference, to: SpatialReference
   ) throws(TransformError) {
     var positions = Positions(values: values)
@@ -73,8 +80,8 @@ public struct MovedExtent: Sendable {
   }
 
   private func clamp(_ values: inout [Double], to range: ClosedRange<Double>) {
-    for place in stride(from: 1, to: values.count, by: 2) {
-      values[place] = min(max(values[place], range.lowerBound), range.upperBound)
+    for index in stride(from: 1, to: values.count, by: 2) {
+      values[index] = min(max(values[index], range.lowerBound), range.upperBound)
     }
   }
 }
