@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 extension World {
   /// Conventions with which labels, popups, legends and derived properties format text for an object.

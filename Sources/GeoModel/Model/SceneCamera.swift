@@ -1,12 +1,7 @@
 // The camera of a scene, and the scale of a flat map that corresponds to it.
 
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// A position above the ellipsoid and a direction of view.
 public struct SceneCamera: Hashable, Sendable {

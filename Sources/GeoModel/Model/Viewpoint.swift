@@ -1,12 +1,7 @@
 // Viewpoints, and the arithmetic between scale, extent and screen.
 
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// What a view looks at, in the form in which it was set. Immutable.
 ///

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// The source of a value: a field, or an expression over fields.
 public enum AttributeSource: Hashable, Sendable {

@@ -1,15 +1,9 @@
 // Legends: the label of each symbol of a renderer.
 
 import Geometry
+import Platform
 import Query
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import TextFormatting
 
 /// One line of a legend.
 public struct LegendEntry: Hashable, Sendable {

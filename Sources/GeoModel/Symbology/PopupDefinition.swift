@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// The definition of a popup.
 public struct PopupDefinition: Hashable, Sendable {

@@ -1,18 +1,12 @@
 // A file that is replaced as a whole or not at all: written beside its target, synced, renamed over it.
 
 import FeatureFormats
+import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What is being saved when the process ends.
 public enum UnfinishedSaves {

@@ -1,18 +1,12 @@
 // Documents on the disk: from a path to a world, and from a world to a path. Runs on workers.
 
 import FeatureFormats
+import Files
 import GeoModel
 import Geometry
 import JSON
 import JSONRPC
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 enum DocumentFile {
   /// Bytes that a document may have.
@@ -43,7 +37,7 @@ enum DocumentFile {
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
     func failure() -> RPCError {
-      RPCError(FormatError.notReadable(path: path, reason: String(cString: strerror(errno))))
+      RPCError(FormatError.notReadable(path: path, reason: errorText()))
     }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
@@ -55,8 +49,8 @@ enum DocumentFile {
     var problem: RPCError?
     let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
       while count < buffer.count {
-        let got = Self.read(
-          descriptor, UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
+        let got = readBytes(
+          descriptor, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
         if got < 0, errno == EINTR { continue }
         if got < 0 { problem = failure() }
         guard got > 0 else { return }
@@ -65,15 +59,5 @@ enum DocumentFile {
     }
     if let problem { throw problem }
     return bytes
-  }
-
-  private static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-    #elseif canImport(Musl)
-      Musl.read(descriptor, buffer.baseAddress, buffer.count)
-    #else
-      Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-    #endif
   }
 }

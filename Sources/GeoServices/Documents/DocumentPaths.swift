@@ -2,6 +2,7 @@
 
 import Geometry
 import JSONRPC
+import Platform
 
 extension String {
   /// Everything before the last name; "/" for a name at the root, "." for a bare name.

@@ -4,19 +4,12 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 extension RPCError {
   /// A file that could not be written, by the system's error number.
   init(savingTo path: String, _ number: CInt) {
-    let reason = String(cString: strerror(number))
+    let reason = errorText(number)
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 
