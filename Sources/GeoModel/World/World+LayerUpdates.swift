@@ -72,7 +72,7 @@ extension World {
         }, count: unknown.count)
     }
     guard !changed.isEmpty else { return old.selectedCount }
-    note(Selected(id: id, ids: before))
+    recordUndo(Selected(id: id, ids: before))
     do {
       try layers.modify(id) { (layer) throws(StoreFailure) in
         try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())

@@ -127,7 +127,7 @@ struct DocumentReader {
       _ = try ViewService.create(params, in: &world)
       let id = ViewID(saved.view)
       if let position = saved.position {
-        try world.setPosition(
+        try world.restoreCamera(
           of: id,
           to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation),
           with: try params.viewpoint.map(Wire.target))

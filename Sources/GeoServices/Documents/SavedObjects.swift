@@ -90,7 +90,7 @@ struct SavedObjects {
     case .map(let id): saved.map = id.rawValue
     case .scene(let id): saved.scene = id.rawValue
     }
-    if !world.standsWhereViewpointSays(view) {
+    if !world.viewpointDeterminesCamera(view) {
       let camera = view.camera
       saved.position = .init(x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
     }

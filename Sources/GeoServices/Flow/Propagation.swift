@@ -24,7 +24,7 @@ enum Propagation {
     var waiting: [Dependent] = []
     var fired: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDue { index in made.last { $0.range.contains(index) }?.link }
+      let due = world.takeDependents { index in made.last { $0.range.contains(index) }?.link }
       var hasDerived = false
       for dependent in due {
         switch dependent {
@@ -106,7 +106,7 @@ enum Propagation {
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
     do {
-      try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+      try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
       // The client sent no value: for it the fault lies at the end that was to be written.
