@@ -73,7 +73,7 @@ extension World {
 
 extension Value {
   /// The item's id, comparable by code points.
-  fileprivate var itemKey: Text? { itemID.map(Text.init) }
+  fileprivate var itemKey: Text? { Text(itemID) }
 }
 
 private func insertionIndex(of item: String?, in list: [Value]) throws(ModelError) -> Int {

@@ -75,6 +75,10 @@ extension Bool: MemberSettable {
   }
 }
 
+extension Text: MemberReadable {
+  public var memberValue: MemberValue { .text(string) }
+}
+
 extension Int: MemberReadable {
   public var memberValue: MemberValue { .integer(self) }
 }
@@ -88,7 +92,7 @@ extension Double: MemberSettable {
 
 extension String: MemberSettable {
   public var memberValue: MemberValue { .text(self) }
-  public func differs(from other: String) -> Bool { !isWritten(as: other) }
+  public func differs(from other: String) -> Bool { Text(self) != Text(other) }
   public static func read(_ value: MemberValue, at path: String) -> String? {
     if case .text(let text) = value { text } else { nil }
   }

@@ -89,7 +89,7 @@ public struct PopupDefinition: Hashable, Sendable {
       do { try shown.check(for: schema) } catch {
         throw SymbologyError(
           .template, at: ["elements", String(index), "format"],
-          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format)
+          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format.string)
       }
     }
   }

@@ -78,8 +78,8 @@ public struct Template: Hashable, Sendable {
   }
 
   /// Parts follow from the text, so that the text alone is compared.
-  public static func == (left: Template, right: Template) -> Bool { left._text == right._text }
-  public func hash(into hasher: inout Hasher) { hasher.combine(_text) }
+  public static func == (left: Template, right: Template) -> Bool { left.text == right.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   /// Throws unless the expressions are valid for a layer with these columns. Positions refer to the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {

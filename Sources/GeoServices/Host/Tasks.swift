@@ -82,7 +82,7 @@ struct TaskRequest {
       return object
     }
     let scope = scope
-    key = meta.task?.key.map { .client(ExactText($0), scope) }
+    key = meta.task?.key.map { .client(Text($0), scope) }
     revision = key.flatMap { _ in objectNamed(by: call.method, in: call.params, of: world) }.flatMap(world.revision)
   }
 

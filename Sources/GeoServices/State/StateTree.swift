@@ -1,6 +1,7 @@
 // The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
 
 import GeoModel
+import Geometry
 import JSON
 import Query
 
@@ -230,7 +231,7 @@ enum StateTree {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
-        Object.members.first { $0.name.isWritten(as: name) }?.value(of: object, in: world).map(StateNode.init)
+        Object.members.first { Text($0.name) == Text(name) }?.value(of: object, in: world).map(StateNode.init)
       }
     }
     let id = object.id
