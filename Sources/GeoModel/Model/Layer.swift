@@ -13,7 +13,7 @@ public struct Layer: Sendable {
   public let container: ViewContent
   /// The group it lies in; nil at the top level.
   public internal(set) var group: LayerID?
-  public internal(set) var name: String
+  public internal(set) var name: Text
   public internal(set) var appearance = Appearance()
   /// Of no account for a group.
   public internal(set) var portrayal = Portrayal()
@@ -26,7 +26,7 @@ public struct Layer: Sendable {
     self.id = id
     self.container = container
     self.group = group
-    self.name = name
+    self.name = Text(name)
     self.features = features
   }
 
@@ -34,7 +34,7 @@ public struct Layer: Sendable {
     self.id = id
     self.container = container
     self.group = group
-    self.name = name
+    self.name = Text(name)
     self.grouping = grouping
   }
 

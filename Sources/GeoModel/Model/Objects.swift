@@ -116,7 +116,7 @@ public struct Overlay: Sendable {
   public var revision = 0
   public let view: ViewID
   public let reference: SpatialReference
-  public internal(set) var name: String?
+  public internal(set) var name: Text?
   public internal(set) var appearance = Appearance()
   public internal(set) var portrayal = Portrayal()
   /// Of what is selected; the environment's when nil.

@@ -1,5 +1,6 @@
 // What layers are changed in: appearance, time, how a group shows what is in it, and which features are selected.
 
+import Geometry
 import Query
 
 /// Changes to a layer; nil leaves alone.
@@ -90,7 +91,7 @@ extension World {
     try change(id) { (layer) throws(ModelError) in
       layer.appearance = try layer.appearance.applying(update.appearance)
       layer.portrayal = layer.portrayal.applying(update.portrayal ?? PortrayalUpdate(), clear: update.appearance.clear)
-      if let name = update.appearance.name { layer.name = name }
+      if let name = update.appearance.name { layer.name = Text(name) }
       if let mode = update.visibilityMode { layer.grouping?.visibilityMode = mode }
       if update.appearance.clear.contains("definitionExpression") { layer.features?.definitionExpression = nil }
       if let expression { layer.features?.definitionExpression = expression }

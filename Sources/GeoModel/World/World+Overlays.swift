@@ -14,7 +14,7 @@ extension World {
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    var overlay = Overlay(id: id, view: view, reference: info.reference, name: name)
+    var overlay = Overlay(id: id, view: view, reference: info.reference, name: Text(name))
     overlay.portrayal = overlay.portrayal.applying(portrayal, clear: [])
     overlay.selectionColor = selectionColor
     if let renderingMode { overlay.renderingMode = renderingMode }
@@ -31,7 +31,7 @@ extension World {
     try change(id) { (overlay) throws(ModelError) in
       overlay.appearance = try overlay.appearance.applying(update)
       overlay.portrayal = overlay.portrayal.applying(portrayal, clear: update.clear)
-      if let name = update.name { overlay.name = name }
+      if let name = update.name { overlay.name = Text(name) }
       if update.clear.contains("name") { overlay.name = nil }
       if let selectionColor { overlay.selectionColor = selectionColor }
       if update.clear.contains("selectionColor") { overlay.selectionColor = nil }

@@ -53,7 +53,7 @@ struct SavedObjects {
     let features = layer.features
     return .init(
       layer: layer.id.rawValue, kind: Wire.kind(layer.kind), group: layer.group?.rawValue,
-      source: features?.source.rawValue, sourceLayer: layer.schema?.name.string, name: layer.name,
+      source: features?.source.rawValue, sourceLayer: layer.schema?.name.string, name: layer.name.string,
       isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
       maxScale: layer.appearance.maxScale,
       visibilityMode: layer.grouping.map { Wire.visibilityMode($0.visibilityMode) },
@@ -113,7 +113,7 @@ struct SavedObjects {
 
   func overlay(_ overlay: Overlay) -> DocumentProtocol.SavedOverlay {
     .init(
-      overlay: overlay.id.rawValue, name: overlay.name, spatialReference: overlay.reference.definition,
+      overlay: overlay.id.rawValue, name: overlay.name?.string, spatialReference: overlay.reference.definition,
       isVisible: overlay.appearance.isVisible, opacity: overlay.appearance.opacity,
       minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
       renderer: overlay.portrayal.renderer.map(Wire.renderer), labels: Self.labels(overlay.portrayal),

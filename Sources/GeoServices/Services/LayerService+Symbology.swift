@@ -57,7 +57,7 @@ extension LayerService {
     return .init(
       revision: world.revision,
       popups: Portraying.popups(
-        rows, layer.portrayal, store.schema, name: layer.name, by: world.conventions(at: layer.reference)))
+        rows, layer.portrayal, store.schema, name: layer.name.string, by: world.conventions(at: layer.reference)))
   }
 
   static func legend(
@@ -80,10 +80,11 @@ extension LayerService {
             renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions, worker)
         } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
           try Portraying.styledLegend(
-            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
+            name: layer.name.string, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
         } else {
           try Portraying.plainLegend(
-            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale, worker)
+            name: layer.name.string, kind: kind, counts: params.includeCounts, features.store, features, scale: scale,
+            worker)
         }
       return { _ in .init(revision: revision, entries: entries) }
     }

@@ -35,7 +35,7 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let popups = Portraying.popups(
-      rows, overlay.portrayal, overlay.store.schema, name: overlay.name ?? "",
+      rows, overlay.portrayal, overlay.store.schema, name: overlay.name?.string ?? "",
       by: world.conventions(at: overlay.reference))
     return .init(revision: world.revision, popups: popups)
   }

@@ -94,7 +94,7 @@ extension StateTree {
       ("kind", { layer, _ in value(Wire.kind(layer.kind).rawValue) }),
       ("map", { layer, _ in value(Wire.ids(of: layer.container).0) }),
       ("scene", { layer, _ in value(Wire.ids(of: layer.container).1) }),
-      ("group", { layer, _ in value(layer.group?.rawValue) }), ("name", { layer, _ in value(layer.name) }),
+      ("group", { layer, _ in value(layer.group?.rawValue) }), ("name", { layer, _ in value(layer.name.string) }),
     ]) + ofAppearance.of { $0.appearance }
     + StateMembers<Layer>([("loadStatus", { layer, world in value(Wire.loadStatus(world.loadStatus(of: layer))) })])
 
@@ -179,7 +179,7 @@ extension StateTree {
 
   static let ofOverlay =
     StateMembers<Overlay>([
-      ("view", { overlay, _ in value(overlay.view.rawValue) }), ("name", { overlay, _ in value(overlay.name) }),
+      ("view", { overlay, _ in value(overlay.view.rawValue) }), ("name", { overlay, _ in value(overlay.name?.string) }),
       ("spatialReference", { overlay, _ in value(overlay.reference.definition) }),
     ]) + ofAppearance.of { $0.appearance } + ofPortrayal.of { $0.portrayal }
     + StateMembers<Overlay>([

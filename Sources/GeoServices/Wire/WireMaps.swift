@@ -68,7 +68,7 @@ extension Wire {
     return .init(
       layer: layer.id.rawValue, revision: layer.revision, kind: kind(layer.kind), map: map, scene: scene,
       group: layer.group?.rawValue, source: features?.source.rawValue, sourceLayer: layer.schema?.name.string,
-      name: layer.name, isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity,
+      name: layer.name.string, isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity,
       minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
       loadStatus: loadStatus(world.loadStatus(of: layer)), layers: layer.grouping?.layers.map(\.rawValue),
       visibilityMode: layer.grouping.map { visibilityMode($0.visibilityMode) },

@@ -92,7 +92,7 @@ enum Wire {
 
   static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
     .init(
-      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
+      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name?.string,
       spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
       opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
       renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
