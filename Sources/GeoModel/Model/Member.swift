@@ -23,7 +23,7 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
 ///
 ///     Member(.name) { $0.name } set: { $0.name = $1 }
 ///     Member(.labels, default: []) { $0.portrayal.labels } set: { $0.portrayal.labels = $1 }
-///     Member(.loadStatus, comparing: { $0.features?.loadStatus }) { .loadStatus($1.loadStatus(of: $0)) }
+///     Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue }
 public struct Member<Object: Entity>: Sendable {
   public let property: Property
   public let name: String
@@ -78,16 +78,16 @@ public struct Member<Object: Entity>: Sendable {
 
   /// A member whose value follows from other objects as well.
   ///
-  /// - Parameter own: what of the object itself decides it; a change of that is recorded.
-  init<V: MemberReadable>(
-    _ property: Property, comparing own: @escaping @Sendable (Object) -> V,
+  /// - Parameter differs: whether the object itself has become another in it; other changes are recorded where they are made.
+  init(
+    _ property: Property, differs: @escaping @Sendable (Object, Object) -> Bool,
     _ get: @escaping @Sendable (Object, World) -> MemberValue
   ) {
-    self.init(property, differs: { own($0).differs(from: own($1)) }, .derived(get))
+    self.init(property, differs: differs, .derived(get))
   }
 
-  /// A member whose changes are recorded where they are made.
-  init(recorded property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
+  /// A member that follows from contents or from other objects alone: its changes are recorded where they are made.
+  init(derived property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
     self.init(property, differs: nil, .derived(get))
   }
 

@@ -195,7 +195,7 @@ struct DocumentReader {
       try note(ObjectReference(.sources, read.source), json, saved.source(source), known)
     }
     for (map, json) in zip(world.maps.values, elements(root["maps"])) {
-      try note(map.reference, json, saved.map(map))
+      try note(map.reference, json, Wire.saved(map, world))
       try noteLayers(of: .map(map.id), json, saved)
     }
     for (scene, json) in zip(world.scenes.values, elements(root["scenes"])) {

@@ -72,7 +72,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func writeMaps(_ foreign: ForeignMembers) throws {
     layout.beginList("maps")
     for map in world.maps.values {
-      try begin(saved.map(map), foreign.objects[map.reference])
+      try begin(Wire.saved(map, world), foreign.objects[map.reference])
       try writeLayers(of: .map(map.id), foreign)
       layout.endObject()
     }

@@ -4,6 +4,7 @@ import Elevation
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 
 enum SceneService: SceneHandlers {
@@ -11,9 +12,9 @@ enum SceneService: SceneHandlers {
 
   static func create(
     _ params: SceneProtocol.Create.Params, in world: inout World
-  ) throws -> Plan<SceneProtocol.Scene> {
+  ) throws -> Plan<JSONOpaque> {
     if let scene = existing(world.scenes, params.id, params.ifExists) {
-      return TaskPlan { _ in { Wire.scene(scene, $0) } }
+      return TaskPlan { _ in { Wire.object(scene, $0) } }
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
@@ -21,9 +22,9 @@ enum SceneService: SceneHandlers {
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
         // One that was under way when this began may have come first.
-        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.scene(scene, world) }
+        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.object(scene, world) }
         let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
-        return Wire.scene(scene, world)
+        return Wire.object(scene, world)
       }
     }
   }
@@ -34,32 +35,18 @@ enum SceneService: SceneHandlers {
     return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
   }
 
-  static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> SceneProtocol.Scene {
-    Wire.scene(try world.scenes.require(ID(params.scene)), world)
+  static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.scenes.require(ID(params.scene)), world)
   }
 
   static func list(_ params: SceneProtocol.List.Params, in world: World) throws -> SceneProtocol.List.Result {
-    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.scene($0, world) })
+    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
   }
 
-  static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> SceneProtocol.Scene {
+  static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
     let id = SceneID(params.scene)
-    try world.updateContent(
-      of: .scene(id),
-      MapContentUpdate(
-        title: params.title, basemap: params.basemap.map { BasemapUpdate(name: $0.name) },
-        bookmarks: try params.bookmarks.map { try $0.map(Wire.bookmark) },
-        initialViewpoint: try params.initialViewpoint.map(Wire.target), referenceScale: params.referenceScale,
-        minScale: params.minScale, maxScale: params.maxScale,
-        backgroundColor: params.backgroundColor.flatMap { Color($0) }, clear: params.clear ?? []))
-    if let surface = params.baseSurface {
-      try world.updateSurface(
-        of: id,
-        BaseSurfaceUpdate(
-          elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled,
-          opacity: surface.opacity))
-    }
-    return Wire.scene(try world.scenes.require(id), world)
+    try world.updateContent(of: .scene(id), try Wire.changes(params.members))
+    return Wire.object(try world.scenes.require(id), world)
   }
 
   static func close(_ params: SceneProtocol.Close.Params, in world: inout World) throws -> SceneProtocol.Close.Result {

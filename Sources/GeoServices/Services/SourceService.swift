@@ -12,9 +12,9 @@ enum SourceService: SourceHandlers {
 
   static func open(
     _ params: SourceProtocol.Open.Params, in world: inout World
-  ) throws -> Plan<SourceProtocol.Source> {
+  ) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
-      return TaskPlan { _ in { _ in Wire.source(source) } }
+      return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
     try world.checkFree(id)
@@ -39,9 +39,9 @@ enum SourceService: SourceHandlers {
 
   static func openInline(
     _ params: SourceProtocol.OpenInline.Params, in world: inout World
-  ) throws -> Plan<SourceProtocol.Source> {
+  ) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
-      return TaskPlan { _ in { _ in Wire.source(source) } }
+      return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
     try world.checkFree(id)
@@ -58,14 +58,14 @@ enum SourceService: SourceHandlers {
   private static func plan(
     id: SourceID?, _ ifExists: SessionProtocol.IfExists,
     _ origin: @escaping @Sendable (FilePaths) throws -> SourceOrigin
-  ) -> Plan<SourceProtocol.Source> {
+  ) -> Plan<JSONOpaque> {
     TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
       let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
         // One that was under way when this began may have come first.
-        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.source(source) }
-        return Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
+        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.object(source, world) }
+        return Wire.object(try world.addSource(id: id, driver: driver, origin: origin, layers: layers), world)
       }
     }
   }
@@ -103,12 +103,12 @@ enum SourceService: SourceHandlers {
       reference: reference, fields: layer.fields)
   }
 
-  static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> SourceProtocol.Source {
-    Wire.source(try world.sources.require(ID(params.source)))
+  static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.sources.require(ID(params.source)), world)
   }
 
   static func list(_ params: SourceProtocol.List.Params, in world: World) throws -> SourceProtocol.List.Result {
-    .init(revision: world.revision, sources: world.sources.values.map(Wire.source))
+    .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
   }
 
   static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws -> SourceProtocol.Close.Result

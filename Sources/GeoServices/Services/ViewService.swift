@@ -9,21 +9,21 @@ import JSONRPC
 enum ViewService: ViewHandlers {
   typealias Types = Server
 
-  static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
-    if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
+  static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let view = existing(world.views, params.id, params.ifExists) { return Wire.object(view, world) }
     let view = try world.createView(
       id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
       screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
       viewpoint: try params.viewpoint.map(Wire.target))
-    return Wire.view(view)
+    return Wire.object(view, world)
   }
 
-  static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> ViewProtocol.View {
-    Wire.view(try world.views.require(ID(params.view)))
+  static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.views.require(ID(params.view)), world)
   }
 
   static func list(_ params: ViewProtocol.List.Params, in world: World) throws -> ViewProtocol.List.Result {
-    .init(revision: world.revision, views: world.views.values.map(Wire.view))
+    .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
   }
 
   static func close(_ params: ViewProtocol.Close.Params, in world: inout World) throws -> ViewProtocol.Close.Result {
@@ -31,9 +31,9 @@ enum ViewService: ViewHandlers {
     return .init(revision: world.revision)
   }
 
-  static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> ViewProtocol.View {
+  static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> JSONOpaque {
     try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
-    return Wire.view(try world.views.require(ID(params.view)))
+    return Wire.object(try world.views.require(ID(params.view)), world)
   }
 
   // MARK: Viewpoints

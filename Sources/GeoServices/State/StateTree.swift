@@ -236,13 +236,13 @@ enum StateTree {
     }
     let id = object.id
     switch object.collection {
-    case .sources: return open(world.sources[ID(id)]) { _ in ofSource }
-    case .maps: return open(world.maps[ID(id)]) { _ in ofMap }
+    case .sources: return open(world.sources[ID(id)])
+    case .maps: return open(world.maps[ID(id)])
     case .layers: return open(world.layers[ID(id)])
-    case .scenes: return open(world.scenes[ID(id)]) { _ in ofScene }
-    case .views: return open(world.views[ID(id)]) { _ in ofView }
+    case .scenes: return open(world.scenes[ID(id)])
+    case .views: return open(world.views[ID(id)])
     case .overlays: return open(world.overlays[ID(id)])
-    case .locationSources: return open(world.locationSources[ID(id)]) { _ in ofLocationSource }
+    case .locationSources: return open(world.locationSources[ID(id)])
     case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
     case .viewModels:
       guard let model = world.viewModels[ID(id)] else { return nil }
@@ -250,7 +250,7 @@ enum StateTree {
     case .bindings: return open(world.bindings[ID(id)]) { _ in ofBinding }
     case .links: return open(world.links[ID(id)]) { _ in ofLink }
     case .environmentKeys: return open(world.environmentKeys[ID(id)]) { _ in ofEnvironmentKey }
-    case .environments: return open(world.environments[ID(id)], ofEnvironment)
+    case .environments: return open(world.environments[ID(id)])
     }
   }
 

@@ -380,6 +380,12 @@ struct TextPlaces {
     for name in names {
       let method = try #require(methods[name], "there is no \(name)")
       for param in method["params"]?.array ?? [] { collect(param, of: name, [], &found) }
+      // The object's settable members are params too; some have another type there.
+      for member in method["members"]?.string.flatMap({ types[$0] })?["properties"]?.array ?? [] {
+        guard let settable = member["settable"] else { continue }
+        let type = settable == true ? member["type"] : settable
+        collect(["name": member["name"] ?? .null, "type": type ?? .null], of: name, [], &found)
+      }
     }
     return found
   }
