@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 /// A member of an object in the state tree, by its name there.
-public enum Property: String, Hashable, Sendable {
+public enum Property: String, CaseIterable, Hashable, Sendable {
   case
     values, objects, kind, map, scene, group, source, sourceLayer, name, isVisible, opacity, minScale,
     maxScale, loadStatus, layers, visibilityMode, spatialReference, geometryType, featureCount, extent,

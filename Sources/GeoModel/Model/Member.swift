@@ -28,6 +28,7 @@ public struct Member<Object: Entity>: Sendable {
   public let property: Property
   public let name: String
   public let traits: MemberTraits
+  public let shape: MemberShape
   private let read: Reading
   /// Whether two states of an object differ in it; nil for what is recorded otherwise, such as what follows from other objects.
   let differs: (@Sendable (Object, Object) -> Bool)?
@@ -42,10 +43,11 @@ public struct Member<Object: Entity>: Sendable {
   }
 
   private init(
-    _ property: Property, differs: (@Sendable (Object, Object) -> Bool)?,
+    _ property: Property, shape: MemberShape = .whole, differs: (@Sendable (Object, Object) -> Bool)?,
     _ read: Reading
   ) {
     self.property = property
+    self.shape = shape
     self.read = read
     name = property.rawValue
     traits = Object.collection.traits(of: property)
@@ -54,7 +56,7 @@ public struct Member<Object: Entity>: Sendable {
 
   /// A member that commands do not set by itself.
   init<V: MemberReadable>(_ property: Property, _ get: @escaping @Sendable (Object) -> V) {
-    self.init(property, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
+    self.init(property, shape: V.shape, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
   }
 
   /// A member that commands set.
@@ -97,6 +99,8 @@ public struct Member<Object: Entity>: Sendable {
     result.isPresent = isPresent
     return result
   }
+
+  var isSettable: Bool { put != nil }
 
   public func isMember(of object: Object) -> Bool { isPresent(object) }
 

@@ -45,8 +45,12 @@ public enum MemberValue: Sendable {
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
+/// How a member changes in deltas: as a whole, by the elements of its list, or by the members of its object.
+public enum MemberShape: Sendable { case whole, list, parts }
+
 /// A type that members have.
 public protocol MemberReadable: Sendable {
+  static var shape: MemberShape { get }
   var memberValue: MemberValue { get }
   func differs(from other: Self) -> Bool
 }
@@ -60,6 +64,10 @@ public protocol MemberSettable: MemberReadable {
   static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
 }
 
+extension MemberReadable {
+  public static var shape: MemberShape { .whole }
+}
+
 extension MemberReadable where Self: Equatable {
   public func differs(from other: Self) -> Bool { self != other }
 }
@@ -69,6 +77,7 @@ extension MemberSettable {
 }
 
 extension Optional: MemberReadable where Wrapped: MemberReadable {
+  public static var shape: MemberShape { Wrapped.shape }
   public var memberValue: MemberValue { self?.memberValue ?? .null }
   public func differs(from other: Self) -> Bool {
     switch (self, other) {
@@ -136,6 +145,7 @@ extension ID: MemberReadable {
 }
 
 extension Array: MemberReadable where Element: MemberElement {
+  public static var shape: MemberShape { .list }
   public var memberValue: MemberValue { Element.memberValue(of: self) }
   public func differs(from other: Self) -> Bool { self != other }
 }
@@ -223,6 +233,7 @@ extension Expression: MemberSettable {
 }
 
 extension Basemap: MemberSettable {
+  public static var shape: MemberShape { .parts }
   public var memberValue: MemberValue { .basemap(self) }
   public static func read(_ value: MemberValue, at path: String) -> Basemap? {
     if case .basemap(let basemap) = value { basemap } else { nil }
@@ -230,6 +241,7 @@ extension Basemap: MemberSettable {
 }
 
 extension BaseSurface: MemberSettable {
+  public static var shape: MemberShape { .parts }
   public var memberValue: MemberValue { .surface(self) }
   public static func read(_ value: MemberValue, at path: String) -> BaseSurface? {
     if case .surface(let surface) = value { surface } else { nil }

@@ -54,7 +54,9 @@ extension World {
   ///
   /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and what a viewpoint cannot be.
   public mutating func updateContent(of container: ViewContent, _ changes: [MemberChange]) throws(ModelError) {
-    if let basemap = try content(of: container).basemap, changes.contains(where: { $0.name == "basemap" && $0.value == nil }) {
+    if let basemap = try content(of: container).basemap,
+      changes.contains(where: { $0.name == "basemap" && $0.value == nil })
+    {
       for layer in basemap.baseLayers + basemap.referenceLayers { removeTree(layer) }
     }
     var resolved: [MemberChange] = []

@@ -231,7 +231,8 @@ enum StateTree {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
-        Object.members.first { Text($0.name) == Text(name) }?.value(of: object, in: world).map(StateNode.init)
+        guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
+        return member.value(of: object, in: world).map { StateNode($0, member.shape) }
       }
     }
     let id = object.id

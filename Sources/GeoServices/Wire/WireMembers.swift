@@ -147,14 +147,13 @@ extension MemberValue: JSONEncodable {
 }
 
 extension StateNode {
-  /// How a value of its type changes in deltas: as a whole, as a list, or by its members.
-  init(_ value: MemberValue) {
-    switch value {
-    case .ids(let ids): self = .ids(ids)
-    case .graphics(let store): self = .graphics(store)
-    case .bookmarks, .fields, .labels, .sourceLayers: self = .list { value.encode(to: &$0) }
-    case .basemap, .surface: self = .parts { value.encode(to: &$0) }
-    default: self = .leaf { value.encode(to: &$0) }
+  init(_ value: MemberValue, _ shape: MemberShape) {
+    switch (value, shape) {
+    case (.ids(let ids), _): self = .ids(ids)
+    case (.graphics(let store), _): self = .graphics(store)
+    case (_, .list): self = .list { value.encode(to: &$0) }
+    case (_, .parts): self = .parts { value.encode(to: &$0) }
+    case (_, .whole): self = .leaf { value.encode(to: &$0) }
     }
   }
 }
