@@ -201,5 +201,5 @@ extension Appearance {
   }
 
   /// Whether a scale is one to draw at, both ends included.
-  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
+  public func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
