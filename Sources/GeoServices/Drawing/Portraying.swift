@@ -34,11 +34,23 @@ enum Portraying {
     rows.map { row in
       let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
+<<<<<<< HEAD:Sources/GeoServices/Drawing/Portraying.swift
       // As it was given, absent members included.
       case .own(let text)? where scale == 1:
-        return .init(id: row.id, symbol: Wire.keptSymbol(text.text), selectionColor: selected)
+        return .init(id: row.id, symbol: Wire.keptSymbol(text.string), selectionColor: selected)
       case let drawn?:
         return .init(id: row.id, symbol: drawn.evaluated(scale: scale).map(Wire.symbol), selectionColor: selected)
+=======
+      case .own(let symbol)?:
+        let text = symbol.string
+        let own = Wire.keptSymbol(text)
+        if scale != 1, let own, let symbol = try? Wire.symbol(own) {
+          return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
+        }
+        return .init(id: row.id, symbol: own, selectionColor: selected)
+      case .made(let symbol)?:
+        return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
+>>>>>>> lead:Sources/GeoServices/Services/Portraying.swift
       case nil: return .init(id: row.id)
       }
     }
@@ -68,8 +80,13 @@ enum Portraying {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
+<<<<<<< HEAD:Sources/GeoServices/Drawing/Portraying.swift
       try visit(store, layer, isCancelled) { row in
         if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
+=======
+      try visit(store, layer, worker) { row in
+        if row.symbol == nil, let place = bound.index(of: row) { counts[place] += 1 }
+>>>>>>> lead:Sources/GeoServices/Services/Portraying.swift
       }
       return counts
     }
@@ -129,7 +146,7 @@ enum Portraying {
     _ store: FeatureStore, _ layer: LayerFeatures?, _ isCancelled: () -> Bool, _ body: (FeatureRow) -> Void
   ) throws {
     var visited = 0
-    if let layer, !layer.showsAll {
+    if let layer, !layer.isUnfiltered {
       let rows = store.rowsInDrawingOrder()
       for start in stride(from: 0, to: rows.count, by: 1024) {
         if isCancelled() { throw CancellationError() }

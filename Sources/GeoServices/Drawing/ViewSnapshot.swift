@@ -47,7 +47,7 @@ struct ViewSnapshot: Sendable {
       groups[id] = (stratum, opacity)
       guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
       return DrawnLayer(
-        object: layer.reference, name: "\(layer.name)", stratum: stratum, opacity: opacity,
+        object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
         reference: layer.schema?.reference ?? .wgs84,
         symbolScale: world.symbolScale(of: layer, at: view.camera.scale), store: store, features: features,
         symbols: layer.boundSymbols(store), layer.portrayal, at: view.camera.scale, in: world)
@@ -60,7 +60,7 @@ struct ViewSnapshot: Sendable {
         overlay.appearance.shows(at: view.camera.scale)
       else { return nil }
       return DrawnLayer(
-        object: overlay.reference, name: overlay.name.map { "\($0)" } ?? "", stratum: .overlay,
+        object: overlay.reference, name: overlay.name ?? "", stratum: .overlay,
         opacity: overlay.appearance.opacity, reference: overlay.reference, symbolScale: world.symbolScale(of: overlay),
         store: overlay.store, features: nil, symbols: overlay.boundSymbols, overlay.portrayal, at: view.camera.scale,
         in: world)

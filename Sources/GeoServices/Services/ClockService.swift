@@ -32,7 +32,7 @@ enum ClockService: ClockHandlers {
     guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = client.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = client.world.ticksDue(until: end)
+    let ticks = client.world.pendingTicks(until: end)
     guard ticks <= (client.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
     // Ticks at which nothing moves need not be carried out one by one.
     for _ in 0..<ticks {

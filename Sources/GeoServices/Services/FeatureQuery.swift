@@ -170,7 +170,7 @@ struct FeatureQuery: Sendable {
     try orderBy.enumerated().map { place, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(place)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/params/orderBy/\(place)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }
@@ -190,7 +190,7 @@ struct FeatureQuery: Sendable {
 
   // MARK: What is asked of each
 
-  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
+  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
   /// Those that count, by what the layer shows and what is asked for.
   private func wanted(_ rows: [UInt32], _ part: WorkShare) throws -> [UInt32] {

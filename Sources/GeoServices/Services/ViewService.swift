@@ -127,7 +127,7 @@ enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision,
       points: moved.points.map { point in
-        let place = view.place(nearest: point)
+        let place = view.screenPoint(nearest: point)
         return .init(x: place.x, y: place.y)
       })
   }
