@@ -34,23 +34,11 @@ enum Portraying {
     rows.map { row in
       let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
-<<<<<<< HEAD:Sources/GeoServices/Drawing/Portraying.swift
       // As it was given, absent members included.
       case .own(let text)? where scale == 1:
         return .init(id: row.id, symbol: Wire.keptSymbol(text.string), selectionColor: selected)
       case let drawn?:
         return .init(id: row.id, symbol: drawn.evaluated(scale: scale).map(Wire.symbol), selectionColor: selected)
-=======
-      case .own(let symbol)?:
-        let text = symbol.string
-        let own = Wire.keptSymbol(text)
-        if scale != 1, let own, let symbol = try? Wire.symbol(own) {
-          return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
-        }
-        return .init(id: row.id, symbol: own, selectionColor: selected)
-      case .made(let symbol)?:
-        return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
->>>>>>> lead:Sources/GeoServices/Services/Portraying.swift
       case nil: return .init(id: row.id)
       }
     }
@@ -80,13 +68,8 @@ enum Portraying {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
-<<<<<<< HEAD:Sources/GeoServices/Drawing/Portraying.swift
       try visit(store, layer, isCancelled) { row in
-        if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
-=======
-      try visit(store, layer, worker) { row in
         if row.symbol == nil, let place = bound.index(of: row) { counts[place] += 1 }
->>>>>>> lead:Sources/GeoServices/Services/Portraying.swift
       }
       return counts
     }
