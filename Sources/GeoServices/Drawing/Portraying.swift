@@ -16,9 +16,8 @@ enum Portraying {
       if let row = store.feature(id: id) {
         rows.append(row)
       } else {
-        let failure = Failure(
-          kind: ErrorKind.unknownId.rawValue, message: "There is no \(noun) \(id).", expected: "the id of a \(noun)")
-        missing.append(ItemError(index: place, failure: failure))
+        let failure = Failure(.unknownId, "There is no \(noun) \(id).", expected: "the id of a \(noun)")
+        missing.append(ItemError(index: place, .failure(failure)))
       }
     }
     guard missing.isEmpty else { throw ModelError.items(Array(missing.prefix(100)), count: missing.count) }
