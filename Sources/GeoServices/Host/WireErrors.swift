@@ -7,6 +7,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Query
 
 extension RPCError {
   init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
@@ -27,14 +28,14 @@ extension RPCError {
         fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
         path: path(fault.error), expected: fault.error.expected)
     case let error as ModelError where error.unknown != nil:
-      self.init(error)
+      self.init(error, at: prefix)
       if let root, let (noun, id) = error.unknown {
         self.path = Self.place(of: id, noun, in: root).map { "\(prefix)/\($0)" }
       }
     case let error as SymbologyError: self.init(error, at: prefix)
     case ModelError.symbology(let error): self.init(error, at: prefix)
     case ModelError.flow(let error): self.init(error, in: root, at: prefix)
-    case let error as ModelError: self.init(error)
+    case let error as ModelError: self.init(error, at: prefix)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
     case let error as ElevationError: self.init(error)
@@ -56,7 +57,8 @@ extension RPCError {
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
-  init(_ error: ModelError) {
+  /// - Parameter prefix: what the error's paths start from.
+  init(_ error: ModelError, at prefix: String = "/params") {
     switch error {
     case .unknownID(let collection, let id):
       self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
@@ -65,13 +67,13 @@ extension RPCError {
     case .unknownItem(let noun, let id):
       self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".").with("id", id)
     case .idRepeated(let id, let path):
-      self = RPCError(.idExists, "\"\(id)\" stands in the list twice.", path: path).with("id", id)
+      self = RPCError(.idExists, "\"\(id)\" stands in the list twice.", path: prefix + path).with("id", id)
     case .cycle(let cycle):
-      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would lie in itself.", path: "/params/group")
+      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would lie in itself.", path: prefix + "/group")
         .with("paths", json: Self.json(cycle.map { "/layers/\($0)" }))
     case .tooDeeplyNested(let limit):
       self.init(
-        .invalidParams, "Groups lie in one another at most \(limit) deep.", path: "/params/group",
+        .invalidParams, "Groups lie in one another at most \(limit) deep.", path: prefix + "/group",
         expected: "a group with fewer than \(limit) around it")
     case .wrongKind(let id, let kind, let expected):
       self = RPCError(
@@ -79,17 +81,17 @@ extension RPCError {
       ).with("id", id).with("found", Self.name(of: kind))
     case .noGeometry(let name):
       self.init(
-        .noGeometry, "\"\(name)\" has no geometry.", path: "/params/sourceLayer", expected: "a layer with geometry")
-    case .expression(let error, let path): self.init(error, at: path)
+        .noGeometry, "\"\(name)\" has no geometry.", path: prefix + "/sourceLayer", expected: "a layer with geometry")
+    case .expression(let error, let path): self.init(error, at: prefix + path)
     case .cameraNeedsScene:
       self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
       self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
         "revision", revision)
     case .unknownMember(let name, let allowed):
-      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: "/params/clear", expected: Self.list(allowed))
+      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: prefix + "/clear", expected: Self.list(allowed))
     case .indexOutOfRange(let count):
-      self = RPCError(.indexOutOfRange, "There are only \(count).", path: "/params/index").with("count", count)
+      self = RPCError(.indexOutOfRange, "There are only \(count).", path: prefix + "/index").with("count", count)
     case .invalidScaleRange:
       self.init(
         .invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
@@ -100,39 +102,39 @@ extension RPCError {
       self = RPCError(
         .unknownSourceLayer,
         name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
-        path: "/params/sourceLayer", expected: Self.list(available)
+        path: prefix + "/sourceLayer", expected: Self.list(available)
       ).with("available", json: Self.json(available))
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" has to be loaded first.")
     case .noTime(let id):
-      self = RPCError(.noTime, "Nothing says when the features of \"\(id)\" are.", path: "/params/timeExtent").with(
+      self = RPCError(.noTime, "Nothing says when the features of \"\(id)\" are.", path: prefix + "/timeExtent").with(
         "id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
     case .tooManyTicks:
       self.init(.tooManyTicks, "More than a million ticks would come due, or 100,000 while something moves.")
     case .oneOf(let names):
       self.init(
-        .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: "/params",
+        .invalidParams, "Exactly one of \(Self.list(names)) has to be there.", path: prefix,
         expected: "exactly one of \(Self.list(names))")
     case .unknownField(let name, let available, let path):
-      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path)
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: prefix + path)
         .with("available", json: Self.json(available))
     case .wrongFieldType(let name, let found, let expected, let path):
-      self.init(wrongField: name, found: found.rawValue, expected: expected, at: path)
+      self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
     case .items(let items, let count):
       self = RPCError(.invalidItems, "\(count) of the items are bad; nothing was changed.")
         .with("items", json: Self.json(items)).with("count", count)
     case .columnLengths(let expected, let found, let column):
       self.init(
-        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "/params/\(column)",
+        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "\(prefix)/\(column)",
         expected: "\(expected) values")
     case .nothingToUndo: self.init(.nothingToUndo, "There is nothing more to undo.")
     case .nothingToRedo: self.init(.nothingToRedo, "There is nothing more to redo.")
     case .editInProgress: self.init(.editInProgress, "An edit is under way: end or cancel it first.")
     case .noEdit: self.init(.noEdit, "No edit is under way.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be taken back; it can be ended.")
-    case .symbology(let error): self.init(error, at: "/params")
-    case .flow(let error): self.init(error, in: nil, at: "/params")
+    case .symbology(let error): self.init(error, at: prefix)
+    case .flow(let error): self.init(error, in: nil, at: prefix)
     case .failed(let failure): self.init(failure)
     }
   }
@@ -141,8 +143,6 @@ extension RPCError {
   init(_ fault: ModelError, ofLayer id: LayerID) {
     let place = ModelPath(ObjectReference(.layers, id.rawValue)).description
     self = RPCError(fault, in: nil, at: place) ?? .internalError("\(fault)")
-    // Errors of the model name params.
-    if let path, path.hasPrefix("/params/") { self.path = place + path.dropFirst("/params".utf8.count) }
   }
 
   /// A stored failure, as it was.
@@ -188,10 +188,11 @@ extension RPCError {
   private static func json(_ items: [ItemError]) -> String {
     var writer = JSONWriter(capacity: 256)
     writer.array(items) { item, writer in
+      let failure = item.failure
       ErrorsProtocol.ItemFailure(
-        index: item.index, kind: item.failure.kind.string, message: item.failure.message.string,
-        path: item.failure.path?.string,
-        expected: item.failure.expected?.string
+        index: item.index, kind: failure.kind.string, message: failure.message.string,
+        path: failure.path?.string,
+        expected: failure.expected?.string
       ).encode(to: &writer)
     }
     return writer.string
@@ -205,6 +206,42 @@ extension ModelError {
     case .unknownID(let collection, let id): (collection.noun, id)
     case .unknownItem(let noun, let id): (noun, id)
     default: nil
+    }
+  }
+}
+
+extension ItemError {
+  /// The reason in the wire's words.
+  var failure: Failure {
+    switch reason {
+    case .failure(let failure): failure
+    case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
+    case .store(let error): Failure(error)
+    }
+  }
+}
+
+extension Failure {
+  /// For a status or an item.
+  init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
+    self.init(kind: kind.rawValue, message: message, path: path, expected: expected)
+  }
+
+  fileprivate init(_ error: StoreError) {
+    switch error {
+    case .idOutOfRange(let id):
+      self.init(.invalidParams, "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+    case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
+    case .idRepeated(let id): self.init(.idExists, "\(id) stands in the request twice", path: "/id")
+    case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
+    case .noIDsLeft: self.init(.invalidParams, "there are no ids left to mint")
+    case .tooManyRows: self.init(.invalidParams, "an overlay takes no more graphics")
+    case .tooManyColumns(let limit):
+      self.init(.invalidParams, "an overlay takes at most \(limit) different attribute names")
+    case .textTooLarge(let column):
+      self.init(.invalidParams, "more than 4 GiB of text", path: "/attributes/\(column)")
+    case .lengthMismatch(let expected, let found):
+      self.init(.columnLengths, "\(expected) rows, but \(found)")
     }
   }
 }

@@ -54,7 +54,7 @@ struct FeatureQuery: Sendable {
     }
     let schema = store.schema
     let asked = try question.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/params/whereClause")
+      try Expression.condition(text, over: schema, at: "/whereClause")
     }
     condition = asked?.1
     let layerTime = layer?.time
@@ -170,7 +170,7 @@ struct FeatureQuery: Sendable {
     try orderBy.enumerated().map { place, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name.string), path: "/params/orderBy/\(place)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(place)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }
