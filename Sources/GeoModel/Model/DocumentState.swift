@@ -7,7 +7,7 @@ public struct DocumentState: Sendable {
   /// Its file, absolute; nil before it is first saved.
   public internal(set) var path: String?
   /// Members of the file that only newer versions know.
-  public internal(set) var foreign = ForeignMembers()
+  public internal(set) var unknownMembers = UnknownMembers()
   /// Which document of the session it is: what was begun for an earlier one no longer concerns it.
   var number = 0
   /// The newest save that has been noted.
@@ -20,7 +20,7 @@ public struct DocumentState: Sendable {
 }
 
 /// Members that were read and not understood, as JSON text: they are written back.
-public struct ForeignMembers: Sendable {
+public struct UnknownMembers: Sendable {
   /// One object of the file.
   public struct Object: Sendable {
     /// As it was read, without the objects that lie in it.

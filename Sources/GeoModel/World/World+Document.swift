@@ -4,7 +4,7 @@ import Geometry
 
 extension World {
   /// Closes all of the model and forgets history: an empty document begins.
-  public mutating func beginDocument() { become(nil, path: nil, ForeignMembers()) }
+  public mutating func beginDocument() { become(nil, path: nil, UnknownMembers()) }
 
   /// Closes all of the model and takes over what another world holds, under the same ids.
   ///
@@ -13,8 +13,8 @@ extension World {
   ///   - path: the document's file, absolute.
   ///   - saves: how many saves had begun before it was read. Where a later one has written the file, nobody knows which was read.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
-    become(other, path: path, foreign)
+  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers, after saves: Int) {
+    become(other, path: path, unknown)
     if document.written[ExactText(path)] ?? 0 > saves { noteForeignSave() }
   }
 
@@ -26,7 +26,7 @@ extension World {
     recordHistory(since: before)
   }
 
-  private mutating func become(_ other: World?, path: String?, _ foreign: ForeignMembers) {
+  private mutating func become(_ other: World?, path: String?, _ unknown: UnknownMembers) {
     let before = history.state
     // Nothing of it is undone.
     isStep = false
@@ -40,7 +40,7 @@ extension World {
     document.number += 1
     // A save of the old one names this one no more.
     document.naming = nil
-    document.foreign = foreign
+    document.unknownMembers = unknown
     setPath(path)
     recordHistory(since: before)
   }

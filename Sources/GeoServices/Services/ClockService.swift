@@ -1,14 +1,14 @@
-// The clock on the wire.
+// Handlers of `clock/*`.
 
 import GeoModel
 import GeoProtocol
 
 enum ClockService: ClockHandlers {
   typealias Host = GeoServices.Host
-  /// More ticks in one advance would hold up everything else.
-  private static let mostTicks = 1_000_000
-  /// The same while something moves.
-  private static let mostMovingTicks = 100_000
+  /// The most ticks of one advance, which blocks the loop.
+  private static let maxTicks = 1_000_000
+  /// The most ticks while something is animated: each tick then updates and publishes.
+  private static let maxAnimatedTicks = 100_000
 
   static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result {
     let clock = host.world.clock
@@ -31,8 +31,8 @@ enum ClockService: ClockHandlers {
     let end = host.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
     let ticks = host.world.ticksDue(until: end)
-    guard ticks <= (host.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
-    // Ticks at which nothing moves need not be carried out one by one.
+    guard ticks <= (host.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
+    // Ticks without animation have no effect and are skipped at once.
     for _ in 0..<ticks {
       guard host.world.isMoving else { break }
       host.world.begin(origin: .animation)

@@ -35,7 +35,7 @@ enum Portraying {
       switch bound.symbol(of: row) {
       case .own(let symbol)?:
         let text = symbol.text
-        let own = Wire.keptSymbol(text)
+        let own = Wire.storedSymbol(text)
         if scale != 1, let own, let symbol = try? Wire.symbol(own) {
           return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
         }

@@ -1,4 +1,4 @@
-// The session about itself.
+// Handlers of `session/*`, and the lifecycle: `initialize` and `shutdown`.
 
 import GeoModel
 import GeoProtocol
@@ -44,9 +44,9 @@ enum SessionService: SessionHandlers {
 }
 
 extension Host {
-  /// What the protocol's own methods need beyond handlers.
+  /// Registers `rpc.discover`, and an echo that returns unknown members as well.
   func registerDiscovery() {
-    // Every member comes back, known or not.
+
     router.on("session/echo") { call in .aside(call.params) }
     router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }
@@ -63,7 +63,7 @@ extension Host {
   }
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
-    // Other protocols' clients say hello with members of their own; only ours are read, and those liberally.
+    // LSP clients send members of their own: members that are not read here are ignored.
     let params = call.params
     if params["protocolVersions"].isPresent {
       let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }

@@ -1,4 +1,4 @@
-// Labels, popups and legends on the wire.
+// Converts labels, popups and legends between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSON
 import Query
 
 extension Wire {
-  // MARK: In
+  // MARK: From the wire
 
   static func portrayal(
     _ renderer: SymbologyProtocol.Renderer?, _ labels: [SymbologyProtocol.LabelDefinition]?, _ labelsEnabled: Bool?,
@@ -24,19 +24,19 @@ extension Wire {
 
   static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
     var result: [LabelDefinition] = []
-    for (place, each) in labels.enumerated() {
-      result.append(try within(String(place)) { () throws(SymbologyError) in try label(each) })
+    for (index, each) in labels.enumerated() {
+      result.append(try within(String(index)) { () throws(SymbologyError) in try label(each) })
     }
     return result
   }
 
   private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {
-    var words = TextSymbol()
+    var textSymbol = TextSymbol()
     if let symbol = label.symbol {
       guard case .text(let text) = try self.symbol(symbol) else {
         throw SymbologyError(.form, at: ["symbol", "type"], expected: "\"text\"", found: "another type of symbol")
       }
-      words = text
+      textSymbol = text
     }
     if let far = label.minScale, let near = label.maxScale, far <= near {
       throw SymbologyError(
@@ -51,7 +51,7 @@ extension Wire {
       condition = read
     }
     return LabelDefinition(
-      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: words,
+      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: textSymbol,
       minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
       priority: label.priority)
   }
@@ -63,9 +63,9 @@ extension Wire {
     }
     guard let lines = popup.elements else { return PopupDefinition(title: title) }
     var elements: [PopupDefinition.Element] = []
-    for (place, each) in lines.enumerated() {
+    for (index, each) in lines.enumerated() {
       elements.append(
-        try within("elements", String(place)) { () throws(SymbologyError) in
+        try within("elements", String(index)) { () throws(SymbologyError) in
           try PopupDefinition.Element(
             source: try source(each.field, each.expression), label: each.label, format: each.format)
         })
@@ -73,7 +73,7 @@ extension Wire {
     return PopupDefinition(title: title, elements: elements)
   }
 
-  // MARK: Out
+  // MARK: To the wire
 
   static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
     .init(
@@ -92,7 +92,7 @@ extension Wire {
 
   static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
     var symbol = label.symbol
-    if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
+    if case .text(let scaled) = Symbol.text(symbol).scaled(by: scale) { symbol = scaled }
     return .init(
       id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
