@@ -36,31 +36,38 @@ let package = Package(
     .target(name: "CPROJ"),
     .target(name: "CGDAL"),
 
+    // The system.
+    library("Platform"),
+    library("Files", ["Platform"]),
+    library("Calendar", ["Platform"]),
+    library("TextFormatting", ["Calendar", "Platform"]),
+
     // The wire.
-    library("JSON", ["CJansson"]),
-    library("JSONRPC", ["JSON", logging] + nio),
+    library("JSON", ["CJansson", "Platform"]),
+    library("JSONRPC", ["JSON", "Platform", logging] + nio),
     library("GeoProtocol", ["JSON"]),
 
     // The model.
-    library("Geometry"),
-    library("Query", ["Geometry", collections]),
-    library("GeoModel", ["Geometry", "Query", collections]),
+    library("Geometry", ["Platform"]),
+    library("Query", ["Geometry", "Calendar", "TextFormatting", "Platform", collections]),
+    library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections]),
 
     // One wrapper a native concern.
     library("Projection", ["Geometry", "CPROJ"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
-    library("FeatureFormats", ["Geometry", "CGDAL"]),
-    library("Elevation", ["Geometry", "CGDAL"]),
+    library("FeatureFormats", ["Geometry", "Files", "Platform", "CGDAL"]),
+    library("Elevation", ["Geometry", "Files", "CGDAL"]),
 
     // The server.
     library(
       "GeoServices",
       [
-        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "FeatureFormats", "Elevation", logging,
+        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "FeatureFormats", "Elevation", "Files",
+        "Calendar", "TextFormatting", "Platform", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "GeoModel", "Geometry", "JSONRPC", "Projection", logging],
+      dependencies: ["GeoServices", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging],
       swiftSettings: strict,
       // Half of a start would be relocations: addresses are fixed when the server is linked.
       linkerSettings: [
@@ -68,16 +75,19 @@ let package = Package(
           ["-Xclang-linker", "-no-pie", "-Xlinker", "--no-export-dynamic"],
           .when(platforms: [.linux], configuration: .release))
       ]),
-    .executableTarget(name: "protocol-gen", dependencies: ["JSON"], swiftSettings: strict),
+    .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("JSONTests", ["JSON"]),
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
-    tests("QueryTests", ["Query", "Geometry", "TestSupport"]),
+    tests("CalendarTests", ["Calendar", "TestSupport"]),
+    tests("QueryTests", ["Query", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
     tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
-    tests("NativeTests", ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "TestSupport"]),
+    tests(
+      "NativeTests",
+      ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "Files", "TestSupport"]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(
       "ConformanceTests",

@@ -1,5 +1,6 @@
 // Heights from a raster file: what one is, what a sample says, and why a file gives none.
 
+import Files
 import Geometry
 
 /// What a surface says of one position. 0 is a height, never "unknown".

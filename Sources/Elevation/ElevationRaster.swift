@@ -1,5 +1,6 @@
 // Many samples of one raster: points are brought together by tile, so that each tile is read once.
 
+import Files
 import Geometry
 import Synchronization
 

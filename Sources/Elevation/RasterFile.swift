@@ -1,7 +1,9 @@
 // GDAL's hold on a raster: opening within the policy, and reading windows of heights in metres.
 
 import CGDAL
+import Files
 import Geometry
+import Platform
 
 /// An open raster file.
 ///

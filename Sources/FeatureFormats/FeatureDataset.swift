@@ -1,7 +1,9 @@
 // Opening a source: what is refused, which driver reads it, and the order in which everything is given back.
 
 import CGDAL
+import Files
 import Geometry
+import Platform
 
 /// An open source; it lives inside ``with(_:_:_:_:progress:body:)`` alone.
 struct FeatureDataset: ~Copyable {

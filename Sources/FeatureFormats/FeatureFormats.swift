@@ -1,5 +1,6 @@
 // What the rest of the server knows of vector files: their formats, what is in them, and why one was not read.
 
+import Files
 import Geometry
 
 /// A format that can be read, by the name of its GDAL driver.

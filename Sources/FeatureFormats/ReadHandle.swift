@@ -1,14 +1,8 @@
 // One open file as GDAL reads it: each read asks whether to go on and tells how far it is.
 
+import Files
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 /// A file, or bytes, with a place to read at. Used by one thread, as GDAL uses its files.
 final class ReadHandle {
@@ -43,7 +37,7 @@ final class ReadHandle {
     guard descriptor >= 0 else { return nil }
     // What is open is checked, not the name, which may have been pointed elsewhere meanwhile.
     guard let identity = FileIdentity(descriptor: descriptor), identity.kind == .regular,
-      let real = Self.path(of: descriptor) ?? realPath(path), session.policy.allows(realPath: real)
+      let real = realPath(ofDescriptor: descriptor) ?? realPath(path), session.policy.allows(realPath: real)
     else {
       close(descriptor)
       return nil
@@ -55,17 +49,6 @@ final class ReadHandle {
 
   deinit {
     if case .file(let descriptor) = storage { close(descriptor) }
-  }
-
-  /// The real path of an open file, where the system tells it.
-  private static func path(of descriptor: Int32) -> String? {
-    #if canImport(Darwin)
-      var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN))
-      guard fcntl(descriptor, F_GETPATH, &buffer) == 0 else { return nil }
-      return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
-    #else
-      return realPath("/proc/self/fd/\(descriptor)")
-    #endif
   }
 
   /// Bytes read, fewer than asked for at the end, on a fault, or once the call is cancelled.

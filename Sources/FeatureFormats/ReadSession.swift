@@ -1,5 +1,6 @@
 // One call's hold on GDAL's reads: what it may open, how far it got, whether to go on, and whether the files stayed.
 
+import Files
 import Geometry
 import Synchronization
 

@@ -1,15 +1,9 @@
 // GDAL's file system callbacks: how every read of its drivers comes through us, so that it can be measured and stopped.
 
 import CGDAL
+import Files
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 typealias GDAL = UnsafePointer<cgdal_functions>
 

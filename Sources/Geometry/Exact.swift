@@ -1,13 +1,7 @@
 // What makes texts equal in the model: that they are written alike. Swift's `==` is more than that: it takes an e with an accent as
 // one code point and as two for equal, and what a client gave would be kept for what it gives now.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 extension String {
   /// Whether both are written alike, by their code points.

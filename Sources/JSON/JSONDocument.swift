@@ -1,12 +1,7 @@
 // The owner of one parsed text: everything read from it lives as long as this object.
 
 import CJansson
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Bounds on what one text may hold.
 public struct JSONLimits: Sendable {

@@ -1,10 +1,6 @@
 // The writer: values straight into one growing buffer, which is what goes out on the wire.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Something that can be written as one JSON value.
 public protocol JSONEncodable {

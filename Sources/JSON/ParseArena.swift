@@ -4,13 +4,8 @@
 // the holes that short-lived trees left between long-lived objects slowed it further.
 
 import CJansson
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The memory of one document. Filled by one thread while it parses; afterwards only given back.
 struct ParseArena: ~Copyable {

@@ -1,11 +1,7 @@
 // Cuts a stream of bytes into messages. It keeps no bytes, only where it stands, so that its cost is linear however the
 // bytes arrive.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// The two ways of telling one message from the next.
 public enum Framing: String, Sendable {

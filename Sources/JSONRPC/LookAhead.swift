@@ -1,12 +1,7 @@
 // Cancels that overtake: while a large message is parsed, what waits behind it is looked through for them.
 
 import JSON
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// The look through the waiting input, and what it found.
 struct LookAhead {

@@ -1,12 +1,7 @@
 // Which handler answers which method. Looked up by the bytes of the name, so that no string is made for a request.
 
 import JSON
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Runs one request, on the loop, to its end; or takes a ``PendingReply`` and returns ``Reply/later``.
 ///

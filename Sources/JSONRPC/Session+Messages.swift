@@ -1,12 +1,7 @@
 // What a message is, and who deals with it.
 
 import JSON
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Whether the bytes, of which there are as many, are those of `word`.
 @inline(__always)

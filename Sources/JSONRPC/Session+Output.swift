@@ -1,12 +1,7 @@
 // The way out: frames are written in place, and leave only when the last ones have gone, so that it is known what is unread.
 
 import JSON
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 extension Session {
   /// The longest header: its name, ten digits, two line ends. It ends in a line end, behind which the writer puts no comma.

@@ -1,14 +1,9 @@
 // The command line, by hand: a parser library would cost as much as the rest of the start.
 
-import Geometry
+import Files
 import JSONRPC
 import Logging
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 struct Flags {
   static let version = "0.1.0"
@@ -77,7 +72,7 @@ struct Flags {
   /// The real path of a directory. One that is not there is refused now: a server that opens nothing would only puzzle later.
   private static func directory(_ name: String) -> String {
     guard let path = realPath(name), let identity = FileIdentity(path: path) else {
-      leave("geomodel-server: --allow-dir \(name): \(String(cString: strerror(errno)))\n", code: 66, on: 2)
+      leave("geomodel-server: --allow-dir \(name): \(errorText())\n", code: 66, on: 2)
     }
     guard identity.kind == .directory else {
       leave("geomodel-server: --allow-dir \(name): it is no directory\n", code: 66, on: 2)
@@ -91,7 +86,7 @@ struct Flags {
 
   static func leave(_ text: String, code: Int32, on descriptor: CInt) -> Never {
     var text = text
-    text.withUTF8 { bytes in _ = write(descriptor, bytes.baseAddress, bytes.count) }
+    _ = text.withUTF8 { writeBytes(descriptor, UnsafeRawBufferPointer($0)) }
     exit(code)
   }
 }

@@ -1,10 +1,6 @@
 // The tool's file access: reading the definition, writing or comparing what was generated.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 enum Files {
   struct Failure: Error, CustomStringConvertible {
@@ -12,7 +8,7 @@ enum Files {
   }
 
   static func read(_ path: String) throws(Failure) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { throw Failure(description: "\(path): \(reason())") }
+    guard let file = fopen(path, "rb") else { throw Failure(description: "\(path): \(errorText())") }
     defer { fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
@@ -27,23 +23,23 @@ enum Files {
 
   static func write(_ text: String, to path: String) throws(Failure) {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeFolder(String(path[..<slash])) }
-    guard let file = fopen(path, "wb") else { throw Failure(description: "\(path): \(reason())") }
+    guard let file = fopen(path, "wb") else { throw Failure(description: "\(path): \(errorText())") }
     let bytes = Array(text.utf8)
     let written = fwrite(bytes, 1, bytes.count, file)
-    guard fclose(file) == 0, written == bytes.count else { throw Failure(description: "\(path): \(reason())") }
+    guard fclose(file) == 0, written == bytes.count else { throw Failure(description: "\(path): \(errorText())") }
   }
 
   static func makeFolder(_ path: String) throws(Failure) {
     if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-      throw Failure(description: "\(path): \(reason())")
+      throw Failure(description: "\(path): \(errorText())")
     }
     try makeFolder(String(path[..<slash]))
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw Failure(description: "\(path): \(reason())") }
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw Failure(description: "\(path): \(errorText())") }
   }
 
   static func remove(_ path: String) throws(Failure) {
-    guard unlink(path) == 0 else { throw Failure(description: "\(path): \(reason())") }
+    guard unlink(path) == 0 else { throw Failure(description: "\(path): \(errorText())") }
   }
 
   /// Names in a folder, sorted; none when there is no such folder.
@@ -60,19 +56,9 @@ enum Files {
     return names.sorted()
   }
 
-  private static func reason() -> String { String(cString: strerror(errno)) }
-
   /// A line on standard error.
   static func say(_ text: String) {
     let bytes = Array((text + "\n").utf8)
-    _ = bytes.withUnsafeBytes { put($0) }
-  }
-
-  private static func put(_ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(2, bytes.baseAddress, bytes.count)
-    #else
-      Darwin.write(2, bytes.baseAddress, bytes.count)
-    #endif
+    _ = bytes.withUnsafeBytes { writeBytes(2, $0) }
   }
 }

@@ -1,10 +1,6 @@
 // From Protocol/ to everything that follows from it.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 guard let command = Command(Array(CommandLine.arguments.dropFirst())) else {
   Files.say(Command.usage)

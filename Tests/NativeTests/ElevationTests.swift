@@ -1,6 +1,7 @@
 // Heights of a real raster, and of small handwritten ones where every number is known.
 
 import Elevation
+import Files
 import Foundation
 import Geometry
 import Testing

@@ -1,6 +1,7 @@
 // What is refused, what is noticed, and how soon a read stops.
 
 import FeatureFormats
+import Files
 import Foundation
 import Geometry
 import Testing

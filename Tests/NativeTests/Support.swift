@@ -1,6 +1,7 @@
 // What the tests of this folder share: the fixtures' places, directories that go away, and a count that cancels.
 
 import FeatureFormats
+import Files
 import Foundation
 import Geometry
 import Synchronization

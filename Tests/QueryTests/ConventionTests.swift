@@ -1,9 +1,11 @@
 // Text for people: numbers, dates and measures as they are written somewhere.
 
+import Calendar
 import Geometry
 import Testing
 
 @testable import Query
+@testable import TextFormatting
 
 @Suite struct ConventionTests {
   private func text(_ expression: String, _ conventions: TextConventions) throws -> AttributeValue {

@@ -1,5 +1,6 @@
 // A second evaluator, as plain as can be, to hold the real one against: a tree of values, no columns, no plans.
 
+import Calendar
 import Geometry
 
 @testable import Query

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 extension World {
   /// By what labels, popups, legends and derived properties make text where an object sees its environment.

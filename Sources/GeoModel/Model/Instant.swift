@@ -1,5 +1,6 @@
 // Model time: nanoseconds since 1970 on the proleptic Gregorian calendar, and their text by RFC 3339.
 
+import Calendar
 import Geometry
 
 /// An instant in UTC.

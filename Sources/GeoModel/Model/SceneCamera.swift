@@ -1,12 +1,7 @@
 // Where one stands in a scene, and what scale that comes to.
 
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// A place above the ground and a direction to look in.
 public struct SceneCamera: Hashable, Sendable {

@@ -1,12 +1,7 @@
 // What a view looks at, and the arithmetic between scale, extent and screen.
 
 import Geometry
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// What a view looks at. Immutable; of one of two kinds, and in scenes of a third.
 public enum Viewpoint: Hashable, Sendable {

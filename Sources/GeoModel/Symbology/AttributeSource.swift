@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// What a value is taken from: a field, or an expression over fields.
 public enum AttributeSource: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// One class of labels.
 public struct LabelDefinition: Hashable, Sendable {

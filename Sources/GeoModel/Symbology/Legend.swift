@@ -1,15 +1,9 @@
 // Legends: what each symbol of a renderer stands for.
 
 import Geometry
+import Platform
 import Query
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import TextFormatting
 
 /// A line of a legend.
 public struct LegendEntry: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// What a popup shows.
 public struct PopupDefinition: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// How the features of a layer or the graphics of an overlay are drawn and told about.
 public struct Portrayal: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import Geometry
 import Query
+import TextFormatting
 
 /// A text with expressions in it.
 public struct Template: Hashable, Sendable {

@@ -1,5 +1,6 @@
 // The root of the model: one value that holds every object, checks every command and records every change.
 
+import Calendar
 import Geometry
 import Query
 

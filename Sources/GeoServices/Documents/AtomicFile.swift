@@ -1,18 +1,12 @@
 // Atomic replacement of a file: the content goes to a temporary file in the same directory, is synced, and renamed over the target.
 
 import FeatureFormats
+import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The temporary files of saves in progress, deleted when the process ends.
 public enum UnfinishedSaves {

@@ -1,21 +1,15 @@
 // Reads a document file into a world. Runs on workers.
 
 import FeatureFormats
+import Files
 import GeoModel
 import Geometry
 import JSON
 import JSONRPC
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 enum DocumentFile {
-  /// The maxBytes document, in bytes.
+  /// The largest document, in bytes.
   private static let maxBytes = 1 << 30
   private static let limits = JSONLimits(values: 100_000_000)
 
@@ -43,7 +37,7 @@ enum DocumentFile {
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
     func failure() -> RPCError {
-      RPCError(FormatError.notReadable(path: path, reason: String(cString: strerror(errno))))
+      RPCError(FormatError.notReadable(path: path, reason: errorText()))
     }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
@@ -55,8 +49,8 @@ enum DocumentFile {
     var problem: RPCError?
     let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
       while count < buffer.count {
-        let bytesRead = Self.read(
-          descriptor, UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
+        let bytesRead = readBytes(
+          descriptor, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
         if bytesRead < 0, errno == EINTR { continue }
         if bytesRead < 0 { problem = failure() }
         guard bytesRead > 0 else { return }
@@ -65,15 +59,5 @@ enum DocumentFile {
     }
     if let problem { throw problem }
     return bytes
-  }
-
-  private static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-    #elseif canImport(Musl)
-      Musl.read(descriptor, buffer.baseAddress, buffer.count)
-    #else
-      Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-    #endif
   }
 }

@@ -2,6 +2,7 @@
 
 import Geometry
 import JSONRPC
+import Platform
 
 extension String {
   /// The path of the directory that contains the file: "/" for a file at the root, "." for a bare name.

@@ -1,5 +1,6 @@
 // From the names that clients give to absolute paths. Whether a path may be opened is decided where it is opened.
 
+import Files
 import GeoProtocol
 import Geometry
 import JSONRPC

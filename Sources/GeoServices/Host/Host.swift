@@ -1,5 +1,6 @@
 // The server without its standard streams: one world, one session, and what lies between them.
 
+import Calendar
 import GeoModel
 import GeoProtocol
 import Geometry

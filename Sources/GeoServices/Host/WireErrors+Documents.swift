@@ -4,21 +4,14 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 extension RPCError {
   /// The error of a file that cannot be written.
   ///
   /// - Parameter number: the system's `errno`.
   init(savingTo path: String, _ number: CInt) {
-    let reason = String(cString: strerror(number))
+    let reason = errorText(number)
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 

@@ -2,6 +2,7 @@
 
 import Elevation
 import FeatureFormats
+import Files
 import GeoProtocol
 import Geometry
 import JSONRPC

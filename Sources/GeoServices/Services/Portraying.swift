@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import JSONRPC
 import Query
+import TextFormatting
 
 enum Portraying {
   /// The rows of ids, in order; those that are not there are named in one error.

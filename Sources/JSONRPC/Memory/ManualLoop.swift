@@ -1,12 +1,7 @@
 // A loop that moves only when it is told to, by a clock that stands still: what makes tests exact, and quick.
 
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A loop driven by its owner, on the thread that made it.
 public final class ManualLoop: Loop {

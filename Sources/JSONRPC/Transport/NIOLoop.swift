@@ -2,6 +2,7 @@
 
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A NIO event loop as a ``Loop``.
 final class NIOLoop: Loop {
@@ -48,4 +49,12 @@ private final class LazyPool: Sendable {
     if started.raise() { pool.start() }
     pool.submit { _ in work() }
   }
+}
+
+/// A flag that is raised once.
+private final class OnceFlag: Sendable {
+  private let isUp = Atomic<Bool>(false)
+
+  /// Whether this was the call that raised it.
+  func raise() -> Bool { !isUp.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -3,12 +3,7 @@
 import JSON
 import Logging
 import NIOCore
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// The one handler of the channel. On the loop only.
 final class PipeTransport: ChannelInboundHandler {

@@ -1,10 +1,6 @@
 // A server must not outlive its client, even one that died without closing anything.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Calls `died`, on a thread of its own, when the process ends. Does nothing when there is no such process.
 func watchProcess(_ process: pid_t, died: @escaping @Sendable () -> Void) {

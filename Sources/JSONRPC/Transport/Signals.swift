@@ -1,10 +1,6 @@
 // Signals: a closed pipe and a file that may not grow are errors like others, and a request to end is heard however busy the loop is.
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Ignores SIGPIPE and SIGXFSZ, and lets SIGTERM and SIGINT end the process, by that signal, after `cleanUp`. To be called before any
 /// other thread is started: they inherit what is blocked here.

@@ -5,12 +5,7 @@
 // our own, and a socket, which can be neither, gets its flags back at the end.
 
 import Logging
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 struct StandardStreams: Sendable {
   let input: CInt
@@ -142,5 +137,5 @@ struct StandardStreams: Sendable {
 /// A stream that cannot be used at all.
 struct StreamError: Error, CustomStringConvertible {
   let description: String
-  init(_ call: String, _ code: CInt) { description = "\(call): \(String(cString: strerror(code)))" }
+  init(_ call: String, _ code: CInt) { description = "\(call): \(errorText(code))" }
 }

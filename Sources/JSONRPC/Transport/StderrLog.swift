@@ -1,12 +1,7 @@
 // The log on standard error. A client that does not read it must not be able to stop the server.
 
 import Logging
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// One line an event, written at once, or left out when nobody takes it.
 public struct StderrLogHandler: LogHandler {

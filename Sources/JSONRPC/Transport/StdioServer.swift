@@ -3,12 +3,7 @@
 import Logging
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 public enum StdioServer {
   /// Serves one session on this thread, and ends the process with its exit code.

@@ -1,13 +1,8 @@
 // The traffic as a transcript that the conformance runner replays: one JSON object a line.
 
 import JSON
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A file that is written on a thread of its own: a slow disk costs memory up to a bound, then lines, never the loop's time.
 public final class TraceFile: TrafficRecorder, Sendable {
@@ -116,12 +111,8 @@ public final class TraceFile: TrafficRecorder, Sendable {
 
   private func write(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes[...]
-    while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
-      #if canImport(Glibc)
-        let step = Glibc.write(descriptor, start, rest.count)
-      #else
-        let step = Darwin.write(descriptor, start, rest.count)
-      #endif
+    while !rest.isEmpty {
+      let step = writeBytes(descriptor, UnsafeRawBufferPointer(rebasing: rest))
       if step < 0, errno == EINTR { continue }
       guard step > 0 else { return tellFailure(errno) }
       rest = rest.dropFirst(step)

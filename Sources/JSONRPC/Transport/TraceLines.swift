@@ -2,12 +2,7 @@
 // they mean.
 
 import JSON
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Writes events as lines.
 struct TraceLines: Sendable {

@@ -1,6 +1,7 @@
 // An expression over the columns of a store: one feature at a time, or all that a filter keeps.
 
 import Geometry
+import TextFormatting
 
 /// An expression whose properties are columns of one schema. A copy is light; it can be used on any thread.
 ///

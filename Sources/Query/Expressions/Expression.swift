@@ -1,6 +1,7 @@
 // The one language for filters, labels, popups and derived values: a subset of OGC CQL2 text (OGC 21-065r2).
 
 import Geometry
+import TextFormatting
 
 /// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`, arithmetic and
 /// functions. Spatial, temporal and array predicates are not part of it yet.

@@ -1,6 +1,7 @@
 // What an expression is for one feature: a walk over its nodes that makes no objects but new texts.
 
 import Geometry
+import TextFormatting
 
 /// Where the values of properties come from, by their numbers in the tree.
 protocol PropertySource {
@@ -75,7 +76,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .format(let number, let range):
       return Scalar(tree.parts.formats[number].text(of: children[range].map { value($0) }, by: conventions))
     case .formatDate(let number, let operand):
-      return Scalar(tree.parts.dateFormats[number].text(of: value(operand), by: conventions))
+      return Scalar(value(operand).civilTime.map { tree.parts.dateFormats[number].text(of: $0, by: conventions) })
     }
   }
 

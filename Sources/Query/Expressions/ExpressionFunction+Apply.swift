@@ -1,6 +1,7 @@
 // What the functions give. All are null for a null among their arguments, and for one of another type.
 
-import Glibc
+import Platform
+import TextFormatting
 
 extension ExpressionFunction {
   /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.

@@ -1,6 +1,8 @@
 // The leaves of the grammar: literals, names, calls and parentheses.
 
+import Calendar
 import Geometry
+import TextFormatting
 
 extension ExpressionParser {
   mutating func operand() throws(ExpressionError) -> Int {

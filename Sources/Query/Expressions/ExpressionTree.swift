@@ -1,6 +1,8 @@
 // What the parser makes of a text: nodes in one list, so that nothing needs recursion that does not follow the nesting.
 
+import Calendar
 import Geometry
+import TextFormatting
 
 enum Comparison: UInt8, BitwiseCopyable, Sendable {
   case equal, notEqual, less, greater, lessOrEqual, greaterOrEqual

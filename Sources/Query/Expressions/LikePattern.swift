@@ -1,6 +1,6 @@
 // LIKE: a pattern made ready once, matched on bytes where they lie.
 
-import Glibc
+import Platform
 
 /// A pattern of `LIKE`: `%` is any text, `_` one code point. A backslash takes a wildcard, a quote or a backslash behind it as it is;
 /// before anything else it is a character, as in other texts.

@@ -1,6 +1,7 @@
 // Numbers as text by a pattern, as printf does, without its holes: patterns are checked once, and the process's locale has no say.
 
-import Glibc
+import Calendar
+import TextFormatting
 
 /// A pattern: text with `%[flags][width][.precision]` and one of `d f e g E G s`; `%%` is a percent sign.
 ///
@@ -143,31 +144,10 @@ struct NumberFormat: Sendable {
       return (text, value < 0)
     case (.double(let value), UInt8(ascii: "d")):
       let whole = value.rounded()
-      return (printed(whole.magnitude, UInt8(ascii: "f"), 0), whole < 0)
+      return (NumberText.printed(whole.magnitude, UInt8(ascii: "f"), 0), whole < 0)
     default:
       guard let number = value.number else { return nil }
-      return (printed(number.magnitude, field.conversion, field.precision ?? 6), number.sign == .minus)
-    }
-  }
-
-  /// - Parameter value: not below 0.
-  static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
-    let pattern =
-      switch conversion {
-      case UInt8(ascii: "e"): "%.*e"
-      case UInt8(ascii: "E"): "%.*E"
-      case UInt8(ascii: "g"): "%.*g"
-      case UInt8(ascii: "G"): "%.*G"
-      default: "%.*f"
-      }
-    // 309 digits, a point and 100 decimals at most. The process stays in the C locale, so the point is a point.
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
-      guard let start = buffer.baseAddress else { return "" }
-      let count = withVaList([CInt(truncatingIfNeeded: precision), value]) {
-        vsnprintf(start, buffer.count, pattern, $0)
-      }
-      let bytes = UnsafeRawBufferPointer(start: start, count: max(0, min(Int(count), buffer.count - 1)))
-      return String(decoding: bytes, as: UTF8.self)
+      return (NumberText.printed(number.magnitude, field.conversion, field.precision ?? 6), number.sign == .minus)
     }
   }
 }
@@ -186,5 +166,10 @@ extension Scalar {
     case .instant(let instant): return instant.text
     case .json(let text): return text
     }
+  }
+  /// An instant's time, or that of a text of RFC 3339; nil for anything else.
+  var civilTime: CivilTime? {
+    if case .instant(let instant) = self { return instant.time }
+    return withText { CivilTime(utf8: $0) } ?? nil
   }
 }

@@ -1,6 +1,6 @@
 // Arithmetic on values: integers while they fit, then doubles, and null where there is no result.
 
-import Glibc
+import Platform
 
 extension Scalar {
   /// Null when an operand is no number, for a division by zero, and when the result is not finite.

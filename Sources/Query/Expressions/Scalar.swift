@@ -1,5 +1,6 @@
 // A value while an expression is evaluated, and how two of them compare.
 
+import Calendar
 import Geometry
 
 /// One value; texts of columns stay where they lie. Only valid while what it was read from is held.

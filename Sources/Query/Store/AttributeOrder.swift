@@ -1,5 +1,6 @@
 // How features stand to one another by their attributes, told by numbers: what is sorted holds no references.
 
+import Calendar
 import Geometry
 
 /// Rows in the order of terms, then of ids.

@@ -1,6 +1,6 @@
 // Texts of one column without an object each: bytes one after the other, each text behind its length.
 
-import Glibc
+import Platform
 
 /// Texts in UTF-8, found by their offset.
 ///

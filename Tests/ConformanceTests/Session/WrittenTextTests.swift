@@ -1,6 +1,7 @@
 // A text that is written otherwise is another value, though Unicode says that both are the same: it is kept, told, undone and saved.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// One way to set a text that a client gives, and the place of the schema at which it is given.

@@ -6,6 +6,7 @@ import GeoModel
 import GeoServices
 import JSONRPC
 import Logging
+import TestSupport
 import Testing
 
 struct TraceTests {

@@ -1,6 +1,6 @@
 // How people somewhere write numbers, dates and measures: what text made for them follows, and filters never see.
 
-import Geometry
+import Calendar
 
 /// The units that people read.
 public enum UnitSystem: String, Hashable, Sendable, CaseIterable { case metric, imperial }
@@ -12,7 +12,7 @@ public final class TextConventions: Sendable {
   /// English, metric, in UTC: for whatever is computed with, compared or looked up.
   public static let neutral = TextConventions()
 
-  let numbers: NumberStyle
+  package let numbers: NumberStyle
   let names: CalendarNames
   let units: UnitSystem
   let timeZone: TimeZone

@@ -1,7 +1,7 @@
 // How numbers are written in a place: the signs that part their digits.
 
 /// The separators of a locale. Digits are always 0 to 9.
-struct NumberStyle: Hashable, Sendable {
+package struct NumberStyle: Hashable, Sendable {
   var decimal = "."
   var group = ","
   /// Whether groups beyond the first have two digits.
@@ -26,13 +26,13 @@ struct NumberStyle: Hashable, Sendable {
   }
 
   /// The text of a number with the locale's decimal separator instead of the point.
-  func pointed(_ text: String) -> String {
+  package func pointed(_ text: String) -> String {
     guard decimal != ".", let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }
     return text[..<point] + decimal + text[text.utf8.index(after: point)...]
   }
 
   /// The digits that a text begins with in groups, from the right; what comes behind them as it is.
-  func grouped(_ text: String) -> String {
+  package func grouped(_ text: String) -> String {
     let digits = text.utf8.prefix { $0 >= 0x30 && $0 <= 0x39 }.count
     guard digits >= 3 + leastBeforeGroup else { return text }
     var result = ""

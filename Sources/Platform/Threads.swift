@@ -1,15 +1,7 @@
 // Threads for what can only block: a terminal, a file, a process to outlive. NIO has none to lend for that.
 
-import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Runs `body` on a thread of its own, which nobody waits for.
-func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> Void) {
+public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> Void) {
   final class Box: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -33,10 +25,10 @@ func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> 
 
 /// Wakes one waiting thread for each time that it is raised.
 // Safe: a semaphore is made to be shared; it is destroyed by the last who holds it.
-final class Signal: @unchecked Sendable {
+public final class Signal: @unchecked Sendable {
   private let semaphore: UnsafeMutablePointer<sem_t>
 
-  init() {
+  public init() {
     semaphore = .allocate(capacity: 1)
     sem_init(semaphore, 0, 0)
   }
@@ -46,13 +38,12 @@ final class Signal: @unchecked Sendable {
     semaphore.deallocate()
   }
 
-  func raise() { sem_post(semaphore) }
+  public func raise() { sem_post(semaphore) }
 
   /// Waits for it, but not longer than so many seconds; whether it came.
   @discardableResult
-  func wait(seconds: Double) -> Bool {
-    var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
+  public func wait(seconds: Double) -> Bool {
+    var deadline = realTime()
     let nanoseconds = deadline.tv_nsec + Int(seconds * 1e9)
     deadline.tv_sec += nanoseconds / 1_000_000_000
     deadline.tv_nsec = nanoseconds % 1_000_000_000
@@ -61,12 +52,4 @@ final class Signal: @unchecked Sendable {
     }
     return true
   }
-}
-
-/// A flag that goes up once.
-final class OnceFlag: Sendable {
-  private let isUp = Atomic<Bool>(false)
-
-  /// Whether this was the call that raised it.
-  func raise() -> Bool { !isUp.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -1,16 +1,16 @@
 // Dates and times as text by a pattern: a part of what strftime does, checked once.
 
-import Geometry
+import Calendar
 
 /// A pattern: text with `%` and one of `Y y m d e j H I M S p a A b B F T z Z`; `%%` is a percent sign.
 ///
 /// `%-m`, and so for `d e j H I M S`, leaves out what a number is filled up with. A time is shown in the conventions' time zone,
 /// names in their language; a month or weekday by the form that it has beside a day of the month if the pattern has one. What has no
 /// time is shown as it is, as midnight in UTC.
-struct DateFormat: Sendable {
-  struct Problem: Error {
-    let expected: String
-    let found: String
+package struct DateFormat: Sendable {
+  package struct Problem: Error {
+    package let expected: String
+    package let found: String
   }
 
   private enum Piece: Sendable {
@@ -22,7 +22,7 @@ struct DateFormat: Sendable {
   /// Whether there is no day of the month in it.
   private let isAlone: Bool
 
-  init(_ pattern: String) throws(Problem) {
+  package init(_ pattern: String) throws(Problem) {
     var text: [UInt8] = []
     var hasDay = false
     var rest = Array(pattern.utf8)[...]
@@ -52,15 +52,8 @@ struct DateFormat: Sendable {
     isAlone = !hasDay
   }
 
-  /// The text of an instant, or of a text of RFC 3339; nil for anything else.
-  func text(of value: Scalar, by conventions: TextConventions) -> String? {
-    let time: CivilTime?
-    if case .instant(let instant) = value {
-      time = instant.time
-    } else {
-      time = value.withText { CivilTime(utf8: $0) } ?? nil
-    }
-    guard let time else { return nil }
+  /// The text of a date or time.
+  package func text(of time: CivilTime, by conventions: TextConventions) -> String {
     let local = LocalTime(time, in: conventions.timeZone)
     var result = ""
     for piece in pieces {

@@ -1,12 +1,6 @@
 // Which files may be opened: the one rule that the wrappers of vectors and of rasters share. No library, libc alone.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Platform
 
 /// Which files a client may have opened.
 public struct FilePolicy: Hashable, Sendable {
@@ -46,18 +40,18 @@ extension FilePolicy {
       guard allows(missing: path) else { throw .refused(reason: "outside the allowed directories") }
       switch reason {
       case ENOENT, ENOTDIR: throw .notFound
-      default: throw .notReadable(reason: String(cString: strerror(reason)))
+      default: throw .notReadable(reason: errorText(reason))
       }
     }
     // Refused before anything about the file is told, so that a refusal says nothing of what lies outside.
     guard allows(realPath: real) else { throw .refused(reason: "outside the allowed directories") }
-    guard let identity = FileIdentity(path: real) else { throw .notReadable(reason: String(cString: strerror(errno))) }
+    guard let identity = FileIdentity(path: real) else { throw .notReadable(reason: errorText()) }
     switch identity.kind {
     case .directory: throw .isDirectory
     case .other: throw .notReadable(reason: "not a regular file")
     case .regular: break
     }
-    guard access(real, R_OK) == 0 else { throw .notReadable(reason: String(cString: strerror(errno))) }
+    guard access(real, R_OK) == 0 else { throw .notReadable(reason: errorText()) }
     return real
   }
 
@@ -66,7 +60,7 @@ extension FilePolicy {
     guard let allowedDirectories else { return true }
     return allowedDirectories.contains { directory in
       guard let root = realPath(directory) else { return false }
-      return root == "/" || path.isWritten(as: root) || path.begins(with: root + "/")
+      return root == "/" || (path + "/").begins(with: root + "/")
     }
   }
 
@@ -92,54 +86,7 @@ extension FilePolicy {
   }
 }
 
-/// The path with every symbolic link resolved; nil with `errno` set when there is no such file.
-public func realPath(_ path: String) -> String? {
-  guard let resolved = realpath(path, nil) else { return nil }
-  defer { free(resolved) }
-  return String(cString: resolved)
-}
-
-/// What tells one state of a file from another: a file read while these changed was not read as a whole.
-public struct FileIdentity: Hashable, Sendable {
-  public enum Kind: Hashable, Sendable { case regular, directory, other }
-  public let kind: Kind
-  /// Bytes.
-  public let size: Int
-  public let mode: UInt32
-  public let modifiedSeconds: Int
-  public let modifiedNanoseconds: Int
-  private let device: UInt64
-  private let inode: UInt64
-
-  /// Follows symbolic links; nil with `errno` set when it cannot be looked at.
-  public init?(path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  public init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  private init(_ status: stat) {
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: kind = .regular
-    case S_IFDIR: kind = .directory
-    default: kind = .other
-    }
-    size = Int(status.st_size)
-    mode = UInt32(status.st_mode)
-    #if canImport(Darwin)
-      let modified = status.st_mtimespec
-    #else
-      let modified = status.st_mtim
-    #endif
-    modifiedSeconds = Int(modified.tv_sec)
-    modifiedNanoseconds = Int(modified.tv_nsec)
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(truncatingIfNeeded: status.st_ino)
-  }
+extension String {
+  /// Compares bytes: `hasPrefix` compares characters, and a combining mark behind the prefix would hide it.
+  fileprivate func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Geometry
+@testable import Calendar
 
 @Suite struct TimeZoneTests {
   @Test(arguments: [-1...1, 1599...2401, 9999...10_000] as [ClosedRange<Int64>])

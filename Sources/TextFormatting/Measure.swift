@@ -1,7 +1,7 @@
 // Lengths, areas and speeds as text with their unit, in the units that people read.
 
 /// What is measured, in units of the SI.
-enum Measure {
+package enum Measure {
   /// In metres.
   case length
   /// In square metres.
@@ -43,7 +43,7 @@ enum Measure {
   /// - Parameters:
   ///   - value: finite.
   ///   - decimals: 0...20; when nil one where the number is below 10 and the decimal is not 0, else none.
-  func text(of value: Double, decimals: Int? = nil, by conventions: TextConventions) -> String {
+  package func text(of value: Double, decimals: Int? = nil, by conventions: TextConventions) -> String {
     var text = ""
     for unit in units(conventions.units) {
       let digits = Self.digits(value.magnitude / unit.size, decimals)
@@ -58,10 +58,10 @@ enum Measure {
   }
 
   private static func digits(_ amount: Double, _ decimals: Int?) -> String {
-    if let decimals { return NumberFormat.printed(amount, UInt8(ascii: "f"), decimals) }
-    let one = NumberFormat.printed(amount, UInt8(ascii: "f"), 1)
+    if let decimals { return NumberText.printed(amount, UInt8(ascii: "f"), decimals) }
+    let one = NumberText.printed(amount, UInt8(ascii: "f"), 1)
     guard let rounded = Double(one), rounded < 10, !one.hasSuffix(".0") else {
-      return NumberFormat.printed(amount, UInt8(ascii: "f"), 0)
+      return NumberText.printed(amount, UInt8(ascii: "f"), 0)
     }
     return one
   }

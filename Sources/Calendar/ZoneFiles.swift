@@ -1,15 +1,7 @@
 // The system's time zones: files that are read when somebody first asks for them. The one place of the server that knows where.
 
-import Geometry
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The zones of a folder of TZif files, as tzdata installs them; those of whole hours are there without it.
 ///

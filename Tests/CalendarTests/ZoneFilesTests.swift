@@ -1,8 +1,8 @@
 // Time zones of files: those that are there are read, and no name leads out of their folder.
 
+import Calendar
 import Foundation
-import GeoServices
-import Geometry
+import TestSupport
 import Testing
 
 @Suite struct ZoneFilesTests {

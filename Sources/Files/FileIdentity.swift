@@ -1,0 +1,43 @@
+// One state of a file, to notice that it has changed while it was read.
+
+import Platform
+
+/// What tells one state of a file from another: a file read while these changed was not read as a whole.
+public struct FileIdentity: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable { case regular, directory, other }
+  public let kind: Kind
+  /// Bytes.
+  public let size: Int
+  public let mode: UInt32
+  public let modifiedSeconds: Int
+  public let modifiedNanoseconds: Int
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// Follows symbolic links; nil with `errno` set when it cannot be looked at.
+  public init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  public init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: kind = .regular
+    case S_IFDIR: kind = .directory
+    default: kind = .other
+    }
+    size = Int(status.st_size)
+    mode = UInt32(status.st_mode)
+    modifiedSeconds = Int(status.modified.tv_sec)
+    modifiedNanoseconds = Int(status.modified.tv_nsec)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}

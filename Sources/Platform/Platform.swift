@@ -1,0 +1,58 @@
+// The platform's C library under one name: the only file that imports it, so that every other file imports Platform.
+
+#if canImport(Glibc)
+  @_exported import Glibc
+#elseif canImport(Musl)
+  @_exported import Musl
+#else
+  @_exported import Darwin
+#endif
+
+/// The system's text for an error number, `errno` unless another is given.
+public func errorText(_ code: CInt = errno) -> String { String(cString: strerror(code)) }
+
+/// The real path, with every symbolic link resolved; nil with `errno` set when there is no such file.
+public func realPath(_ path: String) -> String? {
+  guard let resolved = realpath(path, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
+}
+
+/// The real path of an open file, where the system knows it.
+public func realPath(ofDescriptor descriptor: CInt) -> String? {
+  #if canImport(Darwin)
+    var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+    guard fcntl(descriptor, F_GETPATH, &buffer) == 0 else { return nil }
+    return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+  #else
+    return realPath("/proc/self/fd/\(descriptor)")
+  #endif
+}
+
+extension stat {
+  /// When the content was last modified.
+  public var modified: timespec {
+    #if canImport(Darwin)
+      st_mtimespec
+    #else
+      st_mtim
+    #endif
+  }
+}
+
+/// `read(2)`, callable from types that have a `read` of their own. -1 with `errno` set on failure, 0 at the end.
+public func readBytes(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+/// `write(2)`, callable from types that have a `write` of their own. -1 with `errno` set on failure.
+public func writeBytes(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// The real time of day in seconds since 1970-01-01T00:00:00Z, and nanoseconds below a second.
+public func realTime() -> timespec {
+  var now = timespec()
+  clock_gettime(CLOCK_REALTIME, &now)
+  return now
+}

@@ -1,0 +1,27 @@
+// What the running process asks the system about itself.
+
+/// The current directory, absolute.
+public func workingDirectory() -> String {
+  guard let path = getcwd(nil, 0) else { return "/" }
+  defer { free(path) }
+  return String(cString: path)
+}
+
+/// Returns freed memory to the system: after a bulk edit the allocator would keep most of what the message took.
+public func trimMemory() {
+  // glibc has malloc_trim, but Swift's module of it does not, and other systems have neither.
+  typealias Trim = @convention(c) (Int) -> Int32
+  guard let symbol = dlsym(nil, "malloc_trim") else { return }
+  _ = unsafeBitCast(symbol, to: Trim.self)(0)
+}
+
+/// The process's resident memory in bytes; nil where the system does not say. Linux gives pages as the second number of this file.
+public func residentBytes() -> Int? {
+  guard let file = fopen("/proc/self/statm", "r") else { return nil }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 256)
+  guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+  let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  let numbers = text.split(separator: " ")
+  return numbers.count > 1 ? Int(numbers[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
+}

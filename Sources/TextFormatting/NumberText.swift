@@ -1,0 +1,28 @@
+// The digits of a number, as printf writes them in the C locale.
+
+import Platform
+
+package enum NumberText {
+  /// - Parameters:
+  ///   - value: not below 0.
+  ///   - conversion: one of `e E f g G`.
+  package static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
+    let pattern =
+      switch conversion {
+      case UInt8(ascii: "e"): "%.*e"
+      case UInt8(ascii: "E"): "%.*E"
+      case UInt8(ascii: "g"): "%.*g"
+      case UInt8(ascii: "G"): "%.*G"
+      default: "%.*f"
+      }
+    // 309 digits, a point and 100 decimals at most. The process stays in the C locale, so the point is a point.
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+      guard let start = buffer.baseAddress else { return "" }
+      let count = withVaList([CInt(truncatingIfNeeded: precision), value]) {
+        vsnprintf(start, buffer.count, pattern, $0)
+      }
+      let bytes = UnsafeRawBufferPointer(start: start, count: max(0, min(Int(count), buffer.count - 1)))
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+}
