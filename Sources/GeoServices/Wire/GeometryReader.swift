@@ -15,7 +15,7 @@ struct WireFault: Error {
 }
 
 enum GeometryReader {
-  /// The maxDepth nesting of geometry collections. Reading is recursive.
+  /// The deepest nesting of geometry collections. Reading is recursive.
   private static let maxDepth = 32
 
   /// Reads any geometry of the protocol.
