@@ -124,21 +124,3 @@ enum Propagation {
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
   }
 }
-
-extension Host {
-  /// Commits the changes since the last commit as a step of history. Links that depend on the history run after the step: they are
-  /// not part of it and cannot fail it.
-  func commit(_ step: String) {
-    world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitFollowing()
-  }
-
-  /// Propagates where no command can be refused, after ticks and commits: links that fail are closed.
-  func propagateOrUnlink() {
-    for _ in 0...world.links.count {
-      do { return try Propagation.propagate(&world, isByTime: true) } catch {
-        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
-      }
-    }
-  }
-}

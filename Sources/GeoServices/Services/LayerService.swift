@@ -6,10 +6,7 @@ import Geometry
 import Query
 
 enum LayerService: LayerHandlers {
-  typealias Host = GeoServices.Host
-
-  /// The key of the one task that loads a layer. No client's key has a NUL at its start by chance.
-  static let loadKey = "\u{0}load"
+  typealias Types = Server
 
   static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> LayerProtocol.Layer {
     Wire.layer(try world.layers.require(ID(params.layer)), world)

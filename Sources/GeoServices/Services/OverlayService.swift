@@ -8,7 +8,7 @@ import JSONRPC
 import Query
 
 enum OverlayService: OverlayHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
     if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.overlay(overlay) }

@@ -81,7 +81,7 @@ struct QuestionTests {
   private static func told(_ work: (Worker) throws -> Void, stopAfter last: Int = .max) throws -> [Double] {
     let told = Mutex<[Double]>([])
     let worker = Mutex<Worker?>(nil)
-    let made = Worker(files: Files(root: "/", allowedDirectories: []), resultBytes: 1 << 26) { fraction in
+    let made = Worker(files: FilePaths(root: "/", allowedDirectories: []), resultBytes: 1 << 26) { fraction in
       let count = told.withLock { told in
         told.append(fraction)
         return told.count
