@@ -251,7 +251,7 @@ struct FlowTests {
       let names = (entry["params"]?.array ?? []).compactMap { $0["name"]?.string }
       #expect(names.count > 2)
       for name in names where !["map", "layer", "scene", "overlay", "clear", "meta"].contains(name) {
-        let answer = try server.answer(
+        let answer = try server.response(
           to: server.request("state/set", ["path": .string("\(object)/\(name)"), "value": ["no": "value"]]))
         // The value may be invalid for the member, but the member has to be writable.
         #expect(answer?["error"]?["data"]?["kind"]?.string != "notWritable", "\(object)/\(name)")
