@@ -31,7 +31,7 @@ struct DocumentFolder: Sendable {
     let target = Self.names(of: absolute)
     let own = Self.names(of: path)
     var shared = 0
-    while shared < own.count, shared < target.count - 1, own[shared].isWritten(as: target[shared]) { shared += 1 }
+    while shared < own.count, shared < target.count - 1, Text(own[shared]) == Text(target[shared]) { shared += 1 }
     let ups = Array(repeating: "..", count: own.count - shared)
     return (ups + target[shared...]).joined(separator: "/")
   }

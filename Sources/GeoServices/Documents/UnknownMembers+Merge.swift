@@ -42,7 +42,7 @@ extension UnknownMembers.Object {
     } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
       writer.beginArray()
       for index in 0..<now.count {
-        let name = ExactText((try? now[index]["name"].string()) ?? "")
+        let name = Text((try? now[index]["name"].string()) ?? "")
         if let original = originals[name], let written = writtens[name] {
           merge(now[index], original, written, &writer)
         } else {
@@ -57,12 +57,12 @@ extension UnknownMembers.Object {
   }
 
   /// The elements of a list by their `name`; nil unless all are objects with distinct names.
-  private static func byName(_ list: JSONValue) -> [ExactText: JSONValue]? {
+  private static func byName(_ list: JSONValue) -> [Text: JSONValue]? {
     guard list.kind == .array else { return nil }
-    var result: [ExactText: JSONValue] = [:]
+    var result: [Text: JSONValue] = [:]
     for index in 0..<list.count {
       guard list[index].kind == .object, let name = try? list[index]["name"].string(),
-        result.updateValue(list[index], forKey: ExactText(name)) == nil
+        result.updateValue(list[index], forKey: Text(name)) == nil
       else { return nil }
     }
     return result

@@ -26,7 +26,7 @@ enum Propagation {
     var waiting: [Dependent] = []
     var runs: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDue { index in written.last { $0.range.contains(index) }?.link }
+      let due = world.takeDependents { index in written.last { $0.range.contains(index) }?.link }
       var hasDerived = false
       for dependent in due {
         switch dependent {
@@ -86,11 +86,11 @@ enum Propagation {
     guard let model = world.viewModels[id], let property = try? model.property(name),
       let derivation = property.derivation
     else { return }
-    let sources = Dictionary(model.sources(of: name).map { (ExactText($0.name), $0.path) }) { first, _ in first }
+    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
     let usesConventions = derivation.expression.isWrittenByConventions
     let conventions = usesConventions ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      sources[ExactText(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
     if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
@@ -110,7 +110,7 @@ enum Propagation {
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
     do {
-      try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+      try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
       // The client sent no value, so the error's path is that of the target instead of a param.

@@ -15,7 +15,7 @@ struct Area: Sendable {
   /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil when no bound is known.
   let indexBoxes: [Envelope]?
   /// Computes the envelope of a feature in ``reference``; nil where that is the features' own.
-  private let transformedExtent: MovedExtent?
+  private let transformedExtent: ProjectedExtent?
 
   init?(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
@@ -29,8 +29,8 @@ struct Area: Sendable {
     self.reference = try world.canonical(reference) ?? features
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
-    transformedExtent = isOwn ? nil : try MovedExtent(from: features, to: self.reference, world.transformer)
-    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.held(envelope) }
+    transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
       boxes = wrap.turns(of: envelope)
     } else if envelope.xMin > envelope.xMax {

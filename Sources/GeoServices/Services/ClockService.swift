@@ -32,7 +32,7 @@ enum ClockService: ClockHandlers {
     guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = client.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = client.world.ticksDue(until: end)
+    let ticks = client.world.pendingTicks(until: end)
     guard ticks <= (client.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
     // Ticks without animation have no effect and are skipped at once.
     for _ in 0..<ticks {

@@ -31,7 +31,7 @@ enum DocumentService: DocumentHandlers {
   static func revert(
     _ params: DocumentProtocol.Revert.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
-    if let name = world.nameUnderWay { return reading(world) { try $0.path(name) } }
+    if let name = world.pendingName { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return reading(world) { _ in path }
   }
@@ -59,7 +59,7 @@ enum DocumentService: DocumentHandlers {
     _ params: DocumentProtocol.Save.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     // When the save runs, the path of a `saveAs` in progress is the document's.
-    if let name = world.nameUnderWay { return writing(&world) { try $0.path(name) } }
+    if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
   }

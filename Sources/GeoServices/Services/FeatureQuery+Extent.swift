@@ -22,7 +22,7 @@ extension FeatureQuery {
       }
       return (rows.count, box.isNone ? nil : box)
     }
-    var extent = try MovedExtent(from: reference, to: target, transformer)
+    var extent = try ProjectedExtent(from: reference, to: target, transformer)
     // Positions of 1024 features are transformed by one call: the call costs more than a position.
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try shares[1].checkpoint(start, of: rows.count)
@@ -31,7 +31,7 @@ extension FeatureQuery {
     return (rows.count, extent.box)
   }
 
-  private func include(_ rows: ArraySlice<UInt32>, in extent: inout MovedExtent) throws {
+  private func include(_ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent) throws {
     var values: [Double] = []
     for row in rows { store[row]?.geometry?.forEachPositions { values.append(xy: $0) } }
     do throws(TransformError) {

@@ -171,7 +171,7 @@ struct FeatureQuery: Sendable {
     try orderBy.enumerated().map { index, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(index)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/params/orderBy/\(index)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }
@@ -193,7 +193,7 @@ struct FeatureQuery: Sendable {
   // MARK: Filters
 
   /// Whether no filter of the query or of the layer excludes a feature.
-  private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
+  private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
   /// The rows that pass the filters of the layer and of the query.
   private func matching(_ rows: [UInt32], _ share: WorkShare) throws -> [UInt32] {

@@ -23,7 +23,7 @@ enum FeatureService: FeatureHandlers {
     if let names = params.properties {
       selection.columns = try names.map { name in
         guard let column = schema.column(named: name) else {
-          throw ModelError.unknownField(name, available: features.store.fields.map(\.name))
+          throw ModelError.unknownField(name, available: features.store.fields.map(\.name.string))
         }
         return column
       }

@@ -15,7 +15,7 @@ extension LayerService {
 
   /// The rows that pass the layer's filters.
   private static func shown(_ rows: [FeatureRow], of layer: Layer) -> [FeatureRow] {
-    guard let features = layer.features, !features.showsAll else { return rows }
+    guard let features = layer.features, !features.isUnfiltered else { return rows }
     let shown = Set(features.shown(rows.map(\.row)))
     return rows.filter { shown.contains($0.row) }
   }
@@ -72,7 +72,7 @@ extension LayerService {
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
-    let scale = world.symbolScale(seenBy: layer.reference)
+    let scale = world.symbolScale(at: layer.reference)
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {

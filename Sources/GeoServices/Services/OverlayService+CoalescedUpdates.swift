@@ -14,7 +14,7 @@ extension OverlayService {
   static func updateGraphics(
     coalescing updates: [JSONValue], in world: inout World
   ) -> [OverlayProtocol.UpdateGraphics.Result]? {
-    guard !world.isFollowed() else { return nil }
+    guard !world.hasDependents() else { return nil }
     var calls: [[JSONOpaque]] = []
     calls.reserveCapacity(updates.count)
     for params in updates where !params["meta"].isPresent {

@@ -46,7 +46,7 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)
-    let scale = world.symbolScale(seenBy: overlay.reference)
+    let scale = world.symbolScale(at: overlay.reference)
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
         try Portraying.legend(

@@ -97,7 +97,7 @@ enum SceneService: SceneHandlers {
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
     return TaskPlan { worker in
-      let outcome = try source.failure.map { _ in try retried(source.path, worker) }
+      let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in
         try checkDocument(document, scene, world)
         switch outcome {

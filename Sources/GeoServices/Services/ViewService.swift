@@ -127,7 +127,7 @@ enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision,
       points: moved.points.map { point in
-        let screenPoint = view.place(nearest: point)
+        let screenPoint = view.screenPoint(nearest: point)
         return .init(x: screenPoint.x, y: screenPoint.y)
       })
   }

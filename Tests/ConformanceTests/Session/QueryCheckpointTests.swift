@@ -20,7 +20,7 @@ struct QueryCheckpointTests {
     var world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 0))
     _ = try world.createMap(id: MapID("m"), title: nil, reference: .webMercator)
     _ = try world.createView(id: ViewID("v"), over: .map(MapID("m")), screen: Screen(), viewpoint: nil)
-    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), name: nil, reference: .webMercator)
+    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), reference: .webMercator)
     var batch = FeatureBatch()
     for index in 0..<count {
       let number = Double((index &* 7919) % count)
