@@ -100,7 +100,7 @@ extension World {
     var result: [Bookmark] = []
     for (index, new) in bookmarks.enumerated() {
       let id = new.id ?? mintBookmark(beside: given)
-      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/params/bookmarks/\(index)/id") }
+      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/bookmarks/\(index)/id") }
       result.append(Bookmark(id: Text(id), name: Text(new.name), viewpoint: try checked(new.viewpoint, in: container)))
     }
     return result

@@ -169,7 +169,7 @@ struct DocumentReader {
       do {
         first = try OverlayService.addGraphics(.init(overlay: overlay, graphics: graphics), in: &world).firstId
       } catch ModelError.items(let items, let count) {
-        throw ModelError.items(items.map { ItemError(index: start + $0.index, failure: $0.failure) }, count: count)
+        throw ModelError.items(items.map { ItemError(index: start + $0.index, $0.reason) }, count: count)
       }
     }
     let id = OverlayID(overlay)

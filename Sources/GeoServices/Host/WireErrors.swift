@@ -7,6 +7,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Query
 
 extension RPCError {
   init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
@@ -31,14 +32,14 @@ extension RPCError {
         fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
         path: path(fault.error), expected: fault.error.expected)
     case let error as ModelError where error.unknown != nil:
-      self.init(error)
+      self.init(error, at: prefix)
       if let root, let (noun, id) = error.unknown {
         self.path = Self.member(naming: id, noun, in: root).map { "\(prefix)/\($0)" }
       }
     case let error as SymbologyError: self.init(error, at: prefix)
     case ModelError.symbology(let error): self.init(error, at: prefix)
     case ModelError.flow(let error): self.init(error, in: root, at: prefix)
-    case let error as ModelError: self.init(error)
+    case let error as ModelError: self.init(error, at: prefix)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
     case let error as ElevationError: self.init(error)
@@ -60,7 +61,8 @@ extension RPCError {
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
-  init(_ error: ModelError) {
+  /// - Parameter prefix: what the error's paths start from.
+  init(_ error: ModelError, at prefix: String = "/params") {
     switch error {
     case .unknownID(let collection, let id):
       self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
@@ -69,13 +71,13 @@ extension RPCError {
     case .unknownItem(let noun, let id):
       self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".").with("id", id)
     case .idRepeated(let id, let path):
-      self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: path).with("id", id)
+      self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
     case .cycle(let cycle):
-      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would contain itself.", path: "/params/group")
+      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would contain itself.", path: prefix + "/group")
         .with("paths", json: Self.json(cycle.map { "/layers/\($0)" }))
     case .tooDeeplyNested(let limit):
       self.init(
-        .invalidParams, "Groups can be nested at most \(limit) deep.", path: "/params/group",
+        .invalidParams, "Groups can be nested at most \(limit) deep.", path: prefix + "/group",
         expected: "a group with fewer than \(limit) levels around it")
     case .wrongKind(let id, let kind, let expected):
       self = RPCError(
@@ -83,17 +85,17 @@ extension RPCError {
       ).with("id", id).with("found", Self.name(of: kind))
     case .noGeometry(let name):
       self.init(
-        .noGeometry, "\"\(name)\" has no geometry.", path: "/params/sourceLayer", expected: "a layer with geometry")
-    case .expression(let error, let path): self.init(error, at: path)
+        .noGeometry, "\"\(name)\" has no geometry.", path: prefix + "/sourceLayer", expected: "a layer with geometry")
+    case .expression(let error, let path): self.init(error, at: prefix + path)
     case .cameraNeedsScene:
       self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
       self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
         "revision", revision)
     case .unknownMember(let name, let allowed):
-      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: "/params/clear", expected: Self.list(allowed))
+      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: prefix + "/clear", expected: Self.list(allowed))
     case .indexOutOfRange(let count):
-      self = RPCError(.indexOutOfRange, "The index is beyond the \(count) elements.", path: "/params/index").with(
+      self = RPCError(.indexOutOfRange, "The index is beyond the \(count) elements.", path: prefix + "/index").with(
         "count", count)
     case .invalidScaleRange:
       self.init(
@@ -105,39 +107,39 @@ extension RPCError {
       self = RPCError(
         .unknownSourceLayer,
         name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
-        path: "/params/sourceLayer", expected: Self.list(available)
+        path: prefix + "/sourceLayer", expected: Self.list(available)
       ).with("available", json: Self.json(available))
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" is not loaded.")
     case .noTime(let id):
-      self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: "/params/timeExtent").with(
+      self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with(
         "id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
     case .tooManyTicks:
       self.init(.tooManyTicks, "The advance takes more than a million ticks, or 100,000 during an animation.")
     case .oneOf(let names):
       self.init(
-        .invalidParams, "Exactly one of \(Self.list(names)) is required.", path: "/params",
+        .invalidParams, "Exactly one of \(Self.list(names)) is required.", path: prefix,
         expected: "exactly one of \(Self.list(names))")
     case .unknownField(let name, let available, let path):
-      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path)
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: prefix + path)
         .with("available", json: Self.json(available))
     case .wrongFieldType(let name, let found, let expected, let path):
-      self.init(wrongField: name, found: found.rawValue, expected: expected, at: path)
+      self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
     case .items(let items, let count):
       self = RPCError(.invalidItems, "\(count) of the items are invalid; nothing was changed.")
         .with("items", json: Self.json(items)).with("count", count)
     case .columnLengths(let expected, let found, let column):
       self.init(
-        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "/params/\(column)",
+        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "\(prefix)/\(column)",
         expected: "\(expected) values")
     case .nothingToUndo: self.init(.nothingToUndo, "There is nothing more to undo.")
     case .nothingToRedo: self.init(.nothingToRedo, "There is nothing more to redo.")
     case .editInProgress: self.init(.editInProgress, "An edit is in progress: end or cancel it first.")
     case .noEdit: self.init(.noEdit, "No edit is in progress.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")
-    case .symbology(let error): self.init(error, at: "/params")
-    case .flow(let error): self.init(error, in: nil, at: "/params")
+    case .symbology(let error): self.init(error, at: prefix)
+    case .flow(let error): self.init(error, in: nil, at: prefix)
     case .failed(let failure): self.init(failure)
     }
   }
@@ -146,8 +148,6 @@ extension RPCError {
   init(_ fault: ModelError, ofLayer id: LayerID) {
     let pointer = ModelPath(ObjectReference(.layers, id.rawValue)).description
     self = RPCError(fault, in: nil, at: pointer) ?? .internalError("\(fault)")
-    // The model's errors have paths in params.
-    if let path, path.hasPrefix("/params/") { self.path = pointer + path.dropFirst("/params".utf8.count) }
   }
 
   /// The error of a stored failure.
@@ -193,10 +193,11 @@ extension RPCError {
   private static func json(_ items: [ItemError]) -> String {
     var writer = JSONWriter(capacity: 256)
     writer.array(items) { item, writer in
+      let failure = item.failure
       ErrorsProtocol.ItemFailure(
-        index: item.index, kind: item.failure.kind.string, message: item.failure.message.string,
-        path: item.failure.path?.string,
-        expected: item.failure.expected?.string
+        index: item.index, kind: failure.kind.string, message: failure.message.string,
+        path: failure.path?.string,
+        expected: failure.expected?.string
       ).encode(to: &writer)
     }
     return writer.string
@@ -210,6 +211,42 @@ extension ModelError {
     case .unknownID(let collection, let id): (collection.noun, id)
     case .unknownItem(let noun, let id): (noun, id)
     default: nil
+    }
+  }
+}
+
+extension ItemError {
+  /// The reason in the wire's words.
+  var failure: Failure {
+    switch reason {
+    case .failure(let failure): failure
+    case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
+    case .store(let error): Failure(error)
+    }
+  }
+}
+
+extension Failure {
+  /// For a status or an item.
+  init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
+    self.init(kind: kind.rawValue, message: message, path: path, expected: expected)
+  }
+
+  fileprivate init(_ error: StoreError) {
+    switch error {
+    case .idOutOfRange(let id):
+      self.init(.invalidParams, "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+    case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
+    case .idRepeated(let id): self.init(.idExists, "\(id) stands in the request twice", path: "/id")
+    case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
+    case .noIDsLeft: self.init(.invalidParams, "there are no ids left to mint")
+    case .tooManyRows: self.init(.invalidParams, "an overlay takes no more graphics")
+    case .tooManyColumns(let limit):
+      self.init(.invalidParams, "an overlay takes at most \(limit) different attribute names")
+    case .textTooLarge(let column):
+      self.init(.invalidParams, "more than 4 GiB of text", path: "/attributes/\(column)")
+    case .lengthMismatch(let expected, let found):
+      self.init(.columnLengths, "\(expected) rows, but \(found)")
     }
   }
 }

@@ -54,7 +54,7 @@ struct FeatureQuery: Sendable {
     }
     let schema = store.schema
     let parsed = try params.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/params/whereClause")
+      try Expression.condition(text, over: schema, at: "/whereClause")
     }
     condition = parsed?.1
     let layerTime = layer?.time
@@ -171,7 +171,7 @@ struct FeatureQuery: Sendable {
     try orderBy.enumerated().map { index, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name.string), path: "/params/orderBy/\(index)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(index)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }

@@ -77,13 +77,16 @@ extension LayerService {
       let entries =
         if let renderer = layer.portrayal.renderer {
           try Portraying.legend(
-            renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions, worker)
+            renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions,
+            isCancelled: { worker.isCancelled })
         } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
           try Portraying.styledLegend(
-            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
+            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale,
+            isCancelled: { worker.isCancelled })
         } else {
           try Portraying.plainLegend(
-            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale, worker)
+            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale,
+            isCancelled: { worker.isCancelled })
         }
       return { _ in .init(revision: revision, entries: entries) }
     }

@@ -67,7 +67,7 @@ enum LayerService: LayerHandlers {
       return ids.filter { kept.contains($0) || !store.contains(id: $0) }
     }
     guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
-    let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
+    let condition = try Expression.condition(text, over: store.schema, at: "/whereClause").1
     return try meeting(features.shown(store.rows(where: condition)))
   }
 }

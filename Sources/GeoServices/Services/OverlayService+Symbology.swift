@@ -50,7 +50,8 @@ extension OverlayService {
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
         try Portraying.legend(
-          renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions, worker)
+          renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions,
+          isCancelled: { worker.isCancelled })
       }
       return { _ in .init(revision: revision, entries: entries ?? []) }
     }

@@ -97,7 +97,7 @@ enum OverlayService: OverlayHandlers {
   private static func check(_ reader: GraphicReader) throws {
     guard reader.failureCount > 0 else { return }
     let items = reader.failures.map { index, error, item in
-      ItemError(index: index, failure: (RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure)
+      ItemError(index: index, .failure((RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure))
     }
     throw ModelError.items(items, count: reader.failureCount)
   }

@@ -57,7 +57,7 @@ enum ColumnReader {
     try refuse(
       numbers,
       Failure(
-        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number"
+        .invalidGeometry, "A coordinate has to be finite.", expected: "a finite number"
       ),
       where: { !$0.isFinite })
     return numbers
@@ -72,7 +72,7 @@ enum ColumnReader {
     try refuse(
       numbers,
       Failure(
-        kind: ErrorKind.invalidParams.rawValue, message: "An attribute has to be finite.", path: "/attributes/\(name)",
+        .invalidParams, "An attribute has to be finite.", path: "/attributes/\(name)",
         expected: "a finite number, or NaN for null"), where: \.isInfinite)
     return column
   }
@@ -80,7 +80,7 @@ enum ColumnReader {
   private static func refuse(_ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool) throws {
     guard numbers.contains(where: isBad) else { return }
     let bad = numbers.indices.filter { isBad(numbers[$0]) }
-    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
+    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, .failure(failure)) }, count: bad.count)
   }
 
   static func ids(_ opaque: JSONOpaque) throws -> [Int] {

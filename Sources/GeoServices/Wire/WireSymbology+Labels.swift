@@ -80,8 +80,7 @@ extension Wire {
   }
 
   static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
-    var symbol = label.symbol
-    if case .text(let scaled) = Symbol.text(symbol).scaled(by: scale) { symbol = scaled }
+    let symbol = label.scaled(by: scale).symbol
     return .init(
       id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
