@@ -85,7 +85,7 @@ extension DrawnSymbol {
   func evaluated(scale: Double) -> Symbol? {
     switch self {
     case .made(let symbol): symbol.scaled(by: scale)
-    case .own(let text): Wire.keptSymbol(text.string).flatMap { try? Wire.symbol($0) }?.scaled(by: scale)
+    case .own(let text): Wire.storedSymbol(text.string).flatMap { try? Wire.symbol($0) }?.scaled(by: scale)
     }
   }
 }

@@ -35,7 +35,7 @@ enum Portraying {
       switch bound.symbol(of: row) {
       // As it was given, absent members included.
       case .own(let text)? where scale == 1:
-        return .init(id: row.id, symbol: Wire.keptSymbol(text.string), selectionColor: selected)
+        return .init(id: row.id, symbol: Wire.storedSymbol(text.string), selectionColor: selected)
       case let drawn?:
         return .init(id: row.id, symbol: drawn.evaluated(scale: scale).map(Wire.symbol), selectionColor: selected)
       case nil: return .init(id: row.id)

@@ -1,4 +1,4 @@
-// How a layer's features are drawn and told about, on the wire.
+// Handlers of `layer/*` that compute symbols, labels, popups, legends and class breaks.
 
 import GeoModel
 import GeoProtocol
@@ -13,7 +13,7 @@ extension LayerService {
     return (layer, store)
   }
 
-  /// Those that the layer's filters let through.
+  /// The rows that pass the layer's filters.
   private static func shown(_ rows: [FeatureRow], of layer: Layer) -> [FeatureRow] {
     guard let features = layer.features, !features.isUnfiltered else { return rows }
     let shown = Set(features.shown(rows.map(\.row)))

@@ -1,4 +1,4 @@
-// How an overlay's graphics are drawn and told about, on the wire.
+// Handlers of `overlay/*` that compute symbols, labels, popups and legends.
 
 import GeoModel
 import GeoProtocol
