@@ -75,15 +75,6 @@ public struct Observed<Element>: Sendable {
     self.differs = differs
   }
 
-  /// Texts differ where they are written otherwise.
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
-  }
-
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
-  }
-
   init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {
     self.init(property) { value($0) != value($1) }
   }
