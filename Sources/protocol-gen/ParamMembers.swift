@@ -10,8 +10,8 @@ struct ParamMembers {
     lines.add(SwiftTypes.header)
     for module in imports where module != "JSON" { lines.add("import \(module)\n") }
     lines.add("/// The members that params may have, by method, and those of the types in them.")
-    lines.block("package enum WireMembers {") { lines in
-      lines.block("package static let params: [String: MemberShape] = [", "]") { lines in
+    lines.block("package enum ParamMembers {") { lines in
+      lines.block("package static let params: [String: ParamShape] = [", "]") { lines in
         for method in definition.methods where method.shape != .lifecycle {
           guard case .properties(let properties) = method.params else { continue }
           add("\"\(method.name)\": params([", properties.map(member), "]),", &lines)
@@ -19,7 +19,7 @@ struct ParamMembers {
       }
       lines.add()
       lines.add("/// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.")
-      lines.block("private static func params(_ members: [MemberShape.Member]) -> MemberShape {") { lines in
+      lines.block("private static func params(_ members: [ParamShape.Member]) -> ParamShape {") { lines in
         lines.add(".object(members + [.init(\"meta\", .named { meta }), \"workDoneToken\"])")
       }
       for type in reachable { add(type, &lines) }
@@ -29,7 +29,7 @@ struct ParamMembers {
 
   private func add(_ type: TypeDefinition, _ lines: inout Lines) {
     lines.add()
-    let head = "static let \(constant(type.name)): MemberShape = "
+    let head = "static let \(constant(type.name)): ParamShape = "
     switch type.kind {
     case .object(let properties): add(head + ".object([", properties.map(member), "])", &lines)
     case .union(let variants):

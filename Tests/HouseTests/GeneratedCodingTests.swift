@@ -56,7 +56,7 @@ struct GeneratedCodingTests {
   func `members that the definition does not have are found at every depth, with the nearest name`(
     input: String, expected: String?
   ) throws {
-    let shape = try #require(WireMembers.params["sample/make"])
+    let shape = try #require(ParamMembers.params["sample/make"])
     let found: String? = try JSONDocument(input).read { json throws in
       do throws(UnknownMember) { try shape.check(json) } catch {
         return "\(error.value.path(from: json)): \(error.nearest ?? "-")"

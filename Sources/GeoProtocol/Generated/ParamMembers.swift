@@ -2,8 +2,8 @@
 // swift-format-ignore-file
 
 /// The members that params may have, by method, and those of the types in them.
-package enum WireMembers {
-  package static let params: [String: MemberShape] = [
+package enum ParamMembers {
+  package static let params: [String: ParamShape] = [
     "session/echo": params(["value"]),
     "session/status": params([]),
     "session/describe": params([]),
@@ -187,45 +187,45 @@ package enum WireMembers {
   ]
 
   /// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.
-  private static func params(_ members: [MemberShape.Member]) -> MemberShape {
+  private static func params(_ members: [ParamShape.Member]) -> ParamShape {
     .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
-  static let envelope: MemberShape = .object(["xMin", "yMin", "xMax", "yMax"])
+  static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
-  static let meta: MemberShape = .object([
+  static let meta: ParamShape = .object([
     "origin", "ifRevision", "step", "progressToken", .init("task", .named { taskOptions })
   ])
 
-  static let taskOptions: MemberShape = .object(["scope", "key", "id", "timeout"])
+  static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout"])
 
-  static let newBookmark: MemberShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
+  static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
-  static let orderBy: MemberShape = .object(["field", "order"])
+  static let orderBy: ParamShape = .object(["field", "order"])
 
-  static let timeExtent: MemberShape = .object(["startTime", "endTime"])
+  static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 
-  static let layerTime: MemberShape = .object(["startField", "endField", .init("extent", .named { timeExtent })])
+  static let layerTime: ParamShape = .object(["startField", "endField", .init("extent", .named { timeExtent })])
 
-  static let basemapUpdate: MemberShape = .object(["name"])
+  static let basemapUpdate: ParamShape = .object(["name"])
 
-  static let command: MemberShape = .object(["method", "params"])
+  static let command: ParamShape = .object(["method", "params"])
 
-  static let graphic: MemberShape = .untagged([
+  static let graphic: ParamShape = .untagged([
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
     .init("symbol", .named { symbol })
   ])
 
-  static let graphicUpdate: MemberShape = .object([
+  static let graphicUpdate: ParamShape = .object([
     "id", "geometry", "spatialReference", "attributes", "zIndex", "isVisible", "isSelected",
     .init("symbol", .named { symbol }), "clear"
   ])
 
-  static let baseSurfaceUpdate: MemberShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
+  static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 
-  static let outline: MemberShape = .object(["style", "color", "width"])
+  static let outline: ParamShape = .object(["style", "color", "width"])
 
-  static let symbol: MemberShape = .union([
+  static let symbol: ParamShape = .union([
     ("simpleMarker", [
       "type", "style", "color", "size", "angle", "xOffset", "yOffset", .init("outline", .named { outline })
     ]),
@@ -238,13 +238,13 @@ package enum WireMembers {
     ("composite", ["type", .init("symbols", .elements(.named { symbol }))]),
   ])
 
-  static let sizeStop: MemberShape = .object(["value", "size"])
+  static let sizeStop: ParamShape = .object(["value", "size"])
 
-  static let colorStop: MemberShape = .object(["value", "color"])
+  static let colorStop: ParamShape = .object(["value", "color"])
 
-  static let opacityStop: MemberShape = .object(["value", "opacity"])
+  static let opacityStop: ParamShape = .object(["value", "opacity"])
 
-  static let visualVariable: MemberShape = .union([
+  static let visualVariable: ParamShape = .union([
     ("size", [
       "type", "field", "expression", .init("stops", .elements(.named { sizeStop })), "minDataValue", "maxDataValue",
       "minSize", "maxSize"
@@ -254,15 +254,13 @@ package enum WireMembers {
     ("rotation", ["type", "field", "expression", "rotationType"]),
   ])
 
-  static let uniqueValue: MemberShape = .object([
-    "values", .init("symbol", .named { symbol }), "label", "description"
-  ])
+  static let uniqueValue: ParamShape = .object(["values", .init("symbol", .named { symbol }), "label", "description"])
 
-  static let classBreak: MemberShape = .object([
+  static let classBreak: ParamShape = .object([
     "minValue", "maxValue", .init("symbol", .named { symbol }), "label", "description"
   ])
 
-  static let renderer: MemberShape = .union([
+  static let renderer: ParamShape = .union([
     ("simple", [
       "type", .init("symbol", .named { symbol }), "label", "description",
       .init("visualVariables", .elements(.named { visualVariable }))
@@ -279,21 +277,21 @@ package enum WireMembers {
     ]),
   ])
 
-  static let labelDefinition: MemberShape = .object([
+  static let labelDefinition: ParamShape = .object([
     "expression", "whereClause", .init("symbol", .named { symbol }), "minScale", "maxScale", "placement", "priority"
   ])
 
-  static let popupElement: MemberShape = .object(["field", "expression", "label", "format"])
+  static let popupElement: ParamShape = .object(["field", "expression", "label", "format"])
 
-  static let popupDefinition: MemberShape = .object(["title", .init("elements", .elements(.named { popupElement }))])
+  static let popupDefinition: ParamShape = .object(["title", .init("elements", .elements(.named { popupElement }))])
 
-  static let viewpoint: MemberShape = .union([
+  static let viewpoint: ParamShape = .union([
     ("centerAndScale", ["type", "center", "targetScale", "rotation", "spatialReference"]),
     ("boundingGeometry", ["type", "geometry", "spatialReference", "rotation"]),
     ("camera", ["type", "longitude", "latitude", "altitude", "heading", "pitch", "roll"]),
   ])
 
-  static let viewpointTarget: MemberShape = .union([
+  static let viewpointTarget: ParamShape = .union([
     ("centerAndScale", ["type", "center", "targetScale", "rotation", "spatialReference"]),
     ("boundingGeometry", ["type", "geometry", "spatialReference", "padding", "rotation"]),
     ("center", ["type", "center", "spatialReference"]),
@@ -303,11 +301,11 @@ package enum WireMembers {
     ("bookmark", ["type", "bookmark"]),
   ])
 
-  static let screenPoint: MemberShape = .object(["x", "y"])
+  static let screenPoint: ParamShape = .object(["x", "y"])
 
-  static let derivation: MemberShape = .object(["expression", "inputs"])
+  static let derivation: ParamShape = .object(["expression", "inputs"])
 
-  static let propertyDefinition: MemberShape = .object([
+  static let propertyDefinition: ParamShape = .object([
     "name", "type", "defaultValue", "isNullable", "doc", .init("derived", .named { derivation })
   ])
 }

@@ -94,7 +94,7 @@ extension Client {
 
   /// Refuses params with members that the definition does not have, for a strict client.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
-    guard isStrict, let shape = WireMembers.params[method] else { return }
+    guard isStrict, let shape = ParamMembers.params[method] else { return }
     do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
   }
 

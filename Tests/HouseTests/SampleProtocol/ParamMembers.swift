@@ -4,8 +4,8 @@
 import GeoProtocol
 
 /// The members that params may have, by method, and those of the types in them.
-package enum WireMembers {
-  package static let params: [String: MemberShape] = [
+package enum ParamMembers {
+  package static let params: [String: ParamShape] = [
     "sample/make": params([.init("thing", .named { thing }), "copies"]),
     "sample/find": params(["id"]),
     "sample/run": params([]),
@@ -13,21 +13,21 @@ package enum WireMembers {
   ]
 
   /// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.
-  private static func params(_ members: [MemberShape.Member]) -> MemberShape {
+  private static func params(_ members: [ParamShape.Member]) -> ParamShape {
     .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
-  static let meta: MemberShape = .object(["origin"])
+  static let meta: ParamShape = .object(["origin"])
 
-  static let shape: MemberShape = .untagged(["at"])
+  static let shape: ParamShape = .untagged(["at"])
 
-  static let thing: MemberShape = .object([
+  static let thing: ParamShape = .object([
     "id", "serial", "width", "step", "title", "isOpen", "mode", "modes", .init("status", .named { status }), "scale",
     "numbers", "rows", "tags", .init("shapes", .elements(.named { shape })),
     .init("parts", .elements(.named { thing })), "anything"
   ])
 
-  static let status: MemberShape = .union([
+  static let status: ParamShape = .union([
     ("idle", ["type"]),
     ("failed", ["type", "reason"]),
     ("waiting", ["type", .init("cause", .named { status })]),

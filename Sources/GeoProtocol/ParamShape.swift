@@ -4,15 +4,15 @@ import JSON
 
 /// The members that a value on the wire may have, at every depth.
 ///
-///     let shape: MemberShape = .object(["map", .init("center", .object(["x", "y"]))])
+///     let shape: ParamShape = .object(["map", .init("center", .object(["x", "y"]))])
 ///     try shape.check(params)  // {"map": "m", "center": {"x": 1, "z": 2}}: `z` is unknown
-package indirect enum MemberShape: Sendable {
+package indirect enum ParamShape: Sendable {
   /// A member's name, and the shape of its value; any value without one.
   package struct Member: Sendable, ExpressibleByStringLiteral {
     let name: StaticString
-    let shape: MemberShape?
+    let shape: ParamShape?
 
-    package init(_ name: StaticString, _ shape: MemberShape) {
+    package init(_ name: StaticString, _ shape: ParamShape) {
       self.name = name
       self.shape = shape
     }
@@ -33,9 +33,9 @@ package indirect enum MemberShape: Sendable {
   /// The members of each variant, by the member `type`.
   case union([(tag: StaticString, members: [Member])])
   /// Elements of an array, or values of a map whose keys are the client's.
-  case elements(MemberShape)
+  case elements(ParamShape)
   /// A type by reference, since it may contain itself.
-  case named(@Sendable () -> MemberShape)
+  case named(@Sendable () -> ParamShape)
 
   /// Refuses the first member that the shape does not have. A value of another kind passes: its decoder refuses it.
   ///
