@@ -161,7 +161,7 @@ struct SymbologyClassificationTests {
   func `labels of classes have as many digits as their bounds need`(_ ends: [Double], _ names: [String]) throws {
     let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry(1)) }
     let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
-    #expect(renderer.legend(by: .neutral).map(\.label) == names)
+    #expect(renderer.legend(by: .neutral).map(\.label.string) == names)
   }
 }
 

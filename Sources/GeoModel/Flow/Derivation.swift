@@ -14,8 +14,8 @@ public struct Derivation: Equatable, Sendable {
   public let expression: Expression
   /// Paths by name in the expression: from the root (`/views/v/...`), or from the view model (`./list/0`). Other names
   /// are properties of the view model.
-  public let inputs: [ExactText: ExactText]
-  private let inputPaths: [ExactText: InputPath]
+  public let inputs: [Text: Text]
+  private let inputPaths: [Text: InputPath]
 
   private enum InputPath: Equatable {
     case relative(ModelPath)
@@ -32,11 +32,11 @@ public struct Derivation: Equatable, Sendable {
   /// - Throws: ``InputFault`` for the first input, by name, that is not a path to one value, or that leads to an
   ///   unbounded one: a whole collection, or all graphics of an overlay.
   public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
-    var inputPaths: [ExactText: InputPath] = [:]
+    var inputPaths: [Text: InputPath] = [:]
     for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
       func fault(_ expected: String) -> InputFault { InputFault(name: name, expected: expected, found: text) }
       if text.begins(with: "./"), let path = ModelPath(pointer: String(text.dropFirst())) {
-        inputPaths[ExactText(name)] = .relative(path)
+        inputPaths[Text(name)] = .relative(path)
         continue
       }
       guard let path = ModelPath(pointer: text) else {
@@ -46,10 +46,10 @@ public struct Derivation: Equatable, Sendable {
       guard !path.includesAllGraphics else {
         throw fault("a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1")
       }
-      inputPaths[ExactText(name)] = .absolute(path)
+      inputPaths[Text(name)] = .absolute(path)
     }
     self.expression = expression
-    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (ExactText($0), ExactText($1)) })
+    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (Text($0), Text($1)) })
     self.inputPaths = inputPaths
   }
 
@@ -57,7 +57,7 @@ public struct Derivation: Equatable, Sendable {
   func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)] {
     let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
     return expression.properties.map { name in
-      switch inputPaths[ExactText(name)] {
+      switch inputPaths[Text(name)] {
       case .relative(let path): (name, ModelPath(own + path.names))
       case .absolute(let path): (name, path)
       case nil: (name, ModelPath(own + [name]))

@@ -10,7 +10,7 @@ import Geometry
 /// path?.description  // "/layers/roads/opacity"
 /// ```
 public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
-  @Exact public private(set) var names: [String]
+  public let names: [String]
 
   public init(_ names: [String]) { self.names = names }
 
@@ -39,7 +39,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
   public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
 
   /// Whether one path is equal to, above or below the other.
-  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { $0.isWritten(as: $1) } }
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { Text($0) == Text($1) } }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }

@@ -75,12 +75,12 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
 
 /// Name, type and default of a property of view models, or of an environment key.
 public struct PropertyDefinition: Equatable, Sendable {
-  @Exact public private(set) var name: String
+  public let name: String
   public let type: PropertyType
   public let isNullable: Bool
   /// The initial value; unused for derived properties.
   public let defaultValue: Value
-  @Exact public private(set) var doc: String?
+  public let doc: Text?
   public let derivation: Derivation?
 
   /// - Parameter defaultValue: nil for null if the property is nullable, else for the type's own.
@@ -91,7 +91,7 @@ public struct PropertyDefinition: Equatable, Sendable {
     self.type = type
     self.isNullable = isNullable || type.isNullable || derivation != nil
     self.defaultValue = defaultValue ?? (self.isNullable ? .null : type.initial)
-    self.doc = doc
+    self.doc = Text(doc)
     self.derivation = derivation
   }
 
@@ -114,9 +114,9 @@ public struct PropertyDefinition: Equatable, Sendable {
 
   /// Throws if two items have the same id.
   private func checkItems(of list: Value, at path: String) throws(ModelError) {
-    var seen: Set<ExactText> = []
+    var seen: Set<Text> = []
     for (index, item) in (list.elements ?? []).enumerated() {
-      guard let id = item.itemID, !seen.insert(ExactText(id)).inserted else { continue }
+      guard let id = item.itemID, !seen.insert(Text(id)).inserted else { continue }
       throw .flow(.duplicateItem(id, path: "\(path)/\(index)"))
     }
   }

@@ -21,7 +21,7 @@ public indirect enum Value: Sendable {
   /// The members of an object, in order. Names are unique by code points.
   public struct Members: Sendable {
     public private(set) var names: [String] = []
-    private var values: [ExactText: Value] = [:]
+    private var values: [Text: Value] = [:]
 
     public init() {}
 
@@ -29,13 +29,13 @@ public indirect enum Value: Sendable {
 
     /// - Complexity: O(1); O(n) when a member is removed.
     public subscript(name: String) -> Value? {
-      get { values[ExactText(name)] }
+      get { values[Text(name)] }
       set {
         guard let newValue else {
-          if values.removeValue(forKey: ExactText(name)) != nil { names.removeAll { $0.isWritten(as: name) } }
+          if values.removeValue(forKey: Text(name)) != nil { names.removeAll { Text($0) == Text(name) } }
           return
         }
-        if values.updateValue(newValue, forKey: ExactText(name)) == nil { names.append(name) }
+        if values.updateValue(newValue, forKey: Text(name)) == nil { names.append(name) }
       }
     }
   }
@@ -55,7 +55,7 @@ extension Value: Equatable {
     case (.number(let left), .number(let right)): left == right
     case (.integer(let whole), .number(let real)), (.number(let real), .integer(let whole)):
       Int64(exactly: real) == whole
-    case (.string(let left), .string(let right)): left.isWritten(as: right)
+    case (.string(let left), .string(let right)): Text(left) == Text(right)
     case (.array(let left), .array(let right)): left == right
     case (.object(let left), .object(let right)): left == right
     default: false

@@ -25,7 +25,7 @@ public struct ViewModelType: Entity {
   }
 
   /// Whether the definitions are equal.
-  func isSame(as other: ViewModelType) -> Bool { doc.isWritten(as: other.doc) && properties == other.properties }
+  func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
 }
 
 /// An object with client-defined properties.
@@ -46,7 +46,7 @@ public struct ViewModel: Entity {
   /// Values by property name; each property has one.
   public internal(set) var values: [String: Value]
   /// Indexes of the properties by name.
-  let indexes: [ExactText: Int]
+  let indexes: [Text: Int]
 
   init(
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
@@ -57,7 +57,7 @@ public struct ViewModel: Entity {
     self.properties = properties
     self.owner = owner
     self.values = values
-    indexes = Dictionary(properties.enumerated().map { (ExactText($1.name), $0) }) { first, _ in first }
+    indexes = Dictionary(properties.enumerated().map { (Text($1.name), $0) }) { first, _ in first }
   }
 
   public var parent: ObjectReference? { owner }
@@ -65,14 +65,14 @@ public struct ViewModel: Entity {
 
   /// Finds a property by name. Throws `unknownProperty` with the available names.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let index = indexes[ExactText(name)] else {
+    guard let index = indexes[Text(name)] else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
     return properties[index]
   }
 
   /// The value of a property; nil if there is no such property.
-  public func value(of name: String) -> Value? { indexes[ExactText(name)].flatMap { values[properties[$0].name] } }
+  public func value(of name: String) -> Value? { indexes[Text(name)].flatMap { values[properties[$0].name] } }
 
   public func withoutDanglingReferences(in world: World) -> ViewModel {
     var result = self

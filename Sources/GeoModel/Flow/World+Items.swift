@@ -17,7 +17,7 @@ extension World {
         guard let id = item.itemID else {
           throw .flow(.wrongType(path: "/\(index)", expected: "a string, or an object with an `id`"))
         }
-        guard known.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
+        guard known.insert(Text(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
       }
       list.insert(contentsOf: items, at: try insertionIndex(of: item, in: list))
     }
@@ -27,10 +27,10 @@ extension World {
   public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       let known = Set(list.compactMap(\.itemKey))
-      var removed: Set<ExactText> = []
+      var removed: Set<Text> = []
       for (index, id) in ids.enumerated() {
-        guard known.contains(ExactText(id)) else { throw .flow(.unknownItem(id)) }
-        guard removed.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
+        guard known.contains(Text(id)) else { throw .flow(.unknownItem(id)) }
+        guard removed.insert(Text(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
       }
       list.removeAll { $0.itemKey.map(removed.contains) ?? false }
     }
@@ -41,13 +41,13 @@ extension World {
     _ ids: [String], in id: ViewModelID, at names: [String], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
-      var byID: [ExactText: Value] = [:]
+      var byID: [Text: Value] = [:]
       for element in list { if let id = element.itemKey { byID[id] = element } }
       var moved: [Value] = []
-      var seen: Set<ExactText> = []
+      var seen: Set<Text> = []
       for (index, id) in ids.enumerated() {
-        guard let element = byID[ExactText(id)] else { throw .flow(.unknownItem(id)) }
-        guard seen.insert(ExactText(id)).inserted, !id.isWritten(as: item) else {
+        guard let element = byID[Text(id)] else { throw .flow(.unknownItem(id)) }
+        guard seen.insert(Text(id)).inserted, Text(id) != Text(item) else {
           throw .flow(.duplicateItem(id, path: "/\(index)"))
         }
         moved.append(element)
@@ -73,11 +73,11 @@ extension World {
 
 extension Value {
   /// The item's id, comparable by code points.
-  fileprivate var itemKey: ExactText? { itemID.map(ExactText.init) }
+  fileprivate var itemKey: Text? { Text(itemID) }
 }
 
 private func insertionIndex(of item: String?, in list: [Value]) throws(ModelError) -> Int {
   guard let item else { return list.count }
-  guard let index = list.firstIndex(where: { $0.itemKey == ExactText(item) }) else { throw .flow(.unknownItem(item)) }
+  guard let index = list.firstIndex(where: { $0.itemKey == Text(item) }) else { throw .flow(.unknownItem(item)) }
   return index
 }

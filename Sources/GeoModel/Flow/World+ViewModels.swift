@@ -206,7 +206,7 @@ extension World {
     for (index, property) in properties.enumerated() {
       guard let derivation = property.derivation else { continue }
       do throws(ExpressionError) {
-        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.text).sorted())
+        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.string).sorted())
       } catch { throw .expression(error, path: "/params/properties/\(index)/derived/expression") }
     }
   }

@@ -14,7 +14,7 @@ public struct DocumentState: Sendable {
   var lastSave = 0
   var savesBegun = 0
   /// By file, the number of the newest save that has written it.
-  var written: [ExactText: Int] = [:]
+  var written: [Text: Int] = [:]
   /// The new file name of a save in progress, as the client gave it, and the number of that save.
   var pendingName: (name: String, number: Int)?
 }

@@ -4,8 +4,9 @@ import Geometry
 
 /// The id of an object of one kind. Ids are unique among all objects of the session.
 public struct ID<Entity>: Hashable, Sendable, CustomStringConvertible {
-  @Exact public private(set) var rawValue: String
-  public init(_ rawValue: String) { self.rawValue = rawValue }
+  private let text: Text
+  public init(_ rawValue: String) { text = Text(rawValue) }
+  public var rawValue: String { text.string }
   public var description: String { rawValue }
 }
 
@@ -85,9 +86,10 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
 /// A reference to an object of any kind.
 public struct ObjectReference: Hashable, Sendable {
   public let collection: Collection
-  @Exact public private(set) var id: String
+  private let text: Text
   public init(_ collection: Collection, _ id: String) {
     self.collection = collection
-    self.id = id
+    text = Text(id)
   }
+  public var id: String { text.string }
 }

@@ -12,17 +12,17 @@ extension LayerFeatures {
   func check(_ time: LayerTime, at path: String) throws(ModelError) {
     let members = [(time.startField, "startField")] + (time.endField.map { [($0, "endField")] } ?? [])
     for (name, member) in members {
-      guard let field = schema.fields.first(where: { $0.name.isWritten(as: name) }) else {
-        throw .unknownField(name, available: schema.fields.map(\.name), path: "\(path)/\(member)")
+      guard let field = schema.fields.first(where: { $0.name == name }) else {
+        throw .unknownField(name.string, available: schema.fields.map(\.name.string), path: "\(path)/\(member)")
       }
       let canHoldDates =
         switch field.type {
         case .date, .dateTime: true
-        case .string, .json: store.map { !$0.hasOtherThanTimes(in: name) } ?? true
+        case .string, .json: store.map { !$0.hasOtherThanTimes(in: name.string) } ?? true
         case .boolean, .integer, .double, .time, .binary: false
         }
       guard canHoldDates else {
-        throw .wrongFieldType(name, found: field.type, expected: "a field of dates", path: "\(path)/\(member)")
+        throw .wrongFieldType(name.string, found: field.type, expected: "a field of dates", path: "\(path)/\(member)")
       }
     }
   }
@@ -31,8 +31,8 @@ extension LayerFeatures {
   ///
   /// - Complexity: O(rows), with one or two texts read per row.
   public func rows(_ rows: [UInt32], meeting extent: TimeExtent, by time: LayerTime) -> [UInt32] {
-    guard let store, let start = store.schema.column(named: time.startField) else { return [] }
-    let end = time.endField.flatMap { store.schema.column(named: $0) }
+    guard let store, let start = store.schema.column(named: time.startField.string) else { return [] }
+    let end = time.endField.flatMap { store.schema.column(named: $0.string) }
     return rows.filter { row in
       guard let feature = store[row], let first = Instant(time: feature.value(start)) else { return false }
       // A feature without an end of its own continues without limit.

@@ -4,7 +4,7 @@ import Geometry
 
 /// Layers that orient: drawn below the operational ones, and above them.
 public struct Basemap: Hashable, Sendable {
-  @Exact public internal(set) var name: String? = nil
+  public internal(set) var name: Text? = nil
   /// First drawn first, below all else.
   public internal(set) var baseLayers: [LayerID] = []
   /// First drawn first, above the operational layers.
@@ -14,14 +14,14 @@ public struct Basemap: Hashable, Sendable {
 /// A place to come back to.
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
-  @Exact public private(set) var id: String
-  @Exact public private(set) var name: String
+  public let id: Text
+  public let name: Text
   public let viewpoint: Viewpoint
 }
 
 /// What a map or a scene is made of.
 public struct MapContent: Hashable, Sendable {
-  @Exact public internal(set) var title: String? = nil
+  public internal(set) var title: Text? = nil
   public internal(set) var basemap: Basemap?
   /// First drawn first.
   public internal(set) var operationalLayers: [LayerID] = []
@@ -37,7 +37,7 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var maxScale: Double?
   public internal(set) var backgroundColor: Color?
 
-  init(title: String?) { self.title = title }
+  init(title: String?) { self.title = Text(title) }
 
   /// By how much symbols grow at a scale: 1 at the reference scale, 2 when zoomed in to half its denominator.
   public func symbolScale(at scale: Double) -> Double {

@@ -65,14 +65,14 @@ public struct ItemError: Hashable, Sendable {
 
 /// An error stored as data, in the status of an object. Equal to `data` of the error on the wire.
 public struct Failure: Hashable, Sendable {
-  @Exact public private(set) var kind: String
-  @Exact public private(set) var message: String
-  @Exact public private(set) var path: String?
-  @Exact public private(set) var expected: String?
+  public let kind: Text
+  public let message: Text
+  public let path: Text?
+  public let expected: Text?
   public init(kind: String, message: String, path: String? = nil, expected: String? = nil) {
-    self.kind = kind
-    self.message = message
-    self.path = path
-    self.expected = expected
+    self.kind = Text(kind)
+    self.message = Text(message)
+    self.path = Text(path)
+    self.expected = Text(expected)
   }
 }

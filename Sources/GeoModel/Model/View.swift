@@ -6,6 +6,9 @@ import Geometry
 public enum ViewContent: Hashable, Sendable {
   case map(MapID)
   case scene(SceneID)
+
+  var map: MapID? { if case .map(let id) = self { id } else { nil } }
+  var scene: SceneID? { if case .scene(let id) = self { id } else { nil } }
 }
 
 /// Whether a view recenters on the location.

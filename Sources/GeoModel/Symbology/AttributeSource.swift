@@ -25,7 +25,8 @@ public enum AttributeSource: Hashable, Sendable {
     case .field(let name):
       guard let column = schema.column(named: name) else {
         throw SymbologyError(
-          .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
+          .unknownField(name, available: schema.fields.map(\.name.string)), expected: "a field of the layer",
+          found: name)
       }
       guard !schema.allows(use, of: column) else { return }
       let type = schema.declaredType(of: column)?.rawValue ?? "unknown"
@@ -40,7 +41,7 @@ extension AttributeSource {
   /// Field names are equal by code points.
   public static func == (left: AttributeSource, right: AttributeSource) -> Bool {
     switch (left, right) {
-    case (.field(let left), .field(let right)): left.isWritten(as: right)
+    case (.field(let left), .field(let right)): Text(left) == Text(right)
     case (.expression(let left), .expression(let right)): left == right
     default: false
     }

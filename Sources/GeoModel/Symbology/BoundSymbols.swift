@@ -6,7 +6,7 @@ import Query
 /// The symbol with which a row is drawn.
 public enum DrawnSymbol: Hashable, Sendable {
   /// The row's own symbol, as JSON text.
-  case own(ExactText)
+  case own(Text)
   case made(Symbol)
 }
 
@@ -38,7 +38,7 @@ public struct BoundSymbols: Sendable {
 
   /// The symbol of a row; nil if the row has none. Ignores visibility.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
-    if let own = row.symbol { return .own(ExactText(own)) }
+    if let own = row.symbol { return .own(Text(own)) }
     if let renderer { return renderer.symbol(of: row).map(DrawnSymbol.made) }
     guard fallback != .nothing, let kind = ShapeKind(row) else { return nil }
     if !styleColumns.isEmpty, let style = SimpleStyle({ styleColumns[$0].map { row.value($0) } ?? .null }) {
@@ -65,7 +65,7 @@ extension Layer {
   /// Whether features may have simplestyle properties, by the schema alone.
   public var mayHaveSimpleStyles: Bool {
     guard portrayal.renderer == nil, let features, features.origin.isGeoJSON else { return false }
-    return features.schema.fields.contains { SimpleStyle.names.contains($0.name) }
+    return features.schema.fields.contains { SimpleStyle.names.contains($0.name.string) }
   }
 
   /// The symbols of the layer's features.

@@ -90,7 +90,7 @@ public struct BoundLabels: Sendable {
       if let condition, !condition.isTrue(for: row) { return nil }
       guard let text = text.value(of: row).shownText(by: conventions), !text.isEmpty else { return nil }
       var symbol = definition.symbol
-      symbol.text = text
+      symbol.text = Text(text)
       return Label(
         definition: index, symbol: symbol, placement: definition.placement, priority: definition.priority)
     }

@@ -7,8 +7,8 @@ import TextFormatting
 
 /// One line of a legend.
 public struct LegendEntry: Hashable, Sendable {
-  @Exact public private(set) var label: String
-  @Exact public private(set) var description: String?
+  public let label: Text
+  public let description: Text?
   public let symbol: Symbol
 }
 
@@ -21,7 +21,7 @@ extension Renderer {
   /// - Parameter conventions: for numbers in default labels.
   public func legend(by conventions: TextConventions) -> [LegendEntry] {
     zip(entries, names(by: conventions)).map {
-      LegendEntry(label: $0.label ?? $1, description: $0.description, symbol: $0.symbol)
+      LegendEntry(label: $0.label ?? Text($1), description: $0.description, symbol: $0.symbol)
     }
   }
 

@@ -10,9 +10,9 @@ public struct PopupDefinition: Hashable, Sendable {
   public struct Element: Hashable, Sendable {
     public let source: AttributeSource
     /// Nil for the field's name or the expression's text.
-    @Exact public private(set) var label: String?
+    public var label: Text?
     /// A pattern as in the functions `format` and `formatDate`, applied to the value.
-    @Exact public private(set) var format: String?
+    public var format: Text?
     /// The source wrapped in `format`, and in `formatDate`; nil if the pattern is not valid for these.
     private let asNumber: AttributeSource?
     private let asDate: AttributeSource?
@@ -20,8 +20,8 @@ public struct PopupDefinition: Hashable, Sendable {
     /// - Throws: ``SymbologyError`` of reason `template` if the format is a pattern neither of numbers nor of dates.
     public init(source: AttributeSource, label: String? = nil, format: String? = nil) throws(SymbologyError) {
       self.source = source
-      self.label = label
-      self.format = format
+      self.label = Text(label)
+      self.format = Text(format)
       guard let format else {
         (asNumber, asDate) = (nil, nil)
         return
@@ -89,7 +89,7 @@ public struct PopupDefinition: Hashable, Sendable {
       do { try shown.check(for: schema) } catch {
         throw SymbologyError(
           .template, at: ["elements", String(index), "format"],
-          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format)
+          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format.string)
       }
     }
   }
@@ -99,13 +99,13 @@ public struct PopupDefinition: Hashable, Sendable {
 public struct Popup: Hashable, Sendable {
   public struct Line: Hashable, Sendable {
     /// The field's name; nil for an expression.
-    @Exact public private(set) var field: String?
-    @Exact public private(set) var label: String
+    public let field: Text?
+    public let label: Text
     public let value: AttributeValue
     /// The formatted value; nil for null.
-    @Exact public private(set) var text: String?
+    public var text: Text?
   }
-  @Exact public private(set) var title: String
+  public let title: Text
   public let lines: [Line]
 }
 
@@ -115,7 +115,7 @@ extension PopupDefinition {
   /// - Parameter conventions: for formatting.
   public func popup(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> Popup {
     Popup(
-      title: title?.text(of: row, schema: schema, by: conventions) ?? "",
+      title: Text(title?.text(of: row, schema: schema, by: conventions) ?? ""),
       lines: lines(of: row, schema: schema, by: conventions))
   }
 
@@ -124,7 +124,8 @@ extension PopupDefinition {
       return (0..<schema.count).map { column in
         let value = row.value(column)
         let name = schema.name(of: column)
-        return Popup.Line(field: name, label: name, value: value, text: value.shownText(by: conventions))
+        return Popup.Line(
+          field: Text(name), label: Text(name), value: value, text: Text(value.shownText(by: conventions)))
       }
     }
     return elements.map { element in
@@ -141,7 +142,8 @@ extension PopupDefinition {
       case .expression(let expression): name = expression.text
       }
       return Popup.Line(
-        field: field, label: element.label ?? name, value: value, text: shown.shownText(by: conventions))
+        field: Text(field), label: element.label ?? Text(name), value: value,
+        text: Text(shown.shownText(by: conventions)))
     }
   }
 }

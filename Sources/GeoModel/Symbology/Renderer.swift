@@ -7,12 +7,12 @@ import Query
 public struct SymbolEntry: Hashable, Sendable {
   public let symbol: Symbol
   /// Nil for a label made from the values.
-  @Exact public private(set) var label: String?
-  @Exact public private(set) var description: String?
+  public var label: Text?
+  public var description: Text?
   public init(symbol: Symbol, label: String? = nil, description: String? = nil) {
     self.symbol = symbol
-    self.label = label
-    self.description = description
+    self.label = Text(label)
+    self.description = Text(description)
   }
 }
 
@@ -76,7 +76,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
   }
   public let source: AttributeSource
   /// The value is divided by this field. Null and 0 give no value.
-  @Exact public private(set) var normalizationField: String?
+  public var normalizationField: Text?
   public let breaks: [Break]
   /// For all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
@@ -108,7 +108,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
       end = each.maxValue
     }
     self.source = source
-    self.normalizationField = normalizationField
+    self.normalizationField = Text(normalizationField)
     self.breaks = breaks
     self.defaultEntry = defaultEntry
   }
@@ -160,7 +160,7 @@ public struct Renderer: Hashable, Sendable {
     case .classBreaks(let renderer):
       do { try renderer.source.check(for: schema, as: .number) } catch { throw error.under(renderer.source.member) }
       if let name = renderer.normalizationField {
-        do { try AttributeSource.field(name).check(for: schema, as: .number) } catch {
+        do { try AttributeSource.field(name.string).check(for: schema, as: .number) } catch {
           throw error.under("normalizationField")
         }
       }

@@ -93,7 +93,7 @@ public struct TextSymbol: Hashable, Sendable {
   public enum FontWeight: String, Hashable, Sendable, CaseIterable { case normal, bold }
   public enum HorizontalAlignment: String, Hashable, Sendable, CaseIterable { case left, center, right, justify }
   public enum VerticalAlignment: String, Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
-  @Exact public var text = ""
+  public var text: Text = ""
   public var color = Color.black
   public var size = 8.0
   public var angle = 0.0
@@ -105,14 +105,14 @@ public struct TextSymbol: Hashable, Sendable {
   /// 0 draws none.
   public var haloWidth = 0.0
   /// Nil for the client's default.
-  @Exact public var fontFamily: String? = nil
+  public var fontFamily: Text? = nil
   public var fontStyle = FontStyle.normal
   public var fontWeight = FontWeight.normal
   public var horizontalAlignment = HorizontalAlignment.center
   public var verticalAlignment = VerticalAlignment.middle
 
   public init(text: String = "", color: Color = .black, size: Double = 8) {
-    self.text = text
+    self.text = Text(text)
     self.color = color
     self.size = size
   }

@@ -12,7 +12,7 @@ public struct Template: Hashable, Sendable {
     case expression(Expression, start: Int)
   }
   /// The template as it was given.
-  @Exact public private(set) var text: String
+  public var text: Text
   let parts: [Part]
 
   /// Parses a template. Expressions are in braces, which do not count inside quotes; `{{` and `}}` stand for braces.
@@ -20,7 +20,7 @@ public struct Template: Hashable, Sendable {
   /// - Throws: ``SymbologyError`` of reason `template` for unbalanced braces, `expression` for an invalid expression.
   ///   Positions refer to the whole text.
   public init(_ text: String) throws(SymbologyError) {
-    self.text = text
+    self.text = Text(text)
     var parts: [Part] = []
     var plain = ""
     // By scalars: a mark that combines with a brace or quote would hide it.
@@ -78,13 +78,15 @@ public struct Template: Hashable, Sendable {
   }
 
   /// Parts follow from the text, so that the text alone is compared.
-  public static func == (left: Template, right: Template) -> Bool { left._text == right._text }
-  public func hash(into hasher: inout Hasher) { hasher.combine(_text) }
+  public static func == (left: Template, right: Template) -> Bool { left.text == right.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   /// Throws unless the expressions are valid for a layer with these columns. Positions refer to the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {
     for case .expression(let expression, let start) in parts {
-      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error.inside(text, at: start)) }
+      do { _ = try expression.compiled(for: schema) } catch {
+        throw SymbologyError(error.inside(text.string, at: start))
+      }
     }
   }
 

@@ -136,6 +136,8 @@ extension World {
 extension Failure {
   /// The failure as the load status of a map, scene or group reports it.
   func naming(_ layer: LayerID) -> Failure {
-    Failure(kind: kind, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected)
+    Failure(
+      kind: kind.string, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected?.string
+    )
   }
 }

@@ -16,7 +16,7 @@ extension World {
   /// - Complexity: linear in the objects; contents are shared, not copied.
   public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
     replaceContent(other, path: path, foreign)
-    if document.written[ExactText(path)] ?? 0 > saves { markFileOverwritten() }
+    if document.written[Text(path)] ?? 0 > saves { markFileOverwritten() }
   }
 
   /// Marks the document as modified because its file may hold other content.
@@ -87,7 +87,7 @@ extension World {
   }
 
   private mutating func setPath(_ path: String?) {
-    guard !path.isWritten(as: document.path) else { return }
+    guard Text(path) != Text(document.path) else { return }
     document.path = path
     record(.document(.path))
   }
@@ -117,9 +117,9 @@ extension World {
   /// - Returns: whether the saved document is still the current one.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
-    document.written[ExactText(path)] = max(ticket.number, document.written[ExactText(path)] ?? 0)
+    document.written[Text(path)] = max(ticket.number, document.written[Text(path)] ?? 0)
     guard ticket.document == document.number else {
-      if document.path?.isWritten(as: path) == true { markFileOverwritten() }
+      if Text(document.path) == Text(path) { markFileOverwritten() }
       return false
     }
     guard ticket.number > document.lastSave else { return true }

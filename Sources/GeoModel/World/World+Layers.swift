@@ -28,17 +28,17 @@ extension World {
   ) throws(ModelError) -> Layer {
     let list = asTable ? .top(.tables) : try list(for: position, in: container)
     let data = try sources.require(source)
-    let names = data.layers.map(\.name)
+    let names = data.layers.map(\.name.string)
     guard
       var schema = missing
         ?? (sourceLayer == nil && names.count == 1
-          ? data.layers[0] : data.layers.first(where: { $0.name.isWritten(as: sourceLayer) }))
+          ? data.layers[0] : data.layers.first(where: { $0.name == Text(sourceLayer) }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
-    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }
+    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name.string) }
     return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, in: container, group: position.group, name: name ?? schema.name,
+        id: id, in: container, group: position.group, name: name ?? schema.name.string,
         features: LayerFeatures(
           source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }

@@ -68,7 +68,7 @@ extension World {
     if update.clear.contains("minScale") { new.minScale = nil }
     if update.clear.contains("maxScale") { new.maxScale = nil }
     if update.clear.contains("backgroundColor") { new.backgroundColor = nil }
-    if let title = update.title { new.title = title }
+    if let title = update.title { new.title = Text(title) }
     if let scale = update.referenceScale { new.referenceScale = scale }
     if let scale = update.minScale { new.minScale = scale }
     if let scale = update.maxScale { new.maxScale = scale }
@@ -84,7 +84,7 @@ extension World {
     if update.clear.contains("basemap.name") { new.basemap?.name = nil }
     if let basemap = update.basemap {
       new.basemap = new.basemap ?? Basemap()
-      if let name = basemap.name { new.basemap?.name = name }
+      if let name = basemap.name { new.basemap?.name = Text(name) }
     }
     for layer in dropped { removeTree(layer) }
     try changeContent(of: container) { (content) throws(ModelError) in content = new }
@@ -101,7 +101,7 @@ extension World {
     for (index, new) in bookmarks.enumerated() {
       let id = new.id ?? mintBookmark(beside: given)
       guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/params/bookmarks/\(index)/id") }
-      result.append(Bookmark(id: id, name: new.name, viewpoint: try checked(new.viewpoint, in: container)))
+      result.append(Bookmark(id: Text(id), name: Text(new.name), viewpoint: try checked(new.viewpoint, in: container)))
     }
     return result
   }
@@ -118,15 +118,15 @@ extension World {
     _ new: NewBookmark, to container: ViewContent, at index: Int?
   ) throws(ModelError) -> String {
     let bookmarks = try content(of: container).bookmarks
-    if let id = new.id, bookmarks.contains(where: { $0.id == id }) { throw .idExists(id) }
+    if let id = new.id, bookmarks.contains(where: { $0.id == Text(id) }) { throw .idExists(id) }
     if let index, index > bookmarks.count { throw .indexOutOfRange(count: bookmarks.count) }
     let viewpoint = try checked(new.viewpoint, in: container)
-    let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id)))
-    let bookmark = Bookmark(id: id, name: new.name, viewpoint: viewpoint)
+    let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id.string)))
+    let bookmark = Bookmark(id: Text(id), name: Text(new.name), viewpoint: viewpoint)
     try changeContent(of: container) { (content) throws(ModelError) in
       content.bookmarks.insert(bookmark, at: index ?? bookmarks.count)
     }
-    return bookmark.id
+    return bookmark.id.string
   }
 
   public mutating func removeBookmark(_ id: String, from container: ViewContent) throws(ModelError) {
@@ -143,7 +143,7 @@ extension World {
   }
 
   private func bookmarkIndex(of id: String, in container: ViewContent) throws(ModelError) -> Int {
-    guard let current = try content(of: container).bookmarks.firstIndex(where: { $0.id == id }) else {
+    guard let current = try content(of: container).bookmarks.firstIndex(where: { $0.id == Text(id) }) else {
       throw .unknownItem(noun: "bookmark", id: id)
     }
     return current

@@ -6,37 +6,21 @@ import Query
 extension World {
   @discardableResult
   public mutating func createOverlay(
-    id: OverlayID?, on view: ViewID, name: String?, reference: SpatialReference,
-    portrayal: PortrayalUpdate = PortrayalUpdate(), selectionColor: Color? = nil,
-    renderingMode: RenderingMode? = nil
+    id: OverlayID?, on view: ViewID, reference: SpatialReference, _ members: [MemberChange] = []
   ) throws(ModelError) -> Overlay {
     try checkFree(id)
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    var overlay = Overlay(id: id, view: view, reference: info.reference, name: name)
-    overlay.portrayal = overlay.portrayal.applying(portrayal, clear: [])
-    overlay.selectionColor = selectionColor
-    if let renderingMode { overlay.renderingMode = renderingMode }
+    let overlay = try Overlay(id: id, view: view, reference: info.reference).setting(members)
+    try overlay.appearance.checkScaleRange()
     insert(overlay)
     changeKnown(view) { $0.overlays.append(id) }
     return try overlays.require(id)
   }
 
-  public mutating func updateOverlay(
-    _ id: OverlayID, _ update: AppearanceUpdate, _ portrayal: PortrayalUpdate = PortrayalUpdate(),
-    selectionColor: Color? = nil, renderingMode: RenderingMode? = nil
-  ) throws(ModelError) {
-    try check(update.clear, allowed: ["name", "minScale", "maxScale", "selectionColor"] + Portrayal.clearable)
-    try change(id) { (overlay) throws(ModelError) in
-      overlay.appearance = try overlay.appearance.applying(update)
-      overlay.portrayal = overlay.portrayal.applying(portrayal, clear: update.clear)
-      if let name = update.name { overlay.name = name }
-      if update.clear.contains("name") { overlay.name = nil }
-      if let selectionColor { overlay.selectionColor = selectionColor }
-      if update.clear.contains("selectionColor") { overlay.selectionColor = nil }
-      if let renderingMode { overlay.renderingMode = renderingMode }
-    }
+  public mutating func updateOverlay(_ id: OverlayID, _ changes: [MemberChange]) throws(ModelError) {
+    try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.appearance.checkScaleRange() }
   }
 
   public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
@@ -217,7 +201,7 @@ extension FeatureEdit {
     }
     switch symbol {
     case .keep: break
-    case .set(let new): if !new.isWritten(as: row.symbol) { return true }
+    case .set(let new): if Text(new) != Text(row.symbol) { return true }
     case .clear: if row.symbol != nil { return true }
     }
     if replacesAttributes { return true }

@@ -212,7 +212,7 @@ extension World {
       guard case .scene = view.content else { throw .cameraNeedsScene }
       return (try flattened(scene, on: view.screen), .camera(scene))
     case .bookmark(let id):
-      guard let bookmark = try content(of: view.content).bookmarks.first(where: { $0.id == id }) else {
+      guard let bookmark = try content(of: view.content).bookmarks.first(where: { $0.id == Text(id) }) else {
         throw .unknownItem(noun: "bookmark", id: id)
       }
       return try unchecked(bookmark.viewpoint.target, in: view)

@@ -11,7 +11,7 @@ import Synchronization
 /// What is being saved when the process ends.
 public enum UnfinishedSaves {
   fileprivate struct Files {
-    var names: Set<ExactText> = []
+    var names: Set<Text> = []
     /// Once the process ends nothing is begun.
     var isOver = false
   }
@@ -21,7 +21,7 @@ public enum UnfinishedSaves {
   public static func remove() {
     files.withLock { files in
       files.isOver = true
-      for name in files.names { unlink(name.text) }
+      for name in files.names { unlink(name.string) }
     }
   }
 }
@@ -57,7 +57,7 @@ struct AtomicFile: ~Copyable {
         let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
         // What an earlier process of this number left behind is not ours to touch.
         if descriptor < 0, errno == EEXIST { continue }
-        if descriptor >= 0 { files.names.insert(ExactText(name)) }
+        if descriptor >= 0 { files.names.insert(Text(name)) }
         return (descriptor, errno)
       }
     }
@@ -69,7 +69,7 @@ struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(ExactText(temporary)) } }
+    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(Text(temporary)) } }
     guard isOpen else { return }
     close(descriptor)
     unlink(temporary)

@@ -31,13 +31,13 @@ struct DocumentFolder: Sendable {
     let target = Self.names(of: absolute)
     let own = Self.names(of: path)
     var shared = 0
-    while shared < own.count, shared < target.count - 1, own[shared].isWritten(as: target[shared]) { shared += 1 }
+    while shared < own.count, shared < target.count - 1, Text(own[shared]) == Text(target[shared]) { shared += 1 }
     let ups = Array(repeating: "..", count: own.count - shared)
     return (ups + target[shared...]).joined(separator: "/")
   }
 
   /// The absolute path for what stands in a document.
-  func absolute(_ name: String, _ files: Files) throws(RPCError) -> String {
+  func absolute(_ name: String, _ files: FilePaths) throws(RPCError) -> String {
     let full = try files.rooted(at: path).path(name)
     return "/" + Self.names(of: full).joined(separator: "/")
   }

@@ -52,7 +52,7 @@ extension DocumentReader {
       }
       var rest = try LayerProtocol.Update.Params(from: json)
       rest.clear = nil
-      try world.restoreLayer(ID(saved.layer), try LayerService.changes(rest))
+      try world.restoreLayer(ID(saved.layer), try Wire.changes(rest.members))
       guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
       if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
       if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
@@ -63,7 +63,7 @@ extension DocumentReader {
   /// What a layer was that its source no longer has, by the document; nil where the document does not say, or the error is another.
   private static func missingSchema(_ error: ModelError, _ name: String?, of known: [SourceLayer]) -> SourceLayer? {
     switch error {
-    case .unknownSourceLayer, .noGeometry: known.first { $0.name.isWritten(as: name) }
+    case .unknownSourceLayer, .noGeometry: known.first { $0.name == Text(name) }
     default: nil
     }
   }

@@ -39,7 +39,7 @@ extension ForeignMembers.Object {
     } else if !isAsRead, let then = byName(original), let before = byName(written), byName(now) != nil {
       writer.beginArray()
       for index in 0..<now.count {
-        let name = ExactText((try? now[index]["name"].string()) ?? "")
+        let name = Text((try? now[index]["name"].string()) ?? "")
         if let original = then[name], let written = before[name] {
           merge(now[index], original, written, &writer)
         } else {
@@ -54,12 +54,12 @@ extension ForeignMembers.Object {
   }
 
   /// The elements of a list of which each has a name that no other has.
-  private static func byName(_ list: JSONValue) -> [ExactText: JSONValue]? {
+  private static func byName(_ list: JSONValue) -> [Text: JSONValue]? {
     guard list.kind == .array else { return nil }
-    var result: [ExactText: JSONValue] = [:]
+    var result: [Text: JSONValue] = [:]
     for index in 0..<list.count {
       guard list[index].kind == .object, let name = try? list[index]["name"].string(),
-        result.updateValue(list[index], forKey: ExactText(name)) == nil
+        result.updateValue(list[index], forKey: Text(name)) == nil
       else { return nil }
     }
     return result

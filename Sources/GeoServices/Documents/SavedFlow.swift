@@ -38,7 +38,7 @@ extension SavedObjects {
     let definition = key.definition
     return .init(
       key: definition.name, type: Wire.type(definition.type), isNullable: definition.isNullable,
-      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc)
+      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc?.string)
   }
 
   /// Those in which something is set or shared.

@@ -84,11 +84,11 @@ enum Propagation {
     guard let model = world.viewModels[id], let property = try? model.property(name),
       let derivation = property.derivation
     else { return }
-    let sources = Dictionary(model.sources(of: name).map { (ExactText($0.name), $0.path) }) { first, _ in first }
+    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
     let isWritten = derivation.expression.isWrittenByConventions
     let conventions = isWritten ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      sources[ExactText(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
     if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
@@ -118,22 +118,5 @@ enum Propagation {
     }
     // View models keep what they are given.
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
-  }
-}
-
-extension Host {
-  /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
-  func commit(_ step: String) {
-    world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitPropagation()
-  }
-
-  /// The same where no command could be refused: links that cannot follow are closed.
-  func propagateOrUnlink() {
-    for _ in 0...world.links.count {
-      do { return try Propagation.propagate(&world, isByTime: true) } catch {
-        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
-      }
-    }
   }
 }

@@ -55,7 +55,7 @@ extension RPCError {
       guard let first = items.first else { return nil }
       self.init(
         invalidDocument: file, at: "\(place)/graphics/\(first.index)\(first.failure.path ?? "")",
-        expected: first.failure.expected, reason: first.failure.message)
+        expected: first.failure.expected?.string, reason: first.failure.message.string)
       self = with("error", RPCError(first.failure))
     default:
       guard var inner = RPCError(error, in: object, at: place) else { return nil }

@@ -45,7 +45,7 @@ extension RPCError {
 
   /// Which member of params names something by its id: the one called like what is meant, or another.
   private static func place(of id: String, _ noun: String, in params: JSONValue) -> String? {
-    func names(_ value: JSONValue) -> Bool { (try? value.string())?.isWritten(as: id) == true }
+    func names(_ value: JSONValue) -> Bool { Text(try? value.string()) == Text(id) }
     if names(params.member(noun)) { return noun }
     var found: String?
     params.forEachMember { name, value in
@@ -148,8 +148,8 @@ extension RPCError {
   /// A stored failure, as it was.
   init(_ failure: Failure) {
     self.init(
-      ErrorKind(rawValue: failure.kind) ?? .internalError, failure.message, path: failure.path,
-      expected: failure.expected)
+      ErrorKind(rawValue: failure.kind.string) ?? .internalError, failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
   }
 
   init(_ error: TransformError) {
@@ -175,7 +175,7 @@ extension RPCError {
   /// As data, for a status.
   var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
 
-  private static func name(of kind: Layer.Kind) -> String { Wire.kind(kind).rawValue }
+  private static func name(of kind: Layer.Kind) -> String { kind.rawValue }
 
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 
@@ -189,8 +189,9 @@ extension RPCError {
     var writer = JSONWriter(capacity: 256)
     writer.array(items) { item, writer in
       ErrorsProtocol.ItemFailure(
-        index: item.index, kind: item.failure.kind, message: item.failure.message, path: item.failure.path,
-        expected: item.failure.expected
+        index: item.index, kind: item.failure.kind.string, message: item.failure.message.string,
+        path: item.failure.path?.string,
+        expected: item.failure.expected?.string
       ).encode(to: &writer)
     }
     return writer.string

@@ -4,7 +4,7 @@ import GeoModel
 import GeoProtocol
 
 enum BookmarkService: BookmarkHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func add(_ params: BookmarkProtocol.Add.Params, in world: inout World) throws -> BookmarkProtocol.Add.Result {
     let id = try world.addBookmark(
@@ -25,6 +25,6 @@ enum BookmarkService: BookmarkHandlers {
   ) throws -> BookmarkProtocol.Move.Result {
     let content = try Wire.content(params.map, params.scene)
     try world.moveBookmark(params.bookmark, in: content, to: params.index)
-    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id))
+    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id.string))
   }
 }

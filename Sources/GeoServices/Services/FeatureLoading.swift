@@ -47,7 +47,7 @@ enum FeatureLoading {
     func prepare() {
       batch = FeatureBatch()
       batch.reserveCapacity(batchRows)
-      columns = schema.fields.map { batch.column(named: $0.name) }
+      columns = schema.fields.map { batch.column(named: $0.name.string) }
     }
     func append() {
       guard failure == nil, batch.count > 0 else { return }
@@ -56,7 +56,7 @@ enum FeatureLoading {
     }
 
     _ = try FeatureFormats.read(
-      source, layer: layer.schema.name, options: options, policy: worker.files.policy,
+      source, layer: layer.schema.name.string, options: options, policy: worker.files.policy,
       isCancelled: { worker.isCancelled },
       progress: { worker.report($0) },
       begin: { description in

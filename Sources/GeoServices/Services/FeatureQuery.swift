@@ -170,7 +170,7 @@ struct FeatureQuery: Sendable {
     try orderBy.enumerated().map { place, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(place)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/params/orderBy/\(place)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }

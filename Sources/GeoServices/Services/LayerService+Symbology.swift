@@ -62,7 +62,7 @@ extension LayerService {
 
   static func legend(
     _ params: LayerProtocol.Legend.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result> {
+  ) throws -> Plan<LayerProtocol.Legend.Result> {
     let layer = try world.layers.require(ID(params.layer))
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
@@ -91,7 +91,7 @@ extension LayerService {
 
   static func classBreaks(
     _ params: LayerProtocol.ClassBreaks.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.ClassBreaks.Result> {
+  ) throws -> Plan<LayerProtocol.ClassBreaks.Result> {
     let (layer, store) = try loaded(params.layer, in: world)
     let source = try Wire.source(params.field, params.expression)
     try Wire.within(params.field == nil ? "expression" : "field") { () throws(SymbologyError) in

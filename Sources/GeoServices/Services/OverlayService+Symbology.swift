@@ -42,7 +42,7 @@ extension OverlayService {
 
   static func legend(
     _ params: OverlayProtocol.Legend.Params, in world: inout World
-  ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result> {
+  ) throws -> Plan<OverlayProtocol.Legend.Result> {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)

@@ -35,7 +35,7 @@ enum Portraying {
       let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
       case .own(let symbol)?:
-        let text = symbol.text
+        let text = symbol.string
         let own = Wire.keptSymbol(text)
         if scale != 1, let own, let symbol = try? Wire.symbol(own) {
           return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)

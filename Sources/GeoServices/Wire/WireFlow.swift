@@ -37,12 +37,12 @@ extension Wire {
   static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
     .init(
       name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
-      doc: it.doc,
+      doc: it.doc?.string,
       derived: it.derivation.map {
         .init(
           expression: $0.expression.text,
           inputs: $0.inputs.isEmpty
-            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.text, $1.text) }))
+            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
       })
   }
 
@@ -103,7 +103,7 @@ extension Wire {
   static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
     .init(
       key: key.id.rawValue, type: type(key.definition.type), isNullable: key.definition.isNullable,
-      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc, isBuiltIn: key.isBuiltIn)
+      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc?.string, isBuiltIn: key.isBuiltIn)
   }
 
   static func environmentValue(

@@ -21,7 +21,9 @@ enum Wire {
   }
 
   static func failure(_ failure: Failure) -> SessionProtocol.Failure {
-    .init(kind: failure.kind, message: failure.message, path: failure.path, expected: failure.expected)
+    .init(
+      kind: failure.kind.string, message: failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
   }
 
   static func origin(_ origin: Origin) -> SessionProtocol.Origin {
@@ -36,7 +38,7 @@ enum Wire {
   }
 
   static func field(_ field: Field) -> SourceProtocol.Field {
-    .init(name: field.name, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
+    .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
   }
 
   // MARK: Objects
@@ -64,7 +66,7 @@ enum Wire {
 
   static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
     .init(
-      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      name: layer.name.string, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
     )
   }
@@ -86,26 +88,6 @@ enum Wire {
     case .outside: .outside
     case .notLoaded(let source, let failure): .notLoaded(.init(source: source, error: self.failure(failure)))
     }
-  }
-
-  static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
-    .init(
-      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
-      spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
-      opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
-      labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled, selectionColor: overlay.selectionColor?.text,
-      renderingMode: renderingMode(overlay.renderingMode), graphicCount: overlay.store.count,
-      selectedCount: overlay.selectedCount,
-      extent: overlay.store.extent.map(envelope))
-  }
-
-  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode {
-    mode == .static ? .static : .dynamic
   }
 
   // MARK: Locations

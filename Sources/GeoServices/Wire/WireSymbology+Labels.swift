@@ -9,19 +9,6 @@ import Query
 extension Wire {
   // MARK: In
 
-  static func portrayal(
-    _ renderer: SymbologyProtocol.Renderer?, _ labels: [SymbologyProtocol.LabelDefinition]?, _ labelsEnabled: Bool?,
-    _ popup: SymbologyProtocol.PopupDefinition?, _ isPopupEnabled: Bool?
-  ) throws(SymbologyError) -> PortrayalUpdate {
-    var update = PortrayalUpdate(labelsEnabled: labelsEnabled, isPopupEnabled: isPopupEnabled)
-    if let renderer {
-      update.renderer = try within("renderer") { () throws(SymbologyError) in try self.renderer(renderer) }
-    }
-    if let labels { update.labels = try within("labels") { () throws(SymbologyError) in try self.labels(labels) } }
-    if let popup { update.popup = try within("popup") { () throws(SymbologyError) in try self.popup(popup) } }
-    return update
-  }
-
   static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
     var result: [LabelDefinition] = []
     for (place, each) in labels.enumerated() {
@@ -84,9 +71,11 @@ extension Wire {
 
   static func popup(_ popup: PopupDefinition) -> SymbologyProtocol.PopupDefinition {
     .init(
-      title: popup.title?.text,
+      title: popup.title?.text.string,
       elements: popup.elements?.map { each in
-        .init(field: field(each.source), expression: expression(each.source), label: each.label, format: each.format)
+        .init(
+          field: field(each.source), expression: expression(each.source), label: each.label?.string,
+          format: each.format?.string)
       })
   }
 
@@ -94,21 +83,23 @@ extension Wire {
     var symbol = label.symbol
     if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
     return .init(
-      id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
+      id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
   }
 
   static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
     .init(
-      id: id, title: popup.title,
+      id: id, title: popup.title.string,
       lines: popup.lines.map { line in
         .init(
-          field: line.field, label: line.label, value: line.value == .null ? nil : opaque(line.value), text: line.text)
+          field: line.field?.string, label: line.label.string, value: line.value == .null ? nil : opaque(line.value),
+          text: line.text?.string)
       })
   }
 
   static func legend(_ entry: LegendEntry, scale: Double, count: Int?) -> SymbologyProtocol.LegendEntry {
     .init(
-      label: entry.label, description: entry.description, symbol: symbol(entry.symbol.scaled(by: scale)), count: count)
+      label: entry.label.string, description: entry.description?.string, symbol: symbol(entry.symbol.scaled(by: scale)),
+      count: count)
   }
 }

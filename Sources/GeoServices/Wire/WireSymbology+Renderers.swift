@@ -167,7 +167,8 @@ extension Wire {
     case .simple(let entry):
       return .simple(
         .init(
-          symbol: symbol(entry.symbol), label: entry.label, description: entry.description, visualVariables: variables))
+          symbol: symbol(entry.symbol), label: entry.label?.string, description: entry.description?.string,
+          visualVariables: variables))
     case .uniqueValue(let unique):
       var expression: String?
       if case .expression(let only)? = unique.sources.first { expression = only.text }
@@ -176,22 +177,24 @@ extension Wire {
           fields: expression == nil ? unique.sources.flatMap(\.fields) : nil, expression: expression,
           uniqueValues: unique.entries.map { each in
             .init(
-              values: each.values.map(opaque), symbol: symbol(each.entry.symbol), label: each.entry.label,
-              description: each.entry.description)
+              values: each.values.map(opaque), symbol: symbol(each.entry.symbol), label: each.entry.label?.string,
+              description: each.entry.description?.string)
           },
-          defaultSymbol: unique.defaultEntry.map { symbol($0.symbol) }, defaultLabel: unique.defaultEntry?.label,
+          defaultSymbol: unique.defaultEntry.map { symbol($0.symbol) },
+          defaultLabel: unique.defaultEntry?.label?.string,
           visualVariables: variables))
     case .classBreaks(let classes):
       return .classBreaks(
         .init(
           field: field(classes.source), expression: expression(classes.source),
-          normalizationField: classes.normalizationField,
+          normalizationField: classes.normalizationField?.string,
           breaks: classes.breaks.map { each in
             .init(
               minValue: each.minValue, maxValue: each.maxValue, symbol: symbol(each.entry.symbol),
-              label: each.entry.label, description: each.entry.description)
+              label: each.entry.label?.string, description: each.entry.description?.string)
           },
-          defaultSymbol: classes.defaultEntry.map { symbol($0.symbol) }, defaultLabel: classes.defaultEntry?.label,
+          defaultSymbol: classes.defaultEntry.map { symbol($0.symbol) },
+          defaultLabel: classes.defaultEntry?.label?.string,
           visualVariables: variables))
     }
   }

@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 
 extension Wire {
@@ -57,7 +58,7 @@ extension Wire {
     result.yOffset = text.yOffset
     result.haloColor = text.haloColor.map(color)
     result.haloWidth = text.haloWidth
-    result.fontFamily = text.fontFamily
+    result.fontFamily = Text(text.fontFamily)
     result.fontStyle = word(text.fontStyle, .normal)
     result.fontWeight = word(text.fontWeight, .normal)
     result.horizontalAlignment = word(text.horizontalAlignment, .center)
@@ -97,8 +98,9 @@ extension Wire {
   static func text(_ text: TextSymbol) -> SymbologyProtocol.Symbol {
     .text(
       .init(
-        text: text.text, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
-        yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth, fontFamily: text.fontFamily,
+        text: text.text.string, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
+        yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth,
+        fontFamily: text.fontFamily?.string,
         fontStyle: word(text.fontStyle, .normal), fontWeight: word(text.fontWeight, .normal),
         horizontalAlignment: word(text.horizontalAlignment, .center),
         verticalAlignment: word(text.verticalAlignment, .middle)))

@@ -121,7 +121,8 @@ private struct FlowEdits {
 
 struct FlowTests {
   @Test(arguments: UInt64(0)..<20)
-  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64) throws
+  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64)
+    throws
   {
     let server = try MemoryServer()
     var edits = try FlowEdits(server, seed: seed)

@@ -44,12 +44,12 @@ struct ListReplicaTests {
     for (place, step) in steps.enumerated() {
       switch step {
       case .remove(let at, let id):
-        #expect(now.remove(at: at).id == id)
+        #expect(now.remove(at: at).id.string == id)
         #expect(steps[..<place].allSatisfy { if case .remove = $0 { true } else { false } })
       case .move(let from, let to, let id):
         moves += 1
         let element = now.remove(at: from)
-        #expect(element.id == id)
+        #expect(element.id.string == id)
         now.insert(element, at: to)
       case .add(let at, let element): now.insert(element, at: at)
       case .replace(let at, let element):

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6be6cdff19e0cedd"
+PROTOCOL_HASH = "a7b9fdbac6061d68"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -734,39 +734,39 @@ class SavedLayer(TypedDict):
     kind: NotRequired[LayerKind]
     """What it is. (default "feature")"""
     group: NotRequired[ObjectId]
-    """The group it lies in, one of those before it."""
+    """The group it lies in; absent at the top level."""
     source: NotRequired[ObjectId]
-    """The source, one of those of the document; absent for a group."""
+    """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: NotRequired[str]
     """What people read. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
+    """Whether it is drawn and identified, where the group around it lets it."""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1; default 1)"""
+    """0 clear, 1 solid. (in 0...1)"""
     minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     visibilityMode: NotRequired[GroupVisibilityMode]
-    """Of a group."""
+    """How a group shows its layers; absent for others."""
     definitionExpression: NotRequired[Expression]
-    """Which features count."""
+    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
-    """When features are."""
+    """When its features are, and which are wanted."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent counts."""
+    """Whether the time extent counts; absent for a group."""
     renderer: NotRequired[Renderer]
-    """Which symbols it has."""
+    """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
+    """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
+    """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at."""
+    """What is told about one that is pointed at; without one, all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is; so when absent."""
+    """Whether anything is."""
 
 
 class SavedElevationSource(TypedDict):
@@ -869,34 +869,34 @@ class SavedOverlay(TypedDict):
 
     overlay: ObjectId
     """Its id."""
-    name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of its graphics. (default "EPSG:4326")"""
-    isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
-    opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1; default 1)"""
-    minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
-    maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
-    renderer: NotRequired[Renderer]
-    """Which symbols it has."""
-    labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
-    labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
-    popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at."""
-    selectionColor: NotRequired[Color]
-    """Of what is selected."""
-    renderingMode: NotRequired[RenderingMode]
-    """When it is drawn anew; `dynamic` when absent."""
-    isPopupEnabled: NotRequired[bool]
-    """Whether anything is; so when absent."""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one a line."""
+    name: NotRequired[str]
+    """What people read. (at most 1024 characters)"""
+    isVisible: NotRequired[bool]
+    """Whether it is drawn and identified."""
+    opacity: NotRequired[float]
+    """0 clear, 1 solid. (in 0...1)"""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at; without one, all attributes."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is."""
+    selectionColor: NotRequired[Color]
+    """Of what is selected; the environment's `selectionColor` when absent."""
+    renderingMode: NotRequired[RenderingMode]
+    """When it is drawn anew."""
 
 
 class SavedViewModelType(TypedDict):
@@ -1312,9 +1312,9 @@ class Layer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group."""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: str
-    """What people read."""
+    """What people read. (at most 1024 characters)"""
     isVisible: bool
     """Whether it is drawn and identified, where the group around it lets it."""
     opacity: float
@@ -1352,7 +1352,7 @@ class Layer(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1747,7 +1747,7 @@ class Overlay(TypedDict):
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
-    """What people read."""
+    """What people read. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of its graphics."""
     isVisible: bool
@@ -1761,7 +1761,7 @@ class Overlay(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
