@@ -22,7 +22,7 @@ struct AnimationTests {
   @Test mutating func `an animation follows the clock and ends exactly at its destination`() throws {
     _ = try fly(to: .mercator(3000, -6000, scale: 4000, rotation: 90))
     #expect(try world.view(id).isNavigating)
-    #expect(world.takeNews() == ["views/v.isNavigating"])
+    #expect(world.takeChangeDescriptions() == ["views/v.isNavigating"])
     world.advance(seconds: 0.5)
     // Positions change evenly, scales by equal ratios.
     #expect(abs(try camera.x - 1500) < 1e-6)
@@ -103,7 +103,7 @@ struct AnimationTests {
     #expect(world.run { $0.cancel(process) })
     #expect(ends() == [.cancelled])
     #expect(abs(try camera.x - 250) < 1e-6)
-    #expect(world.takeNews() == ["views/v.isNavigating"])
+    #expect(world.takeChangeDescriptions() == ["views/v.isNavigating"])
     #expect(!world.run { $0.cancel(process) })
     #expect(ends().isEmpty)
     #expect(!world.hasChanges)

@@ -167,7 +167,7 @@ struct EnvironmentTests {
     _ = world.takeChanges()
     func set(_ text: String, at node: ObjectReference?) throws -> [String] {
       try world.command { try $0.setEnvironment("units", at: node, to: .string(text)) }
-      return world.takeNews().filter { $0.hasSuffix(".environment") }.sorted()
+      return world.takeChangeDescriptions().filter { $0.hasSuffix(".environment") }.sorted()
     }
     #expect(
       try set("imperial", at: nil) == [
@@ -178,7 +178,7 @@ struct EnvironmentTests {
     #expect(try set("metric", at: nil) == ["environments/$session.environment", "maps/m.environment"])
     try world.command { try $0.undo() }
     #expect(
-      world.takeNews().filter { $0.hasSuffix(".environment") }.sorted() == [
+      world.takeChangeDescriptions().filter { $0.hasSuffix(".environment") }.sorted() == [
         "environments/$session.environment", "maps/m.environment",
       ])
   }

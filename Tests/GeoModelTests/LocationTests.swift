@@ -48,7 +48,7 @@ struct LocationTests {
     #expect(!location.isLastKnown)
     #expect(location.timestamp?.text == "2000-01-01T00:00:10.000Z")
     // One at the start and ten more.
-    #expect(world.takeNews().filter { $0 == "locationSources/d.location" }.count == 11)
+    #expect(world.takeChangeDescriptions().filter { $0 == "locationSources/d.location" }.count == 11)
   }
 
   @Test mutating func `its locations and its end have the origin of the location`() throws {
@@ -122,7 +122,7 @@ struct LocationTests {
     _ = try world.run { try $0.startLocationSource("d") }
     #expect(!world.hasChanges)
     _ = try world.run { try $0.stopLocationSource("d") }
-    #expect(world.takeNews() == ["locationSources/d.status"])
+    #expect(world.takeChangeDescriptions() == ["locationSources/d.status"])
     _ = try world.run { try $0.stopLocationSource("d") }
     #expect(!world.hasChanges)
   }
@@ -131,7 +131,7 @@ struct LocationTests {
     try drive(interval: 0.01)
     _ = world.takeChanges()
     world.advance(seconds: 0.1)
-    #expect(world.takeNews().filter { $0 == "locationSources/d.location" }.count == 11)
+    #expect(world.takeChangeDescriptions().filter { $0 == "locationSources/d.location" }.count == 11)
     #expect(abs(try metres(from: Point(x: 0, y: 0), to: try #require(try location().position)) - 100) < 1e-6)
   }
 
@@ -207,7 +207,7 @@ struct LocationTests {
     world.advance(seconds: 0.1)
     _ = world.takeChanges()
     world.advance(seconds: 5)
-    #expect(world.takeNews().filter { $0 == "views/v.viewpoint" }.count == pans)
+    #expect(world.takeChangeDescriptions().filter { $0 == "views/v.viewpoint" }.count == pans)
   }
 
   @Test mutating func `setting or animating a viewpoint turns auto-pan off, and records it`() throws {
@@ -217,7 +217,7 @@ struct LocationTests {
     world.advance(seconds: 0.1)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .rotation(10)) }
-    #expect(Set(world.takeNews()) == ["views/v.locationDisplay", "views/v.viewpoint"])
+    #expect(Set(world.takeChangeDescriptions()) == ["views/v.locationDisplay", "views/v.viewpoint"])
     #expect(try view.locationDisplay.autoPanMode == .off)
     let stands = try view.camera
     world.advance(seconds: 10)
@@ -247,7 +247,7 @@ struct LocationTests {
     try world.run { try $0.closeLocationSource("d") }
     #expect(try view.locationDisplay.source == nil)
     #expect(try view.locationDisplay.autoPanMode == .off)
-    #expect(world.takeNews() == ["views/v.locationDisplay", "closed locationSources/d"])
+    #expect(world.takeChangeDescriptions() == ["views/v.locationDisplay", "closed locationSources/d"])
     #expect(!world.isMoving)
   }
 }

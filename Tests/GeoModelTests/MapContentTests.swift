@@ -85,7 +85,7 @@ struct MapContentTests {
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     #expect(world.loadStatus(of: .map("m")) == .loading)
     #expect(
-      world.takeNews() == [
+      world.takeChangeDescriptions() == [
         "layers/a.loadStatus", "maps/m.loadStatus", "layers/g.loadStatus", "views/v.layerViewStates",
       ])
     world.run { $0.failLoad("a", Failure(kind: "readFailed", message: "gone")) }
@@ -100,7 +100,7 @@ struct MapContentTests {
     _ = world.takeChanges()
     // An irrelevant change records nothing.
     try world.run { try $0.updateLayer("b", [MemberChange(.opacity, 0.5)]) }
-    #expect(world.takeNews() == ["layers/b.opacity"])
+    #expect(world.takeChangeDescriptions() == ["layers/b.opacity"])
   }
 
   @Test mutating func `a layer's state in a view follows its groups, its scale range and its load status`() throws {
@@ -116,11 +116,11 @@ struct MapContentTests {
     #expect(try states()["a"] == .active)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .scale(5001)) }
-    #expect(world.takeNews() == ["views/v.viewpoint", "views/v.layerViewStates"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint", "views/v.layerViewStates"])
     #expect(try states()["a"] == .outOfScale)
     try world.run { try $0.setViewpoint(of: "v", to: .scale(6000)) }
     try world.run { try $0.setViewpoint(of: "v", to: .center(Point(x: 1, y: 1), reference: .wgs84)) }
-    #expect(!world.takeNews().contains("views/v.layerViewStates"))
+    #expect(!world.takeChangeDescriptions().contains("views/v.layerViewStates"))
     try world.run { try $0.updateLayer("g", [MemberChange(.isVisible, false), MemberChange(.minScale, nil)]) }
     #expect(try states() == ["g": [.notVisible, .warning], "a": .notVisible, "b": [.notVisible, .error]])
   }

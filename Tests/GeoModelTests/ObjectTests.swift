@@ -107,7 +107,7 @@ struct ObjectTests {
     let loaded = try world.run(origin: .task) { try $0.finishLoad("a", store: store) }
     #expect(loaded.featureCount == 2)
     #expect(
-      world.takeNews() == [
+      world.takeChangeDescriptions() == [
         "layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent", "maps/m.loadStatus",
         "views/v.layerViewStates",
       ])
@@ -157,7 +157,8 @@ struct ObjectTests {
     try addLayer("a")
     _ = world.takeChanges()
     try world.run { try $0.closeMap("m") }
-    #expect(world.takeNews() == ["closed overlays/o", "closed views/v", "closed layers/a", "closed maps/m"])
+    #expect(
+      world.takeChangeDescriptions() == ["closed overlays/o", "closed views/v", "closed layers/a", "closed maps/m"])
     #expect(world.sources.count == 2)
   }
 
@@ -241,7 +242,7 @@ struct ObjectTests {
     _ = world.takeChanges()
     _ = try world.run { try $0.removeGraphics([4], from: "o") }
     #expect(world.overlays["o"]?.selectedCount == 0)
-    #expect(world.takeNews().contains("overlays/o.selectedCount"))
+    #expect(world.takeChangeDescriptions().contains("overlays/o.selectedCount"))
     // An edit keeps the selection.
     _ = try select([0], .replace)
     _ = try world.run { try $0.moveGraphics([0], x: [9], y: [9], z: nil, of: "o") }

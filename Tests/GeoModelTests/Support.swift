@@ -56,7 +56,7 @@ extension World {
   func view(_ id: ViewID) throws -> View { try views.require(id) }
 
   /// The changes since the last call, as text.
-  mutating func takeNews() -> [String] {
+  mutating func takeChangeDescriptions() -> [String] {
     takeChanges().map { change in
       switch change.event {
       case .created(let object): "created \(object.collection.rawValue)/\(object.id)"

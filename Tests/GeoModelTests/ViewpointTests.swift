@@ -134,7 +134,7 @@ struct ViewpointTests {
     try world.run { try $0.resizeView(id, width: 1600, height: nil, dpi: nil) }
     #expect(try world.view(id).camera == before)
     #expect(try world.view(id).screen == Screen(width: 1600, height: 600, dpi: 96))
-    #expect(world.takeNews() == ["views/v.width"])
+    #expect(world.takeChangeDescriptions() == ["views/v.width"])
     let middle = try world.view(id).screenPoint(of: Point(x: 100, y: 200))
     #expect(isClose(middle.x, 800) && isClose(middle.y, 300))
     // A box stays as it was set, though the screen has changed.
@@ -147,7 +147,7 @@ struct ViewpointTests {
     // Setting it again fits it to the new screen, which is a change.
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
-    #expect(world.takeNews() == ["views/v.viewpoint"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint"])
   }
 
   // MARK: Screen and location
