@@ -7,13 +7,15 @@ struct Definition {
   var commonErrors: [String] = []
   /// Of all files, names and bytes: equal hashes, equal protocols.
   var hash = ""
+  /// Of the server and its clients, from the file VERSION.
+  var productVersion = ""
 
   var types: [TypeDefinition] { domains.flatMap(\.types) }
   var methods: [Method] { domains.flatMap(\.methods) }
   var notifications: [Notification] { domains.flatMap(\.notifications) }
   var statePaths: [StatePath] { domains.flatMap(\.statePaths) }
 
-  /// Major and minor number of the newest `since`.
+  /// Version of the protocol: major and minor number of the newest `since`.
   var version: String {
     let all =
       domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)

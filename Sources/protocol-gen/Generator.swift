@@ -44,7 +44,13 @@ struct Generator {
   func python() -> [String: String] {
     let types = PythonTypes(definition: definition)
     return [
-      "__init__.py": PythonTypes.header + "\n\"\"\"What follows from the protocol's definition.\"\"\"\n",
+      "__init__.py": """
+      \(PythonTypes.header)
+      \"""What follows from the protocol's definition.\"""
+
+      __version__ = "\(definition.productVersion)"
+
+      """,
       "types.py": types.typesFile(),
       "errors.py": types.errorsFile(),
       "methods_async.py": PythonMethods(types: types, flavour: .async).file(),

@@ -109,6 +109,8 @@ struct SwiftTables {
       """)
     lines.block("public enum WireProtocol {") { lines in
       lines.add("public static let version = \"\(definition.version)\"")
+      lines.add("/// Of the server and its clients.")
+      lines.add("public static let productVersion = \"\(definition.productVersion)\"")
       lines.add("/// Of the whole definition: equal hashes, equal protocols.")
       lines.add("public static let hash = \"\(definition.hash)\"")
       lines.block("public static let domains = [", "]") { lines in

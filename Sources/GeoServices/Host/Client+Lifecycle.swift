@@ -35,7 +35,7 @@ extension Client {
     let limits = host.configuration.limits
     return SessionProtocol.Initialize.Result(
       protocolVersion: WireProtocol.version,
-      serverInfo: .init(name: "geomodel-server", version: host.configuration.version),
+      serverInfo: .init(name: "geomodel-server", version: WireProtocol.productVersion),
       capabilities: .init(
         domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,
         maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes))

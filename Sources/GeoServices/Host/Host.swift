@@ -15,7 +15,6 @@ public struct Configuration: Sendable {
   /// Directories that files may be opened in; anywhere when empty.
   public var allowedDirectories: [String] = []
   public var workingDirectory: String
-  public var version: String
   public var logger: Logger
   /// The real time.
   public var now: @Sendable () -> Instant
@@ -25,13 +24,12 @@ public struct Configuration: Sendable {
   public var residentBytes: @Sendable () -> Int? = { nil }
 
   public init(
-    transformer: any CoordinateTransformer, geodesy: any Geodesy, workingDirectory: String, version: String,
+    transformer: any CoordinateTransformer, geodesy: any Geodesy, workingDirectory: String,
     logger: Logger, now: @escaping @Sendable () -> Instant
   ) {
     self.transformer = transformer
     self.geodesy = geodesy
     self.workingDirectory = workingDirectory
-    self.version = version
     self.logger = logger
     self.now = now
   }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "a7b9fdbac6061d68"
+PROTOCOL_HASH = "72e62beda1bdc049"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -734,39 +734,39 @@ class SavedLayer(TypedDict):
     kind: NotRequired[LayerKind]
     """What it is. (default "feature")"""
     group: NotRequired[ObjectId]
-    """The group it lies in; absent at the top level."""
+    """The group it lies in, one of those before it."""
     source: NotRequired[ObjectId]
-    """Its source; absent for a group."""
+    """The source, one of those of the document; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group. (at most 1024 characters)"""
+    """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
     name: NotRequired[str]
     """What people read. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn and identified, where the group around it lets it."""
+    """Whether it is drawn. (default True)"""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 clear, 1 solid. (in 0...1; default 1)"""
     minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    """Not drawn when zoomed in beyond this denominator. (above 0)"""
     visibilityMode: NotRequired[GroupVisibilityMode]
-    """How a group shows its layers; absent for others."""
+    """Of a group."""
     definitionExpression: NotRequired[Expression]
-    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
+    """Which features count."""
     time: NotRequired[LayerTime]
-    """When its features are, and which are wanted."""
+    """When features are."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent counts; absent for a group."""
+    """Whether the time extent counts."""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, by simplestyle or in grey."""
+    """Which symbols it has."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (at most 100 elements)"""
+    """Label definitions; none when absent. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn."""
+    """Whether labels are drawn; not when absent."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
+    """What is told about one that is pointed at."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is."""
+    """Whether anything is; so when absent."""
 
 
 class SavedElevationSource(TypedDict):
@@ -869,34 +869,34 @@ class SavedOverlay(TypedDict):
 
     overlay: ObjectId
     """Its id."""
-    spatialReference: NotRequired[SpatialReference]
-    """Of its graphics. (default "EPSG:4326")"""
-    graphics: NotRequired[GraphicList]
-    """In the order of insertion, one a line."""
     name: NotRequired[str]
     """What people read. (at most 1024 characters)"""
+    spatialReference: NotRequired[SpatialReference]
+    """Of its graphics. (default "EPSG:4326")"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn and identified."""
+    """Whether it is drawn. (default True)"""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 clear, 1 solid. (in 0...1; default 1)"""
     minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    """Not drawn when zoomed out beyond this denominator. (above 0)"""
     maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    """Not drawn when zoomed in beyond this denominator. (above 0)"""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    """Which symbols it has."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (at most 100 elements)"""
+    """Label definitions; none when absent. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn."""
+    """Whether labels are drawn; not when absent."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
-    isPopupEnabled: NotRequired[bool]
-    """Whether anything is."""
+    """What is told about one that is pointed at."""
     selectionColor: NotRequired[Color]
-    """Of what is selected; the environment's `selectionColor` when absent."""
+    """Of what is selected."""
     renderingMode: NotRequired[RenderingMode]
-    """When it is drawn anew."""
+    """When it is drawn anew; `dynamic` when absent."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is; so when absent."""
+    graphics: NotRequired[GraphicList]
+    """In the order of insertion, one a line."""
 
 
 class SavedViewModelType(TypedDict):
@@ -1312,9 +1312,9 @@ class Layer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group. (at most 1024 characters)"""
+    """Its name in the source; absent for a group."""
     name: str
-    """What people read. (at most 1024 characters)"""
+    """What people read."""
     isVisible: bool
     """Whether it is drawn and identified, where the group around it lets it."""
     opacity: float
@@ -1352,7 +1352,7 @@ class Layer(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (at most 100 elements; default [])"""
+    """Label definitions. (default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1747,7 +1747,7 @@ class Overlay(TypedDict):
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
+    """What people read."""
     spatialReference: SpatialReference
     """Of its graphics."""
     isVisible: bool
@@ -1761,7 +1761,7 @@ class Overlay(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (at most 100 elements; default [])"""
+    """Label definitions. (default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
