@@ -74,7 +74,7 @@ struct HistoryTests {
     let revision = world.revision
     #expect(throws: ModelError.unknownID(.layers, "b")) {
       try world.run {
-        try $0.updateContent(of: .map("m"), MapContentUpdate(title: "New"))
+        try $0.updateContent(of: .map("m"), [MemberChange(.title, "New")])
         try $0.createMap(id: "n", title: nil, reference: .wgs84)
         try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
         try $0.closeMap("m")
@@ -108,7 +108,7 @@ struct HistoryTests {
   }
 
   @Test mutating func `history keeps a hundred steps`() throws {
-    for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "\(step)")) } }
+    for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "\(step)")]) } }
     #expect(world.history.undoNames.count == 100)
     for _ in 0..<100 { try world.run { try $0.undo() } }
     #expect(world.maps["m"]?.content.title == "50")
@@ -143,12 +143,12 @@ struct HistoryTests {
   }
 
   @Test mutating func `undo back to the saved content clears isModified, unless something else has changed`() throws {
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "saved")) }
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "saved")]) }
     world.markSaved()
     #expect(!world.history.isModified)
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(!world.history.isModified)
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "other")) }
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "other")]) }
     #expect(world.history.isModified)
     try world.run { try $0.undo() }
     #expect(!world.history.isModified)

@@ -149,13 +149,15 @@ struct MapContentTests {
 
   @Test mutating func `with a reference scale, symbols grow with the scale`() throws {
     #expect(try world.maps.require("m").content.symbolScale(at: 1000) == 1)
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(referenceScale: 1000)) }
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.referenceScale, 1000.0)]) }
     #expect(try world.maps.require("m").content.symbolScale(at: 500) == 2)
     #expect(try world.maps.require("m").content.symbolScale(at: 4000) == 0.25)
   }
 
   @Test mutating func `a view's scale always stays within the map's range`() throws {
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(minScale: 10_000, maxScale: 1000)) }
+    try world.run {
+      try $0.updateContent(of: .map("m"), [MemberChange(.minScale, 10_000.0), MemberChange(.maxScale, 1000.0)])
+    }
     for target in [
       ViewpointTarget.scale(1e6), .at(1, 1, scale: 1e6), .box(-1e6, -1e6, 1e6, 1e6), .mercator(0, 0, scale: 1e9),
     ] {

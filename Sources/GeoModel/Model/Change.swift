@@ -25,27 +25,6 @@ extension Origin {
   }
 }
 
-extension Property {
-  /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
-  func isSaved(of collection: Collection) -> Bool {
-    switch collection {
-    case .layers, .overlays: collection.traits(of: self).contains(.modifies)
-    default: isSaved
-    }
-  }
-
-  private var isSaved: Bool {
-    switch self {
-    case .loadStatus, .featureCount, .extent, .fields, .geometryType, .spatialReference, .viewpoint, .isNavigating,
-      .selectedCount, .status, .location, .mode,
-      .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
-      .path, .environment:
-      false
-    default: true
-    }
-  }
-}
-
 /// Ids of graphics: a run of minted ones, or any.
 public enum GraphicIDs: Hashable, Sendable {
   case run(Range<Int>)
@@ -97,7 +76,7 @@ public struct Change: Sendable {
     var isSaved: Bool {
       switch self {
       case .created(let object), .closed(let object): object.collection.isSaved
-      case .changed(let object, let property): property.isSaved(of: object.collection)
+      case .changed(let object, let property): object.collection.traits(of: property).contains(.modifies)
       // Those that a document keeps are steps of history; others are selections, or values that it does not keep.
       case .member, .graphics, .clock, .history, .document: false
       }

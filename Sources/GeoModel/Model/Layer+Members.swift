@@ -22,7 +22,9 @@ extension Layer {
 
   private static let drawing: [Member<Layer>] =
     appearance + [
-      Member(.loadStatus, comparing: { $0.features?.loadStatus }) { .loadStatus($1.loadStatus(of: $0)) }
+      Member(.loadStatus, differs: { $0.features?.loadStatus != $1.features?.loadStatus }) {
+        .loadStatus($1.loadStatus(of: $0))
+      }
     ]
 
   private static let ofGroups: [Member<Layer>] = [
@@ -139,7 +141,7 @@ extension Portrayed {
 extension Member {
   /// What the object sees of the environment.
   static var environment: Member {
-    Member(recorded: .environment) { object, world in .value(world.environment(seenBy: object.reference)) }
+    Member(derived: .environment) { object, world in .value(world.environment(seenBy: object.reference)) }
   }
 }
 

@@ -39,6 +39,10 @@ public struct MapContent: Hashable, Sendable {
 
   init(title: String?) { self.title = Text(title) }
 
+  func checkScaleRange() throws(ModelError) {
+    if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
+  }
+
   /// By how much symbols grow at a scale: 1 at the reference scale, 2 when zoomed in to half its denominator.
   public func symbolScale(at scale: Double) -> Double {
     guard let referenceScale, scale > 0 else { return 1 }
@@ -94,37 +98,6 @@ enum TopList: Hashable, Sendable {
     case .base: self = .base
     case .reference: self = .reference
     }
-  }
-}
-
-/// Changes to a map or a scene; nil leaves alone.
-public struct MapContentUpdate: Sendable {
-  public var title: String?
-  /// Makes a basemap where there is none; nil in it leaves its name alone.
-  public var basemap: BasemapUpdate?
-  /// The whole list anew; ids are minted where there are none.
-  public var bookmarks: [NewBookmark]?
-  public var initialViewpoint: ViewpointTarget?
-  public var referenceScale: Double?
-  public var minScale: Double?
-  public var maxScale: Double?
-  public var backgroundColor: Color?
-  public var clear: [String]
-
-  public init(
-    title: String? = nil, basemap: BasemapUpdate? = nil, bookmarks: [NewBookmark]? = nil,
-    initialViewpoint: ViewpointTarget? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
-    maxScale: Double? = nil, backgroundColor: Color? = nil, clear: [String] = []
-  ) {
-    self.title = title
-    self.basemap = basemap
-    self.bookmarks = bookmarks
-    self.initialViewpoint = initialViewpoint
-    self.referenceScale = referenceScale
-    self.minScale = minScale
-    self.maxScale = maxScale
-    self.backgroundColor = backgroundColor
-    self.clear = clear
   }
 }
 

@@ -23,11 +23,12 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
 ///
 ///     Member(.name) { $0.name } set: { $0.name = $1 }
 ///     Member(.labels, default: []) { $0.portrayal.labels } set: { $0.portrayal.labels = $1 }
-///     Member(.loadStatus, comparing: { $0.features?.loadStatus }) { .loadStatus($1.loadStatus(of: $0)) }
+///     Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue }
 public struct Member<Object: Entity>: Sendable {
   public let property: Property
   public let name: String
   public let traits: MemberTraits
+  public let shape: MemberShape
   private let read: Reading
   /// Whether two states of an object differ in it; nil for what is recorded otherwise, such as what follows from other objects.
   let differs: (@Sendable (Object, Object) -> Bool)?
@@ -42,10 +43,11 @@ public struct Member<Object: Entity>: Sendable {
   }
 
   private init(
-    _ property: Property, differs: (@Sendable (Object, Object) -> Bool)?,
+    _ property: Property, shape: MemberShape = .whole, differs: (@Sendable (Object, Object) -> Bool)?,
     _ read: Reading
   ) {
     self.property = property
+    self.shape = shape
     self.read = read
     name = property.rawValue
     traits = Object.collection.traits(of: property)
@@ -54,7 +56,7 @@ public struct Member<Object: Entity>: Sendable {
 
   /// A member that commands do not set by itself.
   init<V: MemberReadable>(_ property: Property, _ get: @escaping @Sendable (Object) -> V) {
-    self.init(property, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
+    self.init(property, shape: V.shape, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
   }
 
   /// A member that commands set.
@@ -78,16 +80,16 @@ public struct Member<Object: Entity>: Sendable {
 
   /// A member whose value follows from other objects as well.
   ///
-  /// - Parameter own: what of the object itself decides it; a change of that is recorded.
-  init<V: MemberReadable>(
-    _ property: Property, comparing own: @escaping @Sendable (Object) -> V,
+  /// - Parameter differs: whether the object itself has become another in it; other changes are recorded where they are made.
+  init(
+    _ property: Property, differs: @escaping @Sendable (Object, Object) -> Bool,
     _ get: @escaping @Sendable (Object, World) -> MemberValue
   ) {
-    self.init(property, differs: { own($0).differs(from: own($1)) }, .derived(get))
+    self.init(property, differs: differs, .derived(get))
   }
 
-  /// A member whose changes are recorded where they are made.
-  init(recorded property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
+  /// A member that follows from contents or from other objects alone: its changes are recorded where they are made.
+  init(derived property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
     self.init(property, differs: nil, .derived(get))
   }
 
@@ -97,6 +99,8 @@ public struct Member<Object: Entity>: Sendable {
     result.isPresent = isPresent
     return result
   }
+
+  var isSettable: Bool { put != nil }
 
   public func isMember(of object: Object) -> Bool { isPresent(object) }
 
@@ -123,7 +127,7 @@ public struct Member<Object: Entity>: Sendable {
   /// - Parameter value: nil clears.
   /// - Throws: what is wrong with the value by itself.
   func set(_ value: MemberValue?, of object: inout Object) throws(ModelError) {
-    guard try put?(&object, value, "/params/" + name) == true else { throw .unknownMember(name, allowed: []) }
+    guard try put?(&object, value, "/" + name) == true else { throw .unknownMember(name, allowed: []) }
   }
 }
 

@@ -14,21 +14,43 @@ public enum MemberValue: Sendable {
   case ids([String])
   /// JSON of any shape.
   case value(Value)
+  case values([String: Value])
+  case objects([String: ViewModelID])
   case expression(Expression)
+  case basemap(Basemap)
+  case bookmarks([Bookmark])
   case envelope(Envelope)
   case fields([Field])
   case graphics(FeatureStore)
   case labels([LabelDefinition])
+  case layerViewStates([(layer: LayerID, state: LayerViewState)])
   case loadStatus(LoadStatus)
+  case location(Location)
+  case locationDisplay(LocationDisplay)
+  case locationStatus(LocationStatus)
   case popup(PopupDefinition)
   case renderer(Renderer)
+  case sourceLayers([SourceLayer])
+  case sourceStatus(SourceStatus)
+  case surface(BaseSurface)
   case time(LayerTime)
+  case viewpoint(Viewpoint)
+
+  // What commands give in place of these; `World` makes the values of it.
+  case basemapUpdate(BasemapUpdate)
+  case newBookmarks([NewBookmark])
+  case surfaceUpdate(BaseSurfaceUpdate)
+  case viewpointTarget(ViewpointTarget)
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
+/// How a member changes in deltas: as a whole, by the elements of its list, or by the members of its object.
+public enum MemberShape: Sendable { case whole, list, parts }
+
 /// A type that members have.
 public protocol MemberReadable: Sendable {
+  static var shape: MemberShape { get }
   var memberValue: MemberValue { get }
   func differs(from other: Self) -> Bool
 }
@@ -42,6 +64,10 @@ public protocol MemberSettable: MemberReadable {
   static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
 }
 
+extension MemberReadable {
+  public static var shape: MemberShape { .whole }
+}
+
 extension MemberReadable where Self: Equatable {
   public func differs(from other: Self) -> Bool { self != other }
 }
@@ -51,6 +77,7 @@ extension MemberSettable {
 }
 
 extension Optional: MemberReadable where Wrapped: MemberReadable {
+  public static var shape: MemberShape { Wrapped.shape }
   public var memberValue: MemberValue { self?.memberValue ?? .null }
   public func differs(from other: Self) -> Bool {
     switch (self, other) {
@@ -75,8 +102,11 @@ extension Bool: MemberSettable {
   }
 }
 
-extension Text: MemberReadable {
+extension Text: MemberSettable {
   public var memberValue: MemberValue { .text(string) }
+  public static func read(_ value: MemberValue, at path: String) -> Text? {
+    if case .text(let text) = value { Text(text) } else { nil }
+  }
 }
 
 extension Int: MemberReadable {
@@ -115,6 +145,7 @@ extension ID: MemberReadable {
 }
 
 extension Array: MemberReadable where Element: MemberElement {
+  public static var shape: MemberShape { .list }
   public var memberValue: MemberValue { Element.memberValue(of: self) }
   public func differs(from other: Self) -> Bool { self != other }
 }
@@ -199,4 +230,71 @@ extension Expression: MemberSettable {
     default: nil
     }
   }
+}
+
+extension Basemap: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .basemap(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Basemap? {
+    if case .basemap(let basemap) = value { basemap } else { nil }
+  }
+}
+
+extension BaseSurface: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .surface(self) }
+  public static func read(_ value: MemberValue, at path: String) -> BaseSurface? {
+    if case .surface(let surface) = value { surface } else { nil }
+  }
+}
+
+extension Viewpoint: MemberSettable {
+  public var memberValue: MemberValue { .viewpoint(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Viewpoint? {
+    if case .viewpoint(let viewpoint) = value { viewpoint } else { nil }
+  }
+}
+
+extension Bookmark: SettableMemberElement {
+  public static func memberValue(of list: [Bookmark]) -> MemberValue { .bookmarks(list) }
+  public static func list(_ value: MemberValue) -> [Bookmark]? {
+    if case .bookmarks(let list) = value { list } else { nil }
+  }
+}
+
+extension SourceLayer: MemberElement {
+  public static func memberValue(of list: [SourceLayer]) -> MemberValue { .sourceLayers(list) }
+}
+
+extension SourceStatus: MemberReadable {
+  public var memberValue: MemberValue { .sourceStatus(self) }
+}
+
+extension Location: MemberReadable {
+  public var memberValue: MemberValue { .location(self) }
+}
+
+extension LocationStatus: MemberReadable {
+  public var memberValue: MemberValue { .locationStatus(self) }
+}
+
+extension LocationDisplay: MemberReadable {
+  public var memberValue: MemberValue { .locationDisplay(self) }
+}
+
+extension Dictionary: MemberReadable where Key == String, Value: MemberMapElement {
+  public var memberValue: MemberValue { Value.memberValue(of: self) }
+}
+
+/// What maps by name among members are made of.
+public protocol MemberMapElement: Equatable, Sendable {
+  static func memberValue(of map: [String: Self]) -> MemberValue
+}
+
+extension Value: MemberMapElement {
+  public static func memberValue(of map: [String: Value]) -> MemberValue { .values(map) }
+}
+
+extension ID<ViewModel>: MemberMapElement {
+  public static func memberValue(of map: [String: ViewModelID]) -> MemberValue { .objects(map) }
 }

@@ -92,7 +92,7 @@ public struct Appearance: Hashable, Sendable {
   }
 
   /// Whether a scale is one to draw at, both ends included.
-  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
+  public func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
 /// Graphics that a client owns, over a view.

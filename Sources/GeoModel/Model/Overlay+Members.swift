@@ -24,10 +24,10 @@ extension Overlay {
       },
       isPopupEnabled,
       // What follows from graphics is recorded with their edits.
-      Member(recorded: .graphicCount) { overlay, _ in overlay.store.count.memberValue },
-      Member(recorded: .selectedCount) { overlay, _ in overlay.selectedCount.memberValue },
-      Member(recorded: .extent) { overlay, _ in overlay.store.extent.memberValue },
-      Member(recorded: .graphics) { overlay, _ in .graphics(overlay.store) },
+      Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue },
+      Member(derived: .selectedCount) { overlay, _ in overlay.selectedCount.memberValue },
+      Member(derived: .extent) { overlay, _ in overlay.store.extent.memberValue },
+      Member(derived: .graphics) { overlay, _ in .graphics(overlay.store) },
       .environment,
     ]
 }

@@ -50,6 +50,14 @@ public struct BaseSurface: Hashable, Sendable {
   /// 0 clear, 1 solid.
   public internal(set) var opacity = 1.0
 
+  func applying(_ update: BaseSurfaceUpdate) -> BaseSurface {
+    var result = self
+    if let exaggeration = update.elevationExaggeration { result.elevationExaggeration = exaggeration }
+    if let isEnabled = update.isEnabled { result.isEnabled = isEnabled }
+    if let opacity = update.opacity { result.opacity = opacity }
+    return result
+  }
+
   /// The heights at points in `reference`: the first loaded source that covers a point answers for it; what one that is not loaded
   /// covers nobody knows. A surface that is not enabled covers nothing; exaggeration is for drawing and changes no height.
   ///

@@ -66,9 +66,7 @@ extension World {
     guard unknown.isEmpty else {
       throw .items(
         unknown.prefix(100).map { item in
-          ItemError(
-            index: item.offset,
-            failure: Failure(kind: "unknownId", message: "there is no feature \(item.element)", path: nil))
+          ItemError(index: item.offset, .noFeature(item.element))
         }, count: unknown.count)
     }
     guard !changed.isEmpty else { return old.selectedCount }
@@ -120,7 +118,7 @@ extension LayerFeatures {
   ///
   /// - Parameter name: of the member, for errors.
   fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
-    let path = "/params/" + name
+    let path = "/" + name
     // A layer's fields are known before its features are.
     var declared: FeatureSchema { FeatureStore(fields: schema.fields).schema }
     switch value {
