@@ -22,7 +22,6 @@ public struct EnvironmentKey: Entity {
   public static let collection = Collection.environmentKeys
   public static var registry: WritableKeyPath<World, Registry<EnvironmentKey>> & Sendable { \.environmentKeys }
   public static let isUndoable = false
-  public static let observed: [Observed<EnvironmentKey>] = []
 
   public let id: EnvironmentKeyID
   public var revision = 0
@@ -124,7 +123,6 @@ public struct EnvironmentScope: Entity {
     Member(.objects) { $0.objects },
     Member(derived: .environment) { .value($1.environment(seenBy: $0.node)) }.only { $0.node == nil },
   ]
-  public static let observed = Observed.all(members)
   /// The session's scope. No object has such an id.
   public static let session = EnvironmentID("$session")
 

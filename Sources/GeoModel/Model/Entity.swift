@@ -8,10 +8,8 @@ public protocol Entity: Sendable {
   static var collection: Collection { get }
   /// Where the world holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
-  /// The table of its members.
+  /// The table of its members; empty where their names are a client's, or none changes.
   static var members: [Member<Self>] { get }
-  /// The members that changes are told of, by their names in the state tree.
-  static var observed: [Observed<Self>] { get }
   /// Whether undo brings such objects back and takes them away.
   static var isUndoable: Bool { get }
 
@@ -59,32 +57,4 @@ extension Entity {
   public func canReturn(to world: World) -> Bool { true }
   public func refusal(of property: Property) -> ModelError { .unknownMember(property.rawValue, allowed: []) }
   public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
-}
-
-/// A member of an object, and how two states of it are told apart.
-public struct Observed<Element>: Sendable {
-  let property: Property
-  let differs: @Sendable (Element, Element) -> Bool
-
-  static func all(_ members: [Member<Element>]) -> [Observed<Element>] where Element: Entity {
-    members.compactMap { member in member.differs.map { Observed(member.property, differs: $0) } }
-  }
-
-  init(_ property: Property, differs: @escaping @Sendable (Element, Element) -> Bool) {
-    self.property = property
-    self.differs = differs
-  }
-
-  /// Texts differ where they are written otherwise.
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
-  }
-
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
-  }
-
-  init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {
-    self.init(property) { value($0) != value($1) }
-  }
 }
