@@ -21,8 +21,9 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
 
 /// A member of objects of one kind.
 ///
-///     Member(.name) { $0.name } set: { $0.name = $1 }
-///     Member(.labels, default: []) { $0.portrayal.labels } set: { $0.portrayal.labels = $1 }
+///     Member(.kind) { $0.kind }
+///     Member(.name, { $0.name }, set: { $0.name = $1 })
+///     Member(.labels, default: [], { $0.portrayal.labels }, set: { $0.portrayal.labels = $1 })
 ///     Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue }
 public struct Member<Object: Entity>: Sendable {
   public let property: Property
