@@ -144,7 +144,7 @@ struct HistoryTests {
 
   @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
     try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "saved")]) }
-    world.noteSaved()
+    world.markSaved()
     #expect(!world.history.isModified)
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(!world.history.isModified)

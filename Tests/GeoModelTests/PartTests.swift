@@ -220,7 +220,7 @@ struct PartTests {
     }
     #expect(world.layers["a"]?.features?.definitionExpression == nil)
     try world.run { try $0.updateLayer("a", [MemberChange(.definitionExpression, "n > 1")]) }
-    #expect(world.layers["a"]?.features?.showsAll == false)
+    #expect(world.layers["a"]?.features?.isUnfiltered == false)
   }
 
   @Test mutating func `the selection of a layer is put back when the command fails, and left alone by undo`() throws {

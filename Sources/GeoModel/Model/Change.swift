@@ -18,7 +18,7 @@ extension Origin {
   /// Names are the same where they are written alike.
   public static func == (left: Origin, right: Origin) -> Bool {
     switch (left, right) {
-    case (.client(let left), .client(let right)): left.isWritten(as: right)
+    case (.client(let left), .client(let right)): Text(left) == Text(right)
     case (.animation, .animation), (.location, .location), (.task, .task), (.undo, .undo), (.binding, .binding): true
     default: false
     }

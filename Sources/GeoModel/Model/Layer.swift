@@ -87,14 +87,14 @@ public struct LayerFeatures: Sendable {
 
 /// Which fields of a layer say when a feature is, and which features are wanted.
 public struct LayerTime: Hashable, Sendable {
-  @Exact public var startField: String
+  public var startField: Text
   /// Features are moments when nil.
-  @Exact public var endField: String? = nil
+  public var endField: Text? = nil
   public var extent: TimeExtent?
 
   public init(startField: String, endField: String?, extent: TimeExtent?) {
-    self.startField = startField
-    self.endField = endField
+    self.startField = Text(startField)
+    self.endField = Text(endField)
     self.extent = extent
   }
 }

@@ -4,7 +4,7 @@ import Geometry
 
 /// Layers that orient: drawn below the operational ones, and above them.
 public struct Basemap: Hashable, Sendable {
-  @Exact public internal(set) var name: String? = nil
+  public internal(set) var name: Text? = nil
   /// First drawn first, below all else.
   public internal(set) var baseLayers: [LayerID] = []
   /// First drawn first, above the operational layers.
@@ -14,14 +14,14 @@ public struct Basemap: Hashable, Sendable {
 /// A place to come back to.
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
-  @Exact public private(set) var id: String
-  @Exact public private(set) var name: String
+  public let id: Text
+  public let name: Text
   public let viewpoint: Viewpoint
 }
 
 /// What a map or a scene is made of.
 public struct MapContent: Hashable, Sendable {
-  @Exact public internal(set) var title: String? = nil
+  public internal(set) var title: Text? = nil
   public internal(set) var basemap: Basemap?
   /// First drawn first.
   public internal(set) var operationalLayers: [LayerID] = []
@@ -37,7 +37,7 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var maxScale: Double?
   public internal(set) var backgroundColor: Color?
 
-  init(title: String?) { self.title = title }
+  init(title: String?) { self.title = Text(title) }
 
   func checkScaleRange() throws(ModelError) {
     if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
@@ -50,7 +50,7 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// The nearest scale that views may have.
-  func held(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
+  func clamped(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
 
   /// The layers at the top level, in drawing order.
   public var topLayers: [LayerID] {

@@ -128,7 +128,7 @@ public struct Member<Object: Entity>: Sendable {
   /// - Parameter value: nil clears.
   /// - Throws: what is wrong with the value by itself.
   func set(_ value: MemberValue?, of object: inout Object) throws(ModelError) {
-    guard try put?(&object, value, "/params/" + name) == true else { throw .unknownMember(name, allowed: []) }
+    guard try put?(&object, value, "/" + name) == true else { throw .unknownMember(name, allowed: []) }
   }
 }
 

@@ -102,6 +102,13 @@ extension Bool: MemberSettable {
   }
 }
 
+extension Text: MemberSettable {
+  public var memberValue: MemberValue { .text(string) }
+  public static func read(_ value: MemberValue, at path: String) -> Text? {
+    if case .text(let text) = value { Text(text) } else { nil }
+  }
+}
+
 extension Int: MemberReadable {
   public var memberValue: MemberValue { .integer(self) }
 }
@@ -115,7 +122,7 @@ extension Double: MemberSettable {
 
 extension String: MemberSettable {
   public var memberValue: MemberValue { .text(self) }
-  public func differs(from other: String) -> Bool { !isWritten(as: other) }
+  public func differs(from other: String) -> Bool { Text(self) != Text(other) }
   public static func read(_ value: MemberValue, at path: String) -> String? {
     if case .text(let text) = value { text } else { nil }
   }

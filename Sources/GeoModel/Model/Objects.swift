@@ -5,9 +5,9 @@ import Query
 
 /// A layer of a source, as its schema tells.
 public struct SourceLayer: Hashable, Sendable {
-  @Exact public var name: String
+  public var name: Text
   /// As in simple features: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
-  @Exact public var geometryType: String? = nil
+  public var geometryType: String? = nil
   public var featureCount: Int?
   public var extent: Envelope?
   public var reference: SpatialReference?
@@ -17,7 +17,7 @@ public struct SourceLayer: Hashable, Sendable {
     name: String, geometryType: String?, featureCount: Int?, extent: Envelope?, reference: SpatialReference?,
     fields: [Field]
   ) {
-    self.name = name
+    self.name = Text(name)
     self.geometryType = geometryType
     self.featureCount = featureCount
     self.extent = extent
@@ -92,7 +92,7 @@ public struct Appearance: Hashable, Sendable {
   }
 
   /// Whether a scale is one to draw at, both ends included.
-  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
+  public func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
 /// Graphics that a client owns, over a view.

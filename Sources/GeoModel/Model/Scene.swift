@@ -21,12 +21,12 @@ public struct SurfaceSource: Hashable, Sendable {
   /// Unique in the session; it stands for one raster as long as there is either.
   public let id: String
   /// The file, absolute.
-  @Exact public private(set) var path: String
+  public let path: Text
   public internal(set) var raster: Raster
 
   init(id: String, path: String, _ raster: Raster) {
     self.id = id
-    self.path = path
+    self.path = Text(path)
     self.raster = raster
   }
 

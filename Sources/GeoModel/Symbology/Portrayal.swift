@@ -36,6 +36,6 @@ public struct Portrayal: Hashable, Sendable {
     guard popup?.title == nil else { return made }
     // The attribute is simplestyle's, too.
     let own = schema.column(named: "title").flatMap { row.value($0).shownText(by: conventions) }
-    return Popup(title: own ?? name, lines: made.lines)
+    return Popup(title: Text(own ?? name), lines: made.lines)
   }
 }

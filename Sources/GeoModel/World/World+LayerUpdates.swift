@@ -66,13 +66,11 @@ extension World {
     guard unknown.isEmpty else {
       throw .items(
         unknown.prefix(100).map { item in
-          ItemError(
-            index: item.offset,
-            failure: Failure(kind: "unknownId", message: "there is no feature \(item.element)", path: nil))
+          ItemError(index: item.offset, .noFeature(item.element))
         }, count: unknown.count)
     }
     guard !changed.isEmpty else { return old.selectedCount }
-    note(Selected(id: id, ids: before))
+    recordUndo(Selected(id: id, ids: before))
     do {
       try layers.modify(id) { (layer) throws(StoreFailure) in
         try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())
@@ -120,7 +118,7 @@ extension LayerFeatures {
   ///
   /// - Parameter name: of the member, for errors.
   fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
-    let path = "/params/" + name
+    let path = "/" + name
     // A layer's fields are known before its features are.
     var declared: FeatureSchema { FeatureStore(fields: schema.fields).schema }
     switch value {

@@ -1,5 +1,7 @@
 // Members are set by one function for all kinds of objects: it finds each in the table of its kind, and checks before it changes.
 
+import Geometry
+
 /// A member that is to be set.
 public struct MemberChange: Sendable {
   public let name: String
@@ -45,7 +47,7 @@ extension Entity {
 
   fileprivate func settableMember(_ change: MemberChange) throws(ModelError) -> Member<Self> {
     let wanted: MemberTraits = change.value == nil ? .clearable : .settable
-    guard let member = Self.members.first(where: { $0.name.isWritten(as: change.name) && $0.traits.contains(wanted) }),
+    guard let member = Self.members.first(where: { Text($0.name) == Text(change.name) && $0.traits.contains(wanted) }),
       change.value != nil || member.isMember(of: self)
     else {
       let allowed = Self.members.filter { $0.traits.contains(wanted) && $0.isMember(of: self) }

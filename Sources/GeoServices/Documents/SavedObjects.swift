@@ -42,7 +42,7 @@ struct SavedObjects {
 
   func scene(_ scene: Scene) -> JSONOpaque {
     let sources = scene.surface.elevationSources.map {
-      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path))
+      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path.string))
     }
     return Wire.saved(
       scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
@@ -62,7 +62,7 @@ struct SavedObjects {
 
   func view(_ view: View) -> JSONOpaque {
     var more: [(name: String, value: JSONOpaque)] = []
-    if !world.standsWhereViewpointSays(view) {
+    if !world.viewpointDeterminesCamera(view) {
       let camera = view.camera
       let position = DocumentProtocol.ViewPosition(
         x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
@@ -100,7 +100,7 @@ struct DocumentSource {
         places[features.source] = place
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[place].layers.firstIndex(where: { $0.name.isWritten(as: features.schema.name) }) {
+      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
         if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
       } else {
         sources[place].layers.append(features.schema)

@@ -1,4 +1,4 @@
-// Location sources on the wire.
+// Handlers of `location/*`.
 
 import GeoModel
 import GeoProtocol
@@ -72,11 +72,13 @@ enum LocationService: LocationHandlers {
   }
 }
 
-/// A time given by a client.
+/// A time in a client's params.
+///
+/// - Parameter path: the JSON Pointer of `text`, for errors.
 func instant(_ text: String, _ path: String) throws -> Instant {
   guard let instant = Instant(text) else {
     throw RPCError(
-      .invalidTime, "\"\(text.prefix(100))\" is no time by RFC 3339.", path: path,
+      .invalidTime, "\"\(text.prefix(100))\" is not an RFC 3339 time.", path: path,
       expected: "a time such as 2000-01-01T00:00:00Z")
   }
   return instant

@@ -1,4 +1,4 @@
-// Maps on the wire.
+// Handlers of `map/*`.
 
 import GeoModel
 import GeoProtocol
@@ -34,7 +34,7 @@ enum MapService: MapHandlers {
   }
 }
 
-/// The object that a `create` with `ifExists: "reuse"` finds.
+/// The object that a `create` with `ifExists: "reuse"` returns instead of a new one.
 func existing<Element>(_ registry: Registry<Element>, _ id: String?, _ ifExists: SessionProtocol.IfExists) -> Element? {
   guard ifExists == .reuse, let id else { return nil }
   return registry[ID(id)]

@@ -1,4 +1,4 @@
-// Scenes on the wire, and their elevations.
+// Handlers of `scene/*`: scenes, elevation sources and elevations.
 
 import Elevation
 import GeoModel
@@ -21,7 +21,7 @@ enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
-        // One that was under way when this began may have come first.
+        // A concurrent request may have created it meanwhile.
         if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.object(scene, world) }
         let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
         return Wire.object(scene, world)
@@ -29,7 +29,7 @@ enum SceneService: SceneHandlers {
     }
   }
 
-  /// Opens a raster; runs on a worker.
+  /// Opens a raster. Runs on a worker.
   static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
     try worker.checkCancelled()
     return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
@@ -54,7 +54,7 @@ enum SceneService: SceneHandlers {
     return .init(revision: world.revision)
   }
 
-  // MARK: The ground
+  // MARK: Elevation
 
   static func addElevationSource(
     _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
@@ -64,7 +64,7 @@ enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
-        try checkIsStill(document, ID(params.scene), world)
+        try checkDocument(document, ID(params.scene), world)
         let id = try world.addElevationSource(
           .loaded(source), path: source.path, id: params.id, to: ID(params.scene), at: params.index)
         return .init(elevationSource: id, revision: world.revision)
@@ -72,8 +72,8 @@ enum SceneService: SceneHandlers {
     }
   }
 
-  /// Refuses to go on with a scene that went with its document, though another may have its id.
-  private static func checkIsStill(_ document: Int, _ scene: SceneID, _ world: World) throws {
+  /// Throws when the document has been closed since the request: a scene with the same id is another one.
+  private static func checkDocument(_ document: Int, _ scene: SceneID, _ world: World) throws {
     guard world.documentNumber == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
   }
 
@@ -84,9 +84,9 @@ enum SceneService: SceneHandlers {
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
     return TaskPlan { worker in
-      let outcome = try source.failure.map { _ in try retried(source.path, worker) }
+      let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in
-        try checkIsStill(document, scene, world)
+        try checkDocument(document, scene, world)
         switch outcome {
         case .success(let raster)?: try world.setRaster(.loaded(raster), of: source.id, in: scene)
         case .failure(let error)?:
@@ -130,13 +130,13 @@ enum SceneService: SceneHandlers {
     var points: [Point] = []
     points.reserveCapacity(params.points.count)
     for point in params.points { points.append(try Wire.point(point)) }
-    let asked = points
+    let requested = points
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
     return TaskPlan { worker in
       let elevations = try surface.elevations(
-        at: asked, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
+        at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
         transformer: transformer
       ) { worker.isCancelled }
       try worker.checkCancelled()
@@ -146,7 +146,7 @@ enum SceneService: SceneHandlers {
   }
 }
 
-/// A raster file as the model sees it.
+/// Adapts a raster file to the model's protocol.
 private struct RasterSource: ElevationSource {
   let raster: ElevationRaster
   let path: String

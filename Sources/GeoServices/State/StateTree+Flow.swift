@@ -43,7 +43,7 @@ extension StateTree {
     ("type", { key, _ in value(key.definition.type.rawValue) }),
     ("isNullable", { key, _ in value(Value.boolean(key.definition.isNullable)) }),
     ("defaultValue", { key, _ in value(key.definition.defaultValue) }),
-    ("doc", { key, _ in value(key.definition.doc) }),
+    ("doc", { key, _ in value(key.definition.doc?.string) }),
     ("isBuiltIn", { key, _ in value(Value.boolean(key.isBuiltIn)) }),
   ])
 }

@@ -17,7 +17,7 @@ struct StateMembers<Object>: Sendable {
   init(_ all: [(name: String, make: Make)]) { self.all = all }
 
   func make(_ name: String, of object: Object, in world: World) -> StateNode? {
-    all.first { $0.name.isWritten(as: name) }?.make(object, world)
+    all.first { Text($0.name) == Text(name) }?.make(object, world)
   }
 
   /// The same of what a part has.

@@ -1,6 +1,7 @@
 // The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
 
 import GeoModel
+import Geometry
 import JSON
 import Query
 
@@ -168,13 +169,13 @@ enum StateTree {
   }
 
   static func node(at path: StatePath, in world: World) -> StateNode? {
-    guard let member = path.member, let collection = Collection(rawValue: path.root) else {
+    guard let member = path.member, let collection = Collection(rawValue: path.root.string) else {
       return node(at: path.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node = self.member(member, of: ObjectReference(collection, path.id), in: world)
-    if node == nil { node = self.node(at: [path.root, path.id, member], in: world) }
-    for name in path.rest { node = node?.child(name) }
+    var node = self.member(member.string, of: ObjectReference(collection, path.id.string), in: world)
+    if node == nil { node = self.node(at: Array(path.names.prefix(3)), in: world) }
+    for name in path.rest { node = node?.child(name.string) }
     return node
   }
 
@@ -186,7 +187,7 @@ enum StateTree {
       for (path, node) in matches {
         switch segment {
         case .name(let name):
-          if let child = node.child(name) { below.append((path + [name], child)) }
+          if let child = node.child(name.string) { below.append((path + [name.string], child)) }
         case .any:
           for name in node.names {
             if let node = node.child(name) { below.append((path + [name], node)) }
@@ -230,7 +231,7 @@ enum StateTree {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
-        guard let member = Object.members.first(where: { $0.name.isWritten(as: name) }) else { return nil }
+        guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
         return member.value(of: object, in: world).map { StateNode($0, member.shape) }
       }
     }

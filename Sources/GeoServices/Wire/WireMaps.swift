@@ -8,12 +8,12 @@ import JSON
 extension Wire {
   static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {
     .init(
-      name: basemap.name, baseLayers: basemap.baseLayers.map(\.rawValue),
+      name: basemap.name?.string, baseLayers: basemap.baseLayers.map(\.rawValue),
       referenceLayers: basemap.referenceLayers.map(\.rawValue))
   }
 
   static func bookmark(_ bookmark: Bookmark) -> BookmarkProtocol.Bookmark {
-    .init(id: bookmark.id, name: bookmark.name, viewpoint: viewpoint(bookmark.viewpoint))
+    .init(id: bookmark.id.string, name: bookmark.name.string, viewpoint: viewpoint(bookmark.viewpoint))
   }
 
   static func bookmark(_ bookmark: BookmarkProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
@@ -30,9 +30,9 @@ extension Wire {
     switch source.raster {
     case .loaded(let raster):
       .init(
-        id: source.id, path: source.path, loadStatus: .loaded, spatialReference: raster.reference.definition,
+        id: source.id, path: source.path.string, loadStatus: .loaded, spatialReference: raster.reference.definition,
         extent: envelope(raster.extent), resolution: raster.resolution)
-    case .failed(let failure): .init(id: source.id, path: source.path, loadStatus: loadStatus(.failed(failure)))
+    case .failed(let failure): .init(id: source.id, path: source.path.string, loadStatus: loadStatus(.failed(failure)))
     }
   }
 
@@ -68,7 +68,7 @@ extension Wire {
 
   static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
     .init(
-      startField: time.startField, endField: time.endField,
+      startField: time.startField.string, endField: time.endField?.string,
       extent: time.extent.map { .init(startTime: $0.start?.text, endTime: $0.end?.text) })
   }
 

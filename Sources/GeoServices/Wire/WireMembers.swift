@@ -127,7 +127,7 @@ extension MemberValue: JSONEncodable {
   /// As documents have it: without the lists of objects that are written by themselves.
   func encodeSaved(to writer: inout JSONWriter) {
     switch self {
-    case .basemap(let basemap): MapProtocol.BasemapUpdate(name: basemap.name).encode(to: &writer)
+    case .basemap(let basemap): MapProtocol.BasemapUpdate(name: basemap.name?.string).encode(to: &writer)
     case .surface(let surface):
       SceneProtocol.BaseSurfaceUpdate(
         elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity

@@ -21,7 +21,9 @@ enum Wire {
   }
 
   static func failure(_ failure: Failure) -> SessionProtocol.Failure {
-    .init(kind: failure.kind, message: failure.message, path: failure.path, expected: failure.expected)
+    .init(
+      kind: failure.kind.string, message: failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
   }
 
   static func origin(_ origin: Origin) -> SessionProtocol.Origin {
@@ -36,7 +38,7 @@ enum Wire {
   }
 
   static func field(_ field: Field) -> SourceProtocol.Field {
-    .init(name: field.name, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
+    .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
   }
 
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
@@ -56,7 +58,7 @@ enum Wire {
 
   static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
     .init(
-      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      name: layer.name.string, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
     )
   }
