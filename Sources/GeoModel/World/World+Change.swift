@@ -22,7 +22,7 @@ extension World {
     let members = E.members
     // By index: a line of the table is not copied to compare two states.
     for index in members.indices where members[index].differs?(old, new) == true {
-      let property = members[index].property
+      guard let property = members[index].property else { continue }
       record(.changed(new.reference, property), by: origin)
       // A layer in another group inherits another environment.
       if property == .group { hasEnvironmentChanged = true }

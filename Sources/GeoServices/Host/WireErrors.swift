@@ -235,14 +235,14 @@ extension Failure {
   fileprivate init(_ error: StoreError) {
     switch error {
     case .idOutOfRange(let id):
-      self.init(.invalidParams, "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+      self.init(.invalidParams, "\(id) is not an id", path: "/id", expected: "integer in 0...99999999999999")
     case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
-    case .idRepeated(let id): self.init(.idExists, "\(id) stands in the request twice", path: "/id")
+    case .idRepeated(let id): self.init(.idExists, "\(id) occurs twice in the request", path: "/id")
     case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
-    case .noIDsLeft: self.init(.invalidParams, "there are no ids left to mint")
-    case .tooManyRows: self.init(.invalidParams, "an overlay takes no more graphics")
+    case .noIDsLeft: self.init(.invalidParams, "no ids are left")
+    case .tooManyRows: self.init(.invalidParams, "an overlay holds no more graphics")
     case .tooManyColumns(let limit):
-      self.init(.invalidParams, "an overlay takes at most \(limit) different attribute names")
+      self.init(.invalidParams, "an overlay holds at most \(limit) different attribute names")
     case .textTooLarge(let column):
       self.init(.invalidParams, "more than 4 GiB of text", path: "/attributes/\(column)")
     case .lengthMismatch(let expected, let found):
