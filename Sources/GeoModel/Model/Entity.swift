@@ -33,7 +33,7 @@ public protocol Entity: Sendable {
   /// Whether the objects exist that this one requires, so that undo can restore it.
   func canReturn(to world: World) -> Bool
   /// The error for setting a member that this object of the kind does not have.
-  func refusal(of property: Property) -> ModelError
+  func refusal(of member: String) -> ModelError
   /// Reverts an edit of the contents exactly.
   mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
@@ -55,6 +55,6 @@ extension Entity {
   public var restoredAfterRemoval: Self { self }
   public func withoutDanglingReferences(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
-  public func refusal(of property: Property) -> ModelError { .unknownMember(property.rawValue, allowed: []) }
+  public func refusal(of member: String) -> ModelError { .unknownMember(member, allowed: []) }
   public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
 }

@@ -53,7 +53,7 @@ extension Layer {
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 
   /// Groups have no features; other layers contain no layers.
-  public func refusal(of property: Property) -> ModelError {
+  public func refusal(of member: String) -> ModelError {
     .wrongKind(id.rawValue, kind, expected: kind == .group ? [.feature, .table] : [.group])
   }
 }

@@ -156,7 +156,7 @@ extension Array: MemberSettable where Element: SettableMemberElement {
 }
 
 /// An element type of members that are lists.
-public protocol MemberElement: Hashable, Sendable {
+public protocol MemberElement: Equatable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
 }
 
