@@ -81,51 +81,6 @@ struct IndexItem: BitwiseCopyable {
     self.key != key ? self.key < key : self.row < row
   }
 
-  /// Sorts by key and row, in linear time where rows come ascending: a stable radix sort over the digits that differ.
-  static func sort(_ items: inout [IndexItem]) {
-    guard items.count > 1 else { return }
-    if items.count < 96 {
-      items.withUnsafeMutableBufferPointer { insertionSort($0) }
-      return
-    }
-    var common = ~UInt64(0)
-    var any = UInt64(0)
-    var rowsAscend = true
-    var previous = items[0].row
-    for item in items {
-      common &= item.key
-      any |= item.key
-      if item.row < previous { rowsAscend = false }
-      previous = item.row
-    }
-    if !rowsAscend { items.sort { $0.row < $1.row } }
-    let differing = common ^ any
-    var spare = items
-    var counts = [Int](repeating: 0, count: 2048)
-    for shift in stride(from: UInt64(0), to: 64, by: 11) where differing >> shift & 2047 != 0 {
-      items.withUnsafeBufferPointer { from in
-        spare.withUnsafeMutableBufferPointer { to in
-          counts.withUnsafeMutableBufferPointer { counts in
-            counts.update(repeating: 0)
-            for item in from { counts[Int(truncatingIfNeeded: item.key >> shift & 2047)] &+= 1 }
-            var start = 0
-            for digit in counts.indices {
-              let count = counts[digit]
-              counts[digit] = start
-              start &+= count
-            }
-            for item in from {
-              let digit = Int(truncatingIfNeeded: item.key >> shift & 2047)
-              to[counts[digit]] = item
-              counts[digit] &+= 1
-            }
-          }
-        }
-      }
-      swap(&items, &spare)
-    }
-  }
-
   /// Puts the first `middle` items before all others, in no order on either side.
   ///
   /// Source: C. A. R. Hoare, "Algorithm 65: Find", CACM 4 (7), 1961.
@@ -147,19 +102,6 @@ struct IndexItem: BitwiseCopyable {
       }
       if right < middle { low = left }
       if middle < left { high = right }
-    }
-  }
-
-  static func insertionSort(_ items: UnsafeMutableBufferPointer<IndexItem>) {
-    guard items.count > 1 else { return }
-    for index in 1..<items.count {
-      let item = items[index]
-      var hole = index
-      while hole > 0, item.isBefore(items[hole - 1].key, items[hole - 1].row) {
-        items[hole] = items[hole - 1]
-        hole -= 1
-      }
-      items[hole] = item
     }
   }
 }

@@ -5,9 +5,8 @@ import Geometry
 
 /// Rows in the order of terms, then of ids.
 ///
-/// A value is a number of 64 bits, by which most pairs are told apart. Rows that have the same are sorted anew by the next: more
-/// bytes of their texts, the nanoseconds of their times, the next term, the id at last. (A radix sort from the front; D. E. Knuth,
-/// "The Art of Computer Programming" 3, 5.2.5.)
+/// Each value is reduced to a 64-bit key. Rows with equal keys are sorted again by the key of the next level: further bytes of a text,
+/// the nanoseconds of a time, the next term, at last the id. Keys hold no references, so that comparing two costs no look at the store.
 struct AttributeOrder {
   private let store: FeatureStore
   private let terms: [SortTerm]
@@ -62,41 +61,20 @@ struct AttributeOrder {
     return items.map(\.row)
   }
 
-  /// Sorts a run by its level.
+  /// Sorts a run by the keys of its level.
   ///
-  /// - Returns: what is still the same behind it, but for what nothing tells apart.
+  /// - Returns: The runs inside it whose items have equal keys, and need the next level.
   private func sort(_ items: inout [IndexItem], _ run: Run, looking look: Look) rethrows -> [Run] {
-    let count = run.end - run.start
-    if count <= 64 {
-      return items.withUnsafeMutableBufferPointer { all in
-        var part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
-        fill(part, run.level)
-        part.sort { $0.source != $1.source ? $0.source < $1.source : $0.isBefore($1.key, $1.row) }
-        return ties(in: UnsafeBufferPointer(part), run)
+    try items.withUnsafeMutableBufferPointer { all in
+      let part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
+      for start in stride(from: 0, to: part.count, by: IndexItem.block) {
+        fill(UnsafeMutableBufferPointer(rebasing: part[start..<min(start + IndexItem.block, part.count)]), run.level)
+        if part.count > IndexItem.block { try look(0.5 * Double(start) / Double(part.count)) }
       }
+      var sorted = part
+      try IndexItem.sort(&sorted) { try look(0.5 + 0.5 * $0) }
+      return ties(in: UnsafeBufferPointer(part), run)
     }
-    // Most often they are of one kind.
-    var kinds: [[IndexItem]] = Array(repeating: [], count: Kind.count)
-    var block: [IndexItem] = []
-    for start in stride(from: run.start, to: run.end, by: IndexItem.block) {
-      block = Array(items[start..<min(start + IndexItem.block, run.end)])
-      block.withUnsafeMutableBufferPointer { fill($0, run.level) }
-      if let kind = block.first?.source, block.allSatisfy({ $0.source == kind }) {
-        kinds[Int(kind)] += block
-      } else {
-        for item in block { kinds[Int(item.source)].append(item) }
-      }
-      try look(0.5 * Double(start - run.start) / Double(count))
-    }
-    var next = run.start
-    for kind in kinds.indices where !kinds[kind].isEmpty {
-      let (first, share) = (Double(next - run.start) / Double(count), Double(kinds[kind].count) / Double(count))
-      try IndexItem.sort(&kinds[kind]) { try look(0.5 + 0.5 * (first + share * $0)) }
-      items.replaceSubrange(next..<next + kinds[kind].count, with: kinds[kind])
-      next += kinds[kind].count
-      kinds[kind] = []
-    }
-    return items.withUnsafeBufferPointer { ties(in: UnsafeBufferPointer(rebasing: $0[run.start..<run.end]), run) }
   }
 
   private func ties(in items: UnsafeBufferPointer<IndexItem>, _ run: Run) -> [Run] {
@@ -165,7 +143,6 @@ struct AttributeOrder {
   /// Kinds of values in their order.
   private enum Kind: UInt32 {
     case number, instant, text, bool, none
-    static let count = 5
   }
 
   /// What tells apart what this level does not: more of the same value, the next term, the id; nil behind that.

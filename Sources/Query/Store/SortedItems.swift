@@ -1,78 +1,26 @@
-// Many rows put in order by a number each, by pieces, so that who asked can be looked at in between.
+// Sorting that can be cancelled.
 
-/// Called now and then while something long goes on, with how much of it is done, in 0...1 and never less than before. What it
-/// throws ends it.
+/// A callback that long work calls every few milliseconds with the fraction done, in 0...1 and never decreasing. It throws to cancel
+/// the work.
 public typealias Look = (Double) throws -> Void
 
 extension IndexItem {
-  /// So many are sorted at once, in half a millisecond.
+  /// Items handled between two cancellation checks: about half a millisecond of work.
   static let block = 1 << 15
 
-  /// Sorts by key and row: blocks by themselves, which are then merged.
+  /// Sorts by kind (`source`), key and row.
   ///
-  /// - Parameter look: called between pieces of less than a millisecond.
-  static func sort(_ items: inout [IndexItem], looking look: Look) rethrows {
-    guard items.count > block else { return sort(&items) }
-    let blocks = (items.count + block - 1) / block
-    let rounds = Int.bitWidth - (blocks - 1).leadingZeroBitCount
-    let total = Double(items.count * (rounds + 1))
-    var done = 0
-    func step(_ count: Int) throws {
-      done += count
-      try look(Double(done) / total)
-    }
-    var sorted: [IndexItem] = []
-    sorted.reserveCapacity(items.count)
-    for start in stride(from: 0, to: items.count, by: block) {
-      var piece = Array(items[start..<min(start + block, items.count)])
-      sort(&piece)
-      sorted += piece
-      try step(piece.count)
-    }
-    var width = block
-    while width < items.count {
-      try merge(sorted, width, into: &items, step)
-      swap(&items, &sorted)
-      width *= 2
-    }
-    swap(&items, &sorted)
-  }
-
-  /// Merges sorted runs of `width` two by two.
-  private static func merge(
-    _ from: [IndexItem], _ width: Int, into to: inout [IndexItem], _ step: (Int) throws -> Void
-  ) rethrows {
-    try from.withUnsafeBufferPointer { from in
-      try to.withUnsafeMutableBufferPointer { to in
-        for start in stride(from: 0, to: from.count, by: 2 * width) {
-          let middle = min(start + width, from.count)
-          let end = min(middle + width, from.count)
-          var (left, right, next) = (start, middle, start)
-          while next < end {
-            let begin = next
-            let pause = min(next + block, end)
-            while next < pause, left < middle, right < end {
-              // Chosen without a branch, which would be guessed wrong half the time.
-              let isRight = from[right].isBefore(from[left].key, from[left].row)
-              to[next] = from[isRight ? right : left]
-              right &+= isRight ? 1 : 0
-              left &+= isRight ? 0 : 1
-              next &+= 1
-            }
-            while next < pause, left < middle, right == end {
-              to[next] = from[left]
-              left &+= 1
-              next &+= 1
-            }
-            while next < pause, left == middle {
-              to[next] = from[right]
-              right &+= 1
-              next &+= 1
-            }
-            try step(pause - begin)
-          }
-        }
-      }
+  /// - Parameter look: called every few milliseconds.
+  static func sort(_ items: inout some MutableCollection<IndexItem> & RandomAccessCollection, looking look: Look)
+    rethrows
+  {
+    // Sorting n items takes about n log2 n comparisons.
+    let expected = Double(items.count * (Int.bitWidth - items.count.leadingZeroBitCount))
+    var comparisons = 0
+    try items.sort { left, right in
+      comparisons &+= 1
+      if comparisons & (8 * block - 1) == 0 { try look(min(Double(comparisons) / expected, 1)) }
+      return left.source != right.source ? left.source < right.source : left.isBefore(right.key, right.row)
     }
   }
 }
