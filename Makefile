@@ -9,10 +9,10 @@ BUILD := .build/release
 SERVER := $(BUILD)/geomodel-server
 CLIENT := Clients/python/src
 
-.PHONY: help dependencies build demo test bench generate install format clean
+.PHONY: help dependencies build demo check test bench generate generate-locales install format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 dependencies: ## install what the build needs and is not there
 	@.ci/dependencies
@@ -24,8 +24,11 @@ build: dependencies ## build the server in release mode
 demo: build ## run the demonstration on real data
 	@PYTHONPATH=$(CLIENT) GEOMODEL_SERVER=$(SERVER) python3 Clients/python/examples/demo.py
 
-test: build ## build and run every test that needs no variable
-	@.ci/test
+check: ## debug build, quick tests and transcripts in memory: every few minutes
+	@.ci/check
+
+test: $(if $(FILTER),,build) ## every test in release mode; FILTER=UndoTests or FILTER='overlay/*': one suite or transcript, in debug mode
+	@$(if $(FILTER),.ci/check '$(FILTER)',.ci/test)
 
 bench: build ## compare with C floors, as ratios, in one run
 	@swift build -c release --scratch-path .build-tests -Xswiftc -enable-testing --build-tests
@@ -33,8 +36,12 @@ bench: build ## compare with C floors, as ratios, in one run
 
 generate: dependencies ## write all generated code from Protocol/
 	@swift build $(SWIFT_FLAGS) --product protocol-gen
-	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --python $(CLIENT)/geomodel/_generated \
+	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --model Sources/GeoModel/Generated --python $(CLIENT)/geomodel/_generated \
 	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
+
+generate-locales: ## write names of months and days and styles of numbers from the CLDR in Babel
+	@test -e .build-babel/bin/python || { python3 -m venv .build-babel && .build-babel/bin/pip install -q babel==2.18.0; }
+	@.build-babel/bin/python .ci/generate-locales Sources/TextFormatting/Generated/LocaleData.swift
 
 install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 	@install -D -m 755 $(SERVER) $(DESTDIR)$(PREFIX)/bin/geomodel-server

@@ -23,9 +23,11 @@ let package = Package(
   name: "geomodel-server",
   products: [.executable(name: "geomodel-server", targets: ["geomodel-server"])],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    // Exact, so that a build is the same next year. What these depend on (swift-atomics, swift-system) is chosen by
+    // their own manifests. Package.resolved is not committed: its hashes differ between mirrors of the same tags.
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
   ],
   targets: [
     // C libraries. jansson is linked; the others are opened on first use, so that a start stays quick.
@@ -67,7 +69,7 @@ let package = Package(
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging],
+      dependencies: ["GeoServices", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging],
       swiftSettings: strict,
       // Half of a start would be relocations: addresses are fixed when the server is linked.
       linkerSettings: [

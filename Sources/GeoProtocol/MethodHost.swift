@@ -2,82 +2,83 @@
 
 import JSON
 
-/// Takes the methods of the protocol; what runs them is its affair.
-public protocol MethodHost: AnyObject {
+/// The Swift types that handlers work with. Generated code knows them by these names alone.
+public protocol HandlerTypes {
   associatedtype World
+  /// The client whose request is handled, for what concerns its session: subscriptions, tasks.
+  associatedtype Client
   /// Something under way in the world that a request waits for.
   associatedtype Process
   /// How it ended.
   associatedtype ProcessEnd
-  /// What a task may use on its worker thread: snapshot, progress, cancellation.
+  /// What a task may use on its worker thread: progress, cancellation.
   associatedtype TaskContext
-  /// A task that others can wait for.
-  associatedtype Prerequisite
+  /// What a task does, as far as it matters to how it is run.
+  associatedtype TaskKind: Sendable
+  /// What has to end before a task begins.
+  associatedtype Prerequisite: Sendable
+}
+
+/// Takes the methods of the protocol; how they are run is its own concern.
+public protocol MethodHost<Types> {
+  associatedtype Types: HandlerTypes
 
   /// Reads the world.
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, World) throws -> R)
+    _ name: StaticString, _ body: @escaping (P, Types.World) throws -> R)
 
   /// Changes the world, at once and wholly or not at all.
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, inout World) throws -> R)
+    _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> R)
 
   /// `start` sets something going, `end` makes the answer when it is over.
   func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, start: @escaping (P, inout World) throws -> Process,
-    end: @escaping (P, ProcessEnd, World) throws -> R)
+    _ name: StaticString, start: @escaping (P, inout Types.World) throws -> Types.Process,
+    end: @escaping (P, Types.ProcessEnd, Types.World) throws -> R)
 
   /// Works elsewhere and comes back with the answer, and maybe an edit.
   func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
-    _ name: StaticString, _ body: @escaping (P, inout World) throws -> TaskPlan<Self, R>)
+    _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> TaskPlan<Types, R>)
 
-  /// Concerns the session: subscriptions, task handles. The world stays as it is.
+  /// Concerns the client's session: subscriptions, task handles.
   func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, Self) throws -> R)
+    _ name: StaticString, _ body: @escaping (P, Types.Client) throws -> R)
 }
 
 /// What a task is going to do, made on the loop where its params were checked.
-public struct TaskPlan<Host: MethodHost, R: Sendable>: Sendable {
+public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   /// Applies the edit and gives the result; runs on the loop.
-  public typealias Finish = @Sendable (inout Host.World) throws -> R
+  public typealias Finish = @Sendable (inout Types.World) throws -> R
 
-  /// Runs on a worker thread.
-  public let work: @Sendable (Host.TaskContext) throws -> Finish
+  /// What it does; nil for a computation like any other.
+  public let kind: Types.TaskKind?
+  /// What has to end before it begins; begun with it where it is not under way.
+  public let prerequisites: [Types.Prerequisite]
   /// Runs on the loop in place of the finish when the task was cancelled or failed.
-  public let abandon: (@Sendable (inout Host.World) -> Void)?
-
-  /// What there was so little to do for that it is done: there is no work.
+  public let abandon: (@Sendable (inout Types.World) -> Void)?
+  /// The result where there is nothing to work for.
   public let answer: R?
-
-  /// Runs on the loop before the work: begins what has to end first, or finds it under way.
-  public let awaits: (@Sendable (Host) -> [Host.Prerequisite])?
+  /// Runs on a worker thread.
+  public let work: @Sendable (Types.TaskContext) throws -> Finish
 
   public init(
-    abandon: (@Sendable (inout Host.World) -> Void)? = nil,
-    awaiting: (@Sendable (Host) -> [Host.Prerequisite])? = nil,
-    work: @escaping @Sendable (Host.TaskContext) throws -> Finish
+    _ kind: Types.TaskKind? = nil, after prerequisites: [Types.Prerequisite] = [],
+    abandon: (@Sendable (inout Types.World) -> Void)? = nil,
+    work: @escaping @Sendable (Types.TaskContext) throws -> Finish
   ) {
-    self.work = work
+    self.kind = kind
+    self.prerequisites = prerequisites
     self.abandon = abandon
-    awaits = awaiting
     answer = nil
+    self.work = work
   }
 
   /// A task that was answered where it was planned.
   public init(answer: R) {
-    work = { _ in { _ in answer } }
+    kind = nil
+    prerequisites = []
     abandon = nil
-    awaits = nil
     self.answer = answer
-  }
-
-  /// A task that has no work of its own: it waits for others.
-  public init(
-    awaiting: @escaping @Sendable (Host) -> [Host.Prerequisite], finish: @escaping Finish
-  ) {
-    work = { _ in finish }
-    abandon = nil
-    awaits = awaiting
-    answer = nil
+    work = { _ in { _ in answer } }
   }
 }

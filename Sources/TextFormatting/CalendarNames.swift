@@ -30,16 +30,8 @@ struct CalendarNames: Sendable {
 
   /// Those of a BCP 47 tag's language; English for one that is not known.
   init(tag: String) {
-    let language = LanguageTag(tag).language
-    // What is only called Norwegian is Bokmal.
-    self = Self.known[language == "no" ? "nb" : language] ?? Self.english
+    self = Self.known[LanguageTag(tag).language] ?? Self.english
   }
-
-  private static let english = CalendarNames(
-    months: "January February March April May June July August September October November December",
-    shortMonths: "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
-    weekdays: "Sunday Monday Tuesday Wednesday Thursday Friday Saturday",
-    shortWeekdays: "Sun Mon Tue Wed Thu Fri Sat", halves: "AM|PM")
 
   /// - Parameters:
   ///   - number: from 1.

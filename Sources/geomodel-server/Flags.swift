@@ -1,12 +1,12 @@
 // The command line, by hand: a parser library would cost as much as the rest of the start.
 
 import Files
+import GeoProtocol
 import JSONRPC
 import Logging
 import Platform
 
 struct Flags {
-  static let version = "0.1.0"
   static let help = """
     usage: geomodel-server [flags]
     A geo model server: JSON-RPC 2.0 on standard input and output, with LSP's headers or one message a line.
@@ -48,7 +48,7 @@ struct Flags {
         return number
       }
       switch name {
-      case "--version": leave("geomodel-server \(version)\n", code: 0, on: 1)
+      case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
       case "--allow-dir":

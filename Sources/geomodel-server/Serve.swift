@@ -1,6 +1,7 @@
 // The wiring: logger, trace, libraries, session.
 
 import GeoModel
+import GeoProtocol
 import GeoServices
 import JSONRPC
 import Logging
@@ -12,7 +13,7 @@ func serve(_ flags: Flags) -> Never {
   var trace: TraceFile?
   if let path = flags.traceFile {
     trace = TraceFile(
-      path: path, server: "geomodel-server \(Flags.version)", arguments: flags.replayed,
+      path: path, server: "geomodel-server \(WireProtocol.productVersion)", arguments: flags.replayed,
       // The real time, the process's memory, how fast the client reads.
       varying: ["now", "residentBytes", "unread"]
     ) { code in
@@ -24,7 +25,7 @@ func serve(_ flags: Flags) -> Never {
   }
   let transformer = PROJTransformer()
   var configuration = Configuration(
-    transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(), version: Flags.version,
+    transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     logger: logger, now: currentInstant)
   configuration.limits = flags.limits
   configuration.allowedDirectories = flags.allowedDirectories

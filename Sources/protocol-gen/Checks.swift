@@ -85,8 +85,13 @@ struct Checks {
 
   private func sinceAndDoc(_ about: About) {
     if about.doc.isEmpty { problems.report(about.place.appending("doc"), "expected text, found an empty string") }
-    if Version(about.since) == nil {
+    guard let since = Version(about.since) else {
       problems.report(about.place.appending("since"), "expected a version such as 0.1.0, found \"\(about.since)\"")
+      return
+    }
+    if let newest = Version(definition.productVersion), since > newest {
+      problems.report(
+        about.place.appending("since"), "\(about.since) is newer than \(definition.productVersion) in VERSION")
     }
   }
 

@@ -1,4 +1,4 @@
-// Reads the definition's folder: domains/*.json in the order of their names, session first, and errors.json.
+// Reads the definition's folder: VERSION, domains/*.json in the order of their names, session first, and errors.json.
 
 import JSON
 
@@ -10,6 +10,11 @@ extension Definition {
     let loader = Loader(problems: problems)
     var hash = FNV()
 
+    let text = String(decoding: try Files.read(folder + "/VERSION"), as: UTF8.self)
+    productVersion = String(text.prefix { !$0.isNewline })
+    if Version(productVersion) == nil {
+      problems.report(Place(file: "VERSION"), "expected a version such as 0.1.0, found \"\(productVersion)\"")
+    }
     for name in ordered {
       let file = "domains/" + name
       guard let tree = try Self.parse(folder, file, &hash, problems),
@@ -27,6 +32,7 @@ extension Definition {
       (errors, commonErrors) = (read.errors, read.common)
     }
     self.hash = hash.text
+    if problems.messages.isEmpty { expandMembers(problems) }
     if problems.messages.isEmpty { Checks(definition: self, problems: problems).run() }
     if problems.messages.isEmpty { Examples(definition: self, problems: problems).run() }
   }

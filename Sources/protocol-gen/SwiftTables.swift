@@ -16,7 +16,7 @@ struct SwiftTables {
     lines.add()
     lines.add("/// What answers the methods of `\(domain.name)`.")
     lines.block("public protocol \(name) {") { lines in
-      lines.add("associatedtype Host: MethodHost")
+      lines.add("associatedtype Types: HandlerTypes")
       for method in methods {
         lines.add()
         lines.prose(Prose.summary(method.about.doc), prefix: "/// ")
@@ -26,7 +26,7 @@ struct SwiftTables {
     lines.add()
     lines.block("extension \(name) {") { lines in
       lines.add("/// Hands every method of `\(domain.name)` to `host`.")
-      lines.block("public static func register(on host: Host) {") { lines in
+      lines.block("public static func register(on host: some MethodHost<Types>) {") { lines in
         for method in methods { lines.add(registration(method)) }
       }
     }
@@ -50,13 +50,13 @@ struct SwiftTables {
       lines.add(") throws -> \(result)")
     }
     switch method.shape {
-    case .query: add("\(function)(\(params), in world: Host.World)", "\(scope).Result")
-    case .command: add("\(function)(\(params), in world: inout Host.World)", "\(scope).Result")
+    case .query: add("\(function)(\(params), in world: Types.World)", "\(scope).Result")
+    case .command: add("\(function)(\(params), in world: inout Types.World)", "\(scope).Result")
     case .process:
-      add("\(function)(\(params), in world: inout Host.World)", "Host.Process")
-      add("\(verb)Ended(\(params), _ end: Host.ProcessEnd, in world: Host.World)", "\(scope).Result")
-    case .task: add("\(function)(\(params), in world: inout Host.World)", "TaskPlan<Host, \(scope).Result>")
-    case .session: add("\(function)(\(params), on host: Host)", "\(scope).Result")
+      add("\(function)(\(params), in world: inout Types.World)", "Types.Process")
+      add("\(verb)Ended(\(params), _ end: Types.ProcessEnd, in world: Types.World)", "\(scope).Result")
+    case .task: add("\(function)(\(params), in world: inout Types.World)", "TaskPlan<Types, \(scope).Result>")
+    case .session: add("\(function)(\(params), on client: Types.Client)", "\(scope).Result")
     case .lifecycle: break
     }
   }
@@ -109,6 +109,8 @@ struct SwiftTables {
       """)
     lines.block("public enum WireProtocol {") { lines in
       lines.add("public static let version = \"\(definition.version)\"")
+      lines.add("/// Of the server and its clients.")
+      lines.add("public static let productVersion = \"\(definition.productVersion)\"")
       lines.add("/// Of the whole definition: equal hashes, equal protocols.")
       lines.add("public static let hash = \"\(definition.hash)\"")
       lines.block("public static let domains = [", "]") { lines in

@@ -102,7 +102,7 @@ struct SymbologyClassificationTests {
         for: .field("v"), normalizationField: nil, symbol: marker(1), colors: [.black, .lightGray])
       let bound = BoundRenderer(Renderer(.classBreaks(renderer)), schema: store.schema)
       var counts = [Int](repeating: 0, count: made.classes.count)
-      for id in numbers.indices { counts[try #require(bound.place(of: try store.row(id)))] += 1 }
+      for id in numbers.indices { counts[try #require(bound.index(of: try store.row(id)))] += 1 }
       #expect(counts == made.classes.map(\.count))
       #expect(counts.allSatisfy { $0 > 0 } || method == .equalInterval)
       #expect(made.classes.first?.minValue == numbers.min() && made.classes.last?.maxValue == numbers.max())

@@ -55,6 +55,8 @@ private let mistakes = [
   Mistake(#""params": "json""#, #""params": "Thing""#, #"/methods/4/params: expected properties or "json""#),
   Mistake(#""result": "Thing""#, #""result": "Mode""#, "expected an object, a union or an opaque type, found Mode"),
   Mistake(#""since": "0.2.0""#, #""since": "soon""#, "expected a version such as 0.1.0"),
+  Mistake(#""since": "0.2.0""#, #""since": "0.10.0""#, "0.10.0 is newer than 0.2.0 in VERSION"),
+  Mistake("0.2.0", "two", #"VERSION: /: expected a version such as 0.1.0, found "two""#, in: "VERSION"),
   Mistake(#""type": {"array": "Thing"}"#, #""type": "Thing""#, "Thing contains itself"),
   Mistake(
     #""code": -31001"#, #""code": 7"#, "expected JSON-RPC's, LSP's or -31999...-31000, found 7", in: "errors.json"),

@@ -6,8 +6,15 @@ import Testing
 
 /// Writes down what was registered, and runs the bodies on a number for a world.
 private final class Host: MethodHost {
-  struct TaskContext {}
-  typealias Prerequisite = Never
+  enum Types: HandlerTypes {
+    struct TaskContext {}
+    typealias World = Int
+    typealias Client = Host
+    typealias Process = String
+    typealias ProcessEnd = Bool
+    typealias TaskKind = Never
+    typealias Prerequisite = Never
+  }
   var log: [String] = []
 
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
@@ -23,7 +30,7 @@ private final class Host: MethodHost {
   ) { log.append("process \(name)") }
 
   func task<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, inout Int) throws -> TaskPlan<Host, R>
+    _ name: StaticString, _ body: @escaping (P, inout Int) throws -> TaskPlan<Host.Types, R>
   ) { log.append("task \(name)") }
 
   func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
@@ -32,7 +39,7 @@ private final class Host: MethodHost {
 }
 
 private enum Handlers: SampleHandlers {
-  typealias Host = HouseTests.Host
+  typealias Types = Host.Types
   typealias Sample = SampleProtocol
 
   static func make(_ params: Sample.Make.Params, in world: inout Int) throws -> Sample.Make.Result {
@@ -42,7 +49,7 @@ private enum Handlers: SampleHandlers {
   static func find(_ params: Sample.Find.Params, in world: Int) throws -> Sample.Thing { Sample.Thing(serial: world) }
   static func run(_ params: Sample.Run.Params, in world: inout Int) throws -> String { "running" }
   static func runEnded(_ params: Sample.Run.Params, _ end: Bool, in world: Int) throws -> Sample.Status { .idle }
-  static func work(_ params: Sample.Work.Params, in world: inout Int) throws -> TaskPlan<Host, Sample.Work.Result> {
+  static func work(_ params: Sample.Work.Params, in world: inout Int) throws -> TaskPlan<Host.Types, Sample.Work.Result> {
     TaskPlan { _ in
       { world in
         world += 10
@@ -50,7 +57,7 @@ private enum Handlers: SampleHandlers {
       }
     }
   }
-  static func echo(_ params: JSONOpaque, on host: Host) throws -> JSONOpaque { params }
+  static func echo(_ params: JSONOpaque, on client: Host) throws -> JSONOpaque { params }
 }
 
 struct GeneratedHandlersTests {
@@ -66,7 +73,7 @@ struct GeneratedHandlersTests {
   @Test func `a task's plan works first and edits the world at its end`() throws {
     var world = 1
     let plan = try Handlers.work(.init(), in: &world)
-    let finish = try plan.work(Host.TaskContext())
+    let finish = try plan.work(Host.Types.TaskContext())
     #expect(world == 1)
     _ = try finish(&world)
     #expect(world == 11)

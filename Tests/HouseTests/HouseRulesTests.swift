@@ -25,7 +25,7 @@ struct HouseRulesTests {
       "JSON", "JSONRPC", "Geometry", "GeometryEngine", "Projection", "FeatureFormats", "Elevation", "Query", "GeoModel",
       "GeoProtocol", "Files", "Calendar", "TextFormatting",
     ],
-    "geomodel-server": ["GeoServices", "GeoModel", "Files", "JSONRPC", "Projection"],
+    "geomodel-server": ["GeoServices", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection"],
     "protocol-gen": ["JSON"],
   ]
 

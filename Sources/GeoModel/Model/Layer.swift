@@ -5,7 +5,7 @@ import Query
 
 /// A layer of a map or a scene.
 public struct Layer: Sendable {
-  public enum Kind: Hashable, Sendable { case feature, group, table }
+  public enum Kind: String, Hashable, Sendable { case feature, group, table }
 
   public let id: LayerID
   public var revision = 0
@@ -13,7 +13,7 @@ public struct Layer: Sendable {
   public let container: ViewContent
   /// The group it lies in; nil at the top level.
   public internal(set) var group: LayerID?
-  public internal(set) var name: Text
+  public internal(set) var name: String
   public internal(set) var appearance = Appearance()
   /// Of no account for a group.
   public internal(set) var portrayal = Portrayal()
@@ -26,7 +26,7 @@ public struct Layer: Sendable {
     self.id = id
     self.container = container
     self.group = group
-    self.name = Text(name)
+    self.name = name
     self.features = features
   }
 
@@ -34,7 +34,7 @@ public struct Layer: Sendable {
     self.id = id
     self.container = container
     self.group = group
-    self.name = Text(name)
+    self.name = name
     self.grouping = grouping
   }
 
@@ -119,7 +119,7 @@ public struct TimeExtent: Hashable, Sendable {
 }
 
 /// How a group shows its layers.
-public enum GroupVisibilityMode: Hashable, Sendable {
+public enum GroupVisibilityMode: String, Hashable, Sendable {
   /// Each by its own visibility, where the group is visible.
   case independent
   /// All, where the group is visible; their own visibility does not count.

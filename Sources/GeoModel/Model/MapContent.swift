@@ -46,7 +46,7 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// The nearest scale that views may have.
-  func held(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
+  func clamped(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
 
   /// The layers at the top level, in drawing order.
   public var topLayers: [LayerID] {

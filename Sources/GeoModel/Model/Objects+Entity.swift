@@ -54,11 +54,7 @@ extension View: Entity {
 extension Overlay: Entity {
   public static let collection = Collection.overlays
   public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
-  public static let observed: [Observed<Overlay>] =
-    [
-      Observed(.name) { $0.name }, Observed(.selectionColor) { $0.selectionColor },
-      Observed(.renderingMode) { $0.renderingMode },
-    ] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal }
+  public static let observed = Observed.all(members)
 
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {
@@ -99,15 +95,6 @@ extension ViewContent {
     case .map(let id): ObjectReference(.maps, id.rawValue)
     case .scene(let id): ObjectReference(.scenes, id.rawValue)
     }
-  }
-}
-
-extension Appearance {
-  static func observed<E>(_ appearance: @escaping @Sendable (E) -> Appearance) -> [Observed<E>] {
-    [
-      Observed(.isVisible) { appearance($0).isVisible }, Observed(.opacity) { appearance($0).opacity },
-      Observed(.minScale) { appearance($0).minScale }, Observed(.maxScale) { appearance($0).maxScale },
-    ]
   }
 }
 

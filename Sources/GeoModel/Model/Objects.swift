@@ -86,28 +86,13 @@ public struct Appearance: Hashable, Sendable {
   public var minScale: Double?
   /// Not drawn when zoomed in beyond this denominator.
   public var maxScale: Double?
-}
 
-/// Changes to an appearance and a name; nil leaves alone.
-public struct AppearanceUpdate: Sendable {
-  public var name: String?
-  public var isVisible: Bool?
-  public var opacity: Double?
-  public var minScale: Double?
-  public var maxScale: Double?
-  public var clear: [String]
-
-  public init(
-    name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
-    maxScale: Double? = nil, clear: [String] = []
-  ) {
-    self.name = name
-    self.isVisible = isVisible
-    self.opacity = opacity
-    self.minScale = minScale
-    self.maxScale = maxScale
-    self.clear = clear
+  func checkScaleRange() throws(ModelError) {
+    if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
   }
+
+  /// Whether a scale is one to draw at, both ends included.
+  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
 /// Graphics that a client owns, over a view.
@@ -116,7 +101,7 @@ public struct Overlay: Sendable {
   public var revision = 0
   public let view: ViewID
   public let reference: SpatialReference
-  public internal(set) var name: Text?
+  public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
   public internal(set) var portrayal = Portrayal()
   /// Of what is selected; the environment's when nil.

@@ -1,4 +1,4 @@
-// Maps: created, changed, closed; and what they share with scenes: titles, bookmarks, scale ranges, basemaps.
+// Maps: created, changed, closed; and what maps and scenes share: titles, bookmarks, scale ranges, basemaps.
 
 import Geometry
 import Query
@@ -17,7 +17,7 @@ extension World {
     return try maps.require(id)
   }
 
-  /// Closes a map, its layers and the views that show it.
+  /// Closes a map with its layers and the views that show it.
   public mutating func closeMap(_ id: MapID) throws(ModelError) {
     _ = try maps.require(id)
     clear(.map(id))
@@ -26,7 +26,7 @@ extension World {
 
   // MARK: What maps and scenes share
 
-  /// What a map or a scene is made of.
+  /// The content of a map or a scene.
   public func content(of container: ViewContent) throws(ModelError) -> MapContent {
     switch container {
     case .map(let id): try maps.require(id).content
@@ -112,8 +112,8 @@ extension World {
     return id
   }
 
-  /// - Parameter index: the place in the list; last when nil.
-  /// - Returns: its id.
+  /// - Parameter index: index in the list; last when nil.
+  /// - Returns: the id of the bookmark.
   public mutating func addBookmark(
     _ new: NewBookmark, to container: ViewContent, at index: Int?
   ) throws(ModelError) -> String {
@@ -130,23 +130,23 @@ extension World {
   }
 
   public mutating func removeBookmark(_ id: String, from container: ViewContent) throws(ModelError) {
-    let place = try place(ofBookmark: id, in: container)
-    try changeContent(of: container) { (content) throws(ModelError) in content.bookmarks.remove(at: place) }
+    let current = try bookmarkIndex(of: id, in: container)
+    try changeContent(of: container) { (content) throws(ModelError) in content.bookmarks.remove(at: current) }
   }
 
   public mutating func moveBookmark(_ id: String, in container: ViewContent, to index: Int) throws(ModelError) {
-    let place = try place(ofBookmark: id, in: container)
+    let current = try bookmarkIndex(of: id, in: container)
     try changeContent(of: container) { (content) throws(ModelError) in
       guard index < content.bookmarks.count else { throw .indexOutOfRange(count: content.bookmarks.count) }
-      content.bookmarks.insert(content.bookmarks.remove(at: place), at: index)
+      content.bookmarks.insert(content.bookmarks.remove(at: current), at: index)
     }
   }
 
-  private func place(ofBookmark id: String, in container: ViewContent) throws(ModelError) -> Int {
-    guard let place = try content(of: container).bookmarks.firstIndex(where: { $0.id == Text(id) }) else {
+  private func bookmarkIndex(of id: String, in container: ViewContent) throws(ModelError) -> Int {
+    guard let current = try content(of: container).bookmarks.firstIndex(where: { $0.id == Text(id) }) else {
       throw .unknownItem(noun: "bookmark", id: id)
     }
-    return place
+    return current
   }
 
   // MARK: Helpers of all commands

@@ -5,43 +5,43 @@ import JSON
 
 /// What answers the methods of `binding`.
 public protocol BindingHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates a binding to a place, or to a constant.
   static func create(
-    _ params: BindingProtocol.Create.Params, in world: inout Host.World
+    _ params: BindingProtocol.Create.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Create.Result
 
   /// A binding and what stands there.
-  static func get(_ params: BindingProtocol.Get.Params, in world: Host.World) throws -> BindingProtocol.Get.Result
+  static func get(_ params: BindingProtocol.Get.Params, in world: Types.World) throws -> BindingProtocol.Get.Result
 
   /// All bindings and all links.
-  static func list(_ params: BindingProtocol.List.Params, in world: Host.World) throws -> BindingProtocol.List.Result
+  static func list(_ params: BindingProtocol.List.Params, in world: Types.World) throws -> BindingProtocol.List.Result
 
   /// Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
   static func set(
-    _ params: BindingProtocol.Set.Params, in world: inout Host.World
+    _ params: BindingProtocol.Set.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Set.Result
 
   /// Closes a binding.
   static func close(
-    _ params: BindingProtocol.Close.Params, in world: inout Host.World
+    _ params: BindingProtocol.Close.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Close.Result
 
   /// Makes one place follow another, or both one another, from now on and within the same revision.
   static func link(
-    _ params: BindingProtocol.Link.Params, in world: inout Host.World
+    _ params: BindingProtocol.Link.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Link.Result
 
   /// Lets two places go their own ways.
   static func unlink(
-    _ params: BindingProtocol.Unlink.Params, in world: inout Host.World
+    _ params: BindingProtocol.Unlink.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Unlink.Result
 }
 
 extension BindingHandlers {
   /// Hands every method of `binding` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("binding/create", create)
     host.query("binding/get", get)
     host.query("binding/list", list)

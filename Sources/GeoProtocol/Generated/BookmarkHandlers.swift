@@ -5,27 +5,27 @@ import JSON
 
 /// What answers the methods of `bookmark`.
 public protocol BookmarkHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Adds a bookmark to a map or a scene.
   static func add(
-    _ params: BookmarkProtocol.Add.Params, in world: inout Host.World
+    _ params: BookmarkProtocol.Add.Params, in world: inout Types.World
   ) throws -> BookmarkProtocol.Add.Result
 
   /// Removes a bookmark.
   static func remove(
-    _ params: BookmarkProtocol.Remove.Params, in world: inout Host.World
+    _ params: BookmarkProtocol.Remove.Params, in world: inout Types.World
   ) throws -> BookmarkProtocol.Remove.Result
 
   /// Moves a bookmark within the list.
   static func move(
-    _ params: BookmarkProtocol.Move.Params, in world: inout Host.World
+    _ params: BookmarkProtocol.Move.Params, in world: inout Types.World
   ) throws -> BookmarkProtocol.Move.Result
 }
 
 extension BookmarkHandlers {
   /// Hands every method of `bookmark` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("bookmark/add", add)
     host.command("bookmark/remove", remove)
     host.command("bookmark/move", move)

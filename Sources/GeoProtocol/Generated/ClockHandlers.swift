@@ -5,21 +5,23 @@ import JSON
 
 /// What answers the methods of `clock`.
 public protocol ClockHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// The time.
-  static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result
+  static func get(_ params: ClockProtocol.Get.Params, on client: Types.Client) throws -> ClockProtocol.Get.Result
 
   /// Changes the clock.
-  static func set(_ params: ClockProtocol.Set.Params, in world: inout Host.World) throws -> ClockProtocol.Set.Result
+  static func set(_ params: ClockProtocol.Set.Params, in world: inout Types.World) throws -> ClockProtocol.Set.Result
 
   /// Moves manual time on.
-  static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result
+  static func advance(
+    _ params: ClockProtocol.Advance.Params, on client: Types.Client
+  ) throws -> ClockProtocol.Advance.Result
 }
 
 extension ClockHandlers {
   /// Hands every method of `clock` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.session("clock/get", get)
     host.command("clock/set", set)
     host.session("clock/advance", advance)

@@ -412,44 +412,44 @@ public enum DocumentProtocol {
     public var layer: String
     /// What it is.
     public var kind: LayerProtocol.LayerKind
-    /// The group it lies in, one of those before it.
+    /// The group it lies in; absent at the top level.
     public var group: String?
-    /// The source, one of those of the document; absent for a group.
+    /// Its source; absent for a group.
     public var source: String?
-    /// The layer's name in the source; its only one when absent.
+    /// Its name in the source; absent for a group.
     public var sourceLayer: String?
     /// What people read.
     public var name: String?
-    /// Whether it is drawn.
-    public var isVisible: Bool
+    /// Whether it is drawn and identified, where the group around it lets it.
+    public var isVisible: Bool?
     /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this denominator.
+    public var opacity: Double?
+    /// Not drawn when zoomed out beyond this scale's denominator.
     public var minScale: Double?
-    /// Not drawn when zoomed in beyond this denominator.
+    /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
-    /// Of a group.
+    /// How a group shows its layers; absent for others.
     public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-    /// Which features count.
+    /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
     public var definitionExpression: String?
-    /// When features are.
+    /// When its features are, and which are wanted.
     public var time: LayerProtocol.LayerTime?
-    /// Whether the time extent counts.
+    /// Whether the time extent counts; absent for a group.
     public var isTimeFilterEnabled: Bool?
-    /// Which symbols it has.
+    /// Which symbols it has; without one, by simplestyle or in grey.
     public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions; none when absent.
+    /// Label definitions.
     public var labels: [SymbologyProtocol.LabelDefinition]?
-    /// Whether labels are drawn; not when absent.
+    /// Whether labels are drawn.
     public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at.
+    /// What is told about one that is pointed at; without one, all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is; so when absent.
+    /// Whether anything is.
     public var isPopupEnabled: Bool?
 
     public init(
       layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
-      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool = true, opacity: Double = 1,
+      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
       definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
@@ -494,9 +494,9 @@ public enum DocumentProtocol {
         ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
         : nil
       let isVisible = json["isVisible"]
-      self.isVisible = try isVisible.isPresent ? isVisible.bool() : true
+      self.isVisible = try isVisible.isPresent ? isVisible.bool() : nil
       let opacity = json["opacity"]
-      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : 1
+      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
       let minScale = json["minScale"]
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
@@ -549,10 +549,14 @@ public enum DocumentProtocol {
         writer.key("name")
         writer.value(name)
       }
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
+      if let isVisible {
+        writer.key("isVisible")
+        writer.value(isVisible)
+      }
+      if let opacity {
+        writer.key("opacity")
+        writer.value(opacity)
+      }
       if let minScale {
         writer.key("minScale")
         writer.value(minScale)
@@ -971,45 +975,46 @@ public enum DocumentProtocol {
   public struct SavedOverlay: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var overlay: String
-    /// What people read.
-    public var name: String?
     /// Of its graphics.
     public var spatialReference: String
-    /// Whether it is drawn.
-    public var isVisible: Bool
-    /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this denominator.
-    public var minScale: Double?
-    /// Not drawn when zoomed in beyond this denominator.
-    public var maxScale: Double?
-    /// Which symbols it has.
-    public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions; none when absent.
-    public var labels: [SymbologyProtocol.LabelDefinition]?
-    /// Whether labels are drawn; not when absent.
-    public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at.
-    public var popup: SymbologyProtocol.PopupDefinition?
-    /// Of what is selected.
-    public var selectionColor: String?
-    /// When it is drawn anew; `dynamic` when absent.
-    public var renderingMode: OverlayProtocol.RenderingMode?
-    /// Whether anything is; so when absent.
-    public var isPopupEnabled: Bool?
     /// In the order of insertion, one a line.
     public var graphics: JSONOpaque?
+    /// What people read.
+    public var name: String?
+    /// Whether it is drawn and identified.
+    public var isVisible: Bool?
+    /// 0 clear, 1 solid.
+    public var opacity: Double?
+    /// Not drawn when zoomed out beyond this scale's denominator.
+    public var minScale: Double?
+    /// Not drawn when zoomed in beyond this scale's denominator.
+    public var maxScale: Double?
+    /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions.
+    public var labels: [SymbologyProtocol.LabelDefinition]?
+    /// Whether labels are drawn.
+    public var labelsEnabled: Bool?
+    /// What is told about one that is pointed at; without one, all attributes.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is.
+    public var isPopupEnabled: Bool?
+    /// Of what is selected; the environment's `selectionColor` when absent.
+    public var selectionColor: String?
+    /// When it is drawn anew.
+    public var renderingMode: OverlayProtocol.RenderingMode?
 
     public init(
-      overlay: String, name: String? = nil, spatialReference: String = "EPSG:4326", isVisible: Bool = true,
-      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
+      overlay: String, spatialReference: String = "EPSG:4326", graphics: JSONOpaque? = nil, name: String? = nil,
+      isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, selectionColor: String? = nil,
-      renderingMode: OverlayProtocol.RenderingMode? = nil, isPopupEnabled: Bool? = nil, graphics: JSONOpaque? = nil
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+      selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil
     ) {
       self.overlay = overlay
-      self.name = name
       self.spatialReference = spatialReference
+      self.graphics = graphics
+      self.name = name
       self.isVisible = isVisible
       self.opacity = opacity
       self.minScale = minScale
@@ -1018,27 +1023,28 @@ public enum DocumentProtocol {
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
       self.selectionColor = selectionColor
       self.renderingMode = renderingMode
-      self.isPopupEnabled = isPopupEnabled
-      self.graphics = graphics
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.overlay = try SessionProtocol.readObjectId(json["overlay"])
-      let name = json["name"]
-      self.name = try name.isPresent
-        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-        : nil
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : "EPSG:4326"
+      let graphics = json["graphics"]
+      self.graphics = try graphics.isPresent ? graphics.opaque("array") : nil
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
       let isVisible = json["isVisible"]
-      self.isVisible = try isVisible.isPresent ? isVisible.bool() : true
+      self.isVisible = try isVisible.isPresent ? isVisible.bool() : nil
       let opacity = json["opacity"]
-      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : 1
+      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
       let minScale = json["minScale"]
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
@@ -1053,30 +1059,36 @@ public enum DocumentProtocol {
       self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
       let popup = json["popup"]
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
       let selectionColor = json["selectionColor"]
       self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
       let renderingMode = json["renderingMode"]
       self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
-      let isPopupEnabled = json["isPopupEnabled"]
-      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
-      let graphics = json["graphics"]
-      self.graphics = try graphics.isPresent ? graphics.opaque("array") : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("overlay")
       writer.value(overlay)
+      writer.key("spatialReference")
+      writer.value(spatialReference)
+      if let graphics {
+        writer.key("graphics")
+        graphics.encode(to: &writer)
+      }
       if let name {
         writer.key("name")
         writer.value(name)
       }
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
+      if let isVisible {
+        writer.key("isVisible")
+        writer.value(isVisible)
+      }
+      if let opacity {
+        writer.key("opacity")
+        writer.value(opacity)
+      }
       if let minScale {
         writer.key("minScale")
         writer.value(minScale)
@@ -1101,6 +1113,10 @@ public enum DocumentProtocol {
         writer.key("popup")
         popup.encode(to: &writer)
       }
+      if let isPopupEnabled {
+        writer.key("isPopupEnabled")
+        writer.value(isPopupEnabled)
+      }
       if let selectionColor {
         writer.key("selectionColor")
         writer.value(selectionColor)
@@ -1108,14 +1124,6 @@ public enum DocumentProtocol {
       if let renderingMode {
         writer.key("renderingMode")
         renderingMode.encode(to: &writer)
-      }
-      if let isPopupEnabled {
-        writer.key("isPopupEnabled")
-        writer.value(isPopupEnabled)
-      }
-      if let graphics {
-        writer.key("graphics")
-        graphics.encode(to: &writer)
       }
       writer.endObject()
     }

@@ -5,39 +5,41 @@ import JSON
 
 /// What answers the methods of `document`.
 public protocol DocumentHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Begins an empty document.
-  static func new(_ params: DocumentProtocol.New.Params, on host: Host) throws -> DocumentProtocol.New.Result
+  static func new(
+    _ params: DocumentProtocol.New.Params, on client: Types.Client
+  ) throws -> DocumentProtocol.New.Result
 
   /// Opens a document in place of the model.
   static func `open`(
-    _ params: DocumentProtocol.Open.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, DocumentProtocol.Open.Result>
+    _ params: DocumentProtocol.Open.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, DocumentProtocol.Open.Result>
 
   /// Saves the document where it was last opened or saved, as it is when the request is carried out; commands that
   /// follow do not wait for it.
   static func save(
-    _ params: DocumentProtocol.Save.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, DocumentProtocol.Save.Result>
+    _ params: DocumentProtocol.Save.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, DocumentProtocol.Save.Result>
 
   /// Saves the document in a file, which is its file from then on.
   static func saveAs(
-    _ params: DocumentProtocol.SaveAs.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, DocumentProtocol.SaveAs.Result>
+    _ params: DocumentProtocol.SaveAs.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, DocumentProtocol.SaveAs.Result>
 
   /// Opens the document's file again; what was changed since it was last saved is lost.
   static func revert(
-    _ params: DocumentProtocol.Revert.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, DocumentProtocol.Revert.Result>
+    _ params: DocumentProtocol.Revert.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, DocumentProtocol.Revert.Result>
 
   /// What the document is.
-  static func get(_ params: DocumentProtocol.Get.Params, in world: Host.World) throws -> DocumentProtocol.Get.Result
+  static func get(_ params: DocumentProtocol.Get.Params, in world: Types.World) throws -> DocumentProtocol.Get.Result
 }
 
 extension DocumentHandlers {
   /// Hands every method of `document` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.session("document/new", new)
     host.task("document/open", `open`)
     host.task("document/save", save)

@@ -5,36 +5,36 @@ import JSON
 
 /// What answers the methods of `edit`.
 public protocol EditHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Takes back the newest steps.
-  static func undo(_ params: EditProtocol.Undo.Params, in world: inout Host.World) throws -> EditProtocol.Undo.Result
+  static func undo(_ params: EditProtocol.Undo.Params, in world: inout Types.World) throws -> EditProtocol.Undo.Result
 
   /// Does steps again that were undone last.
-  static func redo(_ params: EditProtocol.Redo.Params, in world: inout Host.World) throws -> EditProtocol.Redo.Result
+  static func redo(_ params: EditProtocol.Redo.Params, in world: inout Types.World) throws -> EditProtocol.Redo.Result
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step.
   static func begin(
-    _ params: EditProtocol.Begin.Params, in world: inout Host.World
+    _ params: EditProtocol.Begin.Params, in world: inout Types.World
   ) throws -> EditProtocol.Begin.Result
 
   /// Ends the edit under way.
-  static func end(_ params: EditProtocol.End.Params, in world: inout Host.World) throws -> EditProtocol.End.Result
+  static func end(_ params: EditProtocol.End.Params, in world: inout Types.World) throws -> EditProtocol.End.Result
 
   /// Ends the edit under way and takes back what was done in it.
   static func cancel(
-    _ params: EditProtocol.Cancel.Params, in world: inout Host.World
+    _ params: EditProtocol.Cancel.Params, in world: inout Types.World
   ) throws -> EditProtocol.Cancel.Result
 
   /// What can be undone and redone.
   static func history(
-    _ params: EditProtocol.History.Params, in world: Host.World
+    _ params: EditProtocol.History.Params, in world: Types.World
   ) throws -> EditProtocol.History.Result
 }
 
 extension EditHandlers {
   /// Hands every method of `edit` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("edit/undo", undo)
     host.command("edit/redo", redo)
     host.command("edit/begin", begin)

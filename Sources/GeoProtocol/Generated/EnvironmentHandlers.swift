@@ -5,37 +5,37 @@ import JSON
 
 /// What answers the methods of `environment`.
 public protocol EnvironmentHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Registers a key.
   static func register(
-    _ params: EnvironmentProtocol.Register.Params, in world: inout Host.World
+    _ params: EnvironmentProtocol.Register.Params, in world: inout Types.World
   ) throws -> EnvironmentProtocol.Register.Result
 
   /// Sets a value at a node.
   static func set(
-    _ params: EnvironmentProtocol.Set.Params, in world: inout Host.World
+    _ params: EnvironmentProtocol.Set.Params, in world: inout Types.World
   ) throws -> EnvironmentProtocol.Set.Result
 
   /// What a node sees, and where it comes from.
   static func get(
-    _ params: EnvironmentProtocol.Get.Params, in world: Host.World
+    _ params: EnvironmentProtocol.Get.Params, in world: Types.World
   ) throws -> EnvironmentProtocol.Get.Result
 
   /// Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
   static func clear(
-    _ params: EnvironmentProtocol.Clear.Params, in world: inout Host.World
+    _ params: EnvironmentProtocol.Clear.Params, in world: inout Types.World
   ) throws -> EnvironmentProtocol.Clear.Result
 
   /// All keys.
   static func listKeys(
-    _ params: EnvironmentProtocol.ListKeys.Params, in world: Host.World
+    _ params: EnvironmentProtocol.ListKeys.Params, in world: Types.World
   ) throws -> EnvironmentProtocol.ListKeys.Result
 }
 
 extension EnvironmentHandlers {
   /// Hands every method of `environment` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("environment/register", register)
     host.command("environment/set", set)
     host.query("environment/get", get)

@@ -5,32 +5,32 @@ import JSON
 
 /// What answers the methods of `feature`.
 public protocol FeatureHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Features, as a GeoJSON FeatureCollection.
   static func query(
-    _ params: FeatureProtocol.Query.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, FeatureProtocol.Query.Result>
+    _ params: FeatureProtocol.Query.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, FeatureProtocol.Query.Result>
 
   /// Ids alone.
   static func queryIds(
-    _ params: FeatureProtocol.QueryIds.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryIds.Result>
+    _ params: FeatureProtocol.QueryIds.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, FeatureProtocol.QueryIds.Result>
 
   /// Their number alone.
   static func queryCount(
-    _ params: FeatureProtocol.QueryCount.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryCount.Result>
+    _ params: FeatureProtocol.QueryCount.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, FeatureProtocol.QueryCount.Result>
 
   /// The box around them alone.
   static func queryExtent(
-    _ params: FeatureProtocol.QueryExtent.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result>
+    _ params: FeatureProtocol.QueryExtent.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, FeatureProtocol.QueryExtent.Result>
 }
 
 extension FeatureHandlers {
   /// Hands every method of `feature` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.task("feature/query", query)
     host.task("feature/queryIds", queryIds)
     host.task("feature/queryCount", queryCount)

@@ -5,93 +5,93 @@ import JSON
 
 /// What answers the methods of `layer`.
 public protocol LayerHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// One layer.
-  static func get(_ params: LayerProtocol.Get.Params, in world: Host.World) throws -> LayerProtocol.Get.Result
+  static func get(_ params: LayerProtocol.Get.Params, in world: Types.World) throws -> LayerProtocol.Get.Result
 
   /// All layers, or those of a map or a scene.
-  static func list(_ params: LayerProtocol.List.Params, in world: Host.World) throws -> LayerProtocol.List.Result
+  static func list(_ params: LayerProtocol.List.Params, in world: Types.World) throws -> LayerProtocol.List.Result
 
   /// Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`.
-  static func add(_ params: LayerProtocol.Add.Params, in world: inout Host.World) throws -> LayerProtocol.Add.Result
+  static func add(_ params: LayerProtocol.Add.Params, in world: inout Types.World) throws -> LayerProtocol.Add.Result
 
   /// Adds an empty group to a map or a scene.
   static func addGroup(
-    _ params: LayerProtocol.AddGroup.Params, in world: inout Host.World
+    _ params: LayerProtocol.AddGroup.Params, in world: inout Types.World
   ) throws -> LayerProtocol.AddGroup.Result
 
   /// Adds a table over a layer of a source to a map or a scene.
   static func addTable(
-    _ params: LayerProtocol.AddTable.Params, in world: inout Host.World
+    _ params: LayerProtocol.AddTable.Params, in world: inout Types.World
   ) throws -> LayerProtocol.AddTable.Result
 
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
   static func remove(
-    _ params: LayerProtocol.Remove.Params, in world: inout Host.World
+    _ params: LayerProtocol.Remove.Params, in world: inout Types.World
   ) throws -> LayerProtocol.Remove.Result
 
   /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
   static func move(
-    _ params: LayerProtocol.Move.Params, in world: inout Host.World
+    _ params: LayerProtocol.Move.Params, in world: inout Types.World
   ) throws -> LayerProtocol.Move.Result
 
   /// Changes a layer; absent members stay as they are.
   static func update(
-    _ params: LayerProtocol.Update.Params, in world: inout Host.World
+    _ params: LayerProtocol.Update.Params, in world: inout Types.World
   ) throws -> LayerProtocol.Update.Result
 
   /// Changes which features of a loaded layer or table are selected.
   static func select(
-    _ params: LayerProtocol.Select.Params, in world: inout Host.World
+    _ params: LayerProtocol.Select.Params, in world: inout Types.World
   ) throws -> LayerProtocol.Select.Result
 
   /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.
   static func load(
-    _ params: LayerProtocol.Load.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, LayerProtocol.Load.Result>
+    _ params: LayerProtocol.Load.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, LayerProtocol.Load.Result>
 
   /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
   /// `cancelled`.
   static func cancelLoad(
-    _ params: LayerProtocol.CancelLoad.Params, on host: Host
+    _ params: LayerProtocol.CancelLoad.Params, on client: Types.Client
   ) throws -> LayerProtocol.CancelLoad.Result
 
   /// As `layer/load`, but layers whose load has failed are tried again.
   static func retryLoad(
-    _ params: LayerProtocol.RetryLoad.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, LayerProtocol.RetryLoad.Result>
+    _ params: LayerProtocol.RetryLoad.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, LayerProtocol.RetryLoad.Result>
 
   /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
   /// `symbolScale`, outlines and halos alike.
   static func symbolFor(
-    _ params: LayerProtocol.SymbolFor.Params, in world: Host.World
+    _ params: LayerProtocol.SymbolFor.Params, in world: Types.World
   ) throws -> LayerProtocol.SymbolFor.Result
 
   /// The labels of features, written as the layer's environment says: none while `labelsEnabled` is false.
   static func labelFor(
-    _ params: LayerProtocol.LabelFor.Params, in world: Host.World
+    _ params: LayerProtocol.LabelFor.Params, in world: Types.World
   ) throws -> LayerProtocol.LabelFor.Result
 
   /// What is told about features, written as the layer's environment says: nothing while `isPopupEnabled` is false.
   static func popupFor(
-    _ params: LayerProtocol.PopupFor.Params, in world: Host.World
+    _ params: LayerProtocol.PopupFor.Params, in world: Types.World
   ) throws -> LayerProtocol.PopupFor.Result
 
   /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
   static func legend(
-    _ params: LayerProtocol.Legend.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result>
+    _ params: LayerProtocol.Legend.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, LayerProtocol.Legend.Result>
 
   /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
   static func classBreaks(
-    _ params: LayerProtocol.ClassBreaks.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, LayerProtocol.ClassBreaks.Result>
+    _ params: LayerProtocol.ClassBreaks.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, LayerProtocol.ClassBreaks.Result>
 }
 
 extension LayerHandlers {
   /// Hands every method of `layer` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.query("layer/get", get)
     host.query("layer/list", list)
     host.command("layer/add", add)

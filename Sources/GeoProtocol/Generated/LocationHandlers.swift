@@ -5,48 +5,48 @@ import JSON
 
 /// What answers the methods of `location`.
 public protocol LocationHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates a source that goes along a line.
   static func createSimulated(
-    _ params: LocationProtocol.CreateSimulated.Params, in world: inout Host.World
+    _ params: LocationProtocol.CreateSimulated.Params, in world: inout Types.World
   ) throws -> LocationProtocol.CreateSimulated.Result
 
   /// One source.
-  static func get(_ params: LocationProtocol.Get.Params, in world: Host.World) throws -> LocationProtocol.Get.Result
+  static func get(_ params: LocationProtocol.Get.Params, in world: Types.World) throws -> LocationProtocol.Get.Result
 
   /// All sources.
   static func list(
-    _ params: LocationProtocol.List.Params, in world: Host.World
+    _ params: LocationProtocol.List.Params, in world: Types.World
   ) throws -> LocationProtocol.List.Result
 
   /// Starts a source; answers when it has started.
-  static func start(_ params: LocationProtocol.Start.Params, in world: inout Host.World) throws -> Host.Process
+  static func start(_ params: LocationProtocol.Start.Params, in world: inout Types.World) throws -> Types.Process
   static func startEnded(
-    _ params: LocationProtocol.Start.Params, _ end: Host.ProcessEnd, in world: Host.World
+    _ params: LocationProtocol.Start.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> LocationProtocol.Start.Result
 
   /// Stops a source; answers when it has stopped.
-  static func stop(_ params: LocationProtocol.Stop.Params, in world: inout Host.World) throws -> Host.Process
+  static func stop(_ params: LocationProtocol.Stop.Params, in world: inout Types.World) throws -> Types.Process
   static func stopEnded(
-    _ params: LocationProtocol.Stop.Params, _ end: Host.ProcessEnd, in world: Host.World
+    _ params: LocationProtocol.Stop.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> LocationProtocol.Stop.Result
 
   /// Stops and closes a source.
   static func close(
-    _ params: LocationProtocol.Close.Params, in world: inout Host.World
+    _ params: LocationProtocol.Close.Params, in world: inout Types.World
   ) throws -> LocationProtocol.Close.Result
 
   /// Follows a source by `location/changed` and `location/statusChanged`; ended by `state/unobserve`, or by the
   /// source's closing.
   static func observe(
-    _ params: LocationProtocol.Observe.Params, on host: Host
+    _ params: LocationProtocol.Observe.Params, on client: Types.Client
   ) throws -> LocationProtocol.Observe.Result
 }
 
 extension LocationHandlers {
   /// Hands every method of `location` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("location/createSimulated", createSimulated)
     host.query("location/get", get)
     host.query("location/list", list)

@@ -5,31 +5,33 @@ import JSON
 
 /// What answers the methods of `map`.
 public protocol MapHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates a map.
   static func create(
-    _ params: MapProtocol.Create.Params, in world: inout Host.World
+    _ params: MapProtocol.Create.Params, in world: inout Types.World
   ) throws -> MapProtocol.Create.Result
 
   /// One map.
-  static func get(_ params: MapProtocol.Get.Params, in world: Host.World) throws -> MapProtocol.Get.Result
+  static func get(_ params: MapProtocol.Get.Params, in world: Types.World) throws -> MapProtocol.Get.Result
 
   /// All maps.
-  static func list(_ params: MapProtocol.List.Params, in world: Host.World) throws -> MapProtocol.List.Result
+  static func list(_ params: MapProtocol.List.Params, in world: Types.World) throws -> MapProtocol.List.Result
 
   /// Changes a map; absent members stay as they are.
   static func update(
-    _ params: MapProtocol.Update.Params, in world: inout Host.World
+    _ params: MapProtocol.Update.Params, in world: inout Types.World
   ) throws -> MapProtocol.Update.Result
 
   /// Closes a map, its layers, and the views that show it.
-  static func close(_ params: MapProtocol.Close.Params, in world: inout Host.World) throws -> MapProtocol.Close.Result
+  static func close(
+    _ params: MapProtocol.Close.Params, in world: inout Types.World
+  ) throws -> MapProtocol.Close.Result
 }
 
 extension MapHandlers {
   /// Hands every method of `map` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("map/create", create)
     host.query("map/get", get)
     host.query("map/list", list)

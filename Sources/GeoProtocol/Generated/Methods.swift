@@ -34,8 +34,10 @@ public struct StatePathInfo: Sendable {
 
 public enum WireProtocol {
   public static let version = "0.2"
+  /// Of the server and its clients.
+  public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "6be6cdff19e0cedd"
+  public static let hash = "72e62beda1bdc049"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"

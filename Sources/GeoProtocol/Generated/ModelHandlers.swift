@@ -5,16 +5,18 @@ import JSON
 
 /// What answers the methods of `model`.
 public protocol ModelHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Carries out commands in their order as one transaction: one revision, one step of undo, one delta for each
   /// subscription.
-  static func apply(_ params: ModelProtocol.Apply.Params, on host: Host) throws -> ModelProtocol.Apply.Result
+  static func apply(
+    _ params: ModelProtocol.Apply.Params, on client: Types.Client
+  ) throws -> ModelProtocol.Apply.Result
 }
 
 extension ModelHandlers {
   /// Hands every method of `model` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.session("model/apply", apply)
   }
 }

@@ -5,95 +5,95 @@ import JSON
 
 /// What answers the methods of `overlay`.
 public protocol OverlayHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates an overlay on top of a view's others.
   static func create(
-    _ params: OverlayProtocol.Create.Params, in world: inout Host.World
+    _ params: OverlayProtocol.Create.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Create.Result
 
   /// One overlay.
-  static func get(_ params: OverlayProtocol.Get.Params, in world: Host.World) throws -> OverlayProtocol.Get.Result
+  static func get(_ params: OverlayProtocol.Get.Params, in world: Types.World) throws -> OverlayProtocol.Get.Result
 
   /// All overlays, or those of a view.
-  static func list(_ params: OverlayProtocol.List.Params, in world: Host.World) throws -> OverlayProtocol.List.Result
+  static func list(_ params: OverlayProtocol.List.Params, in world: Types.World) throws -> OverlayProtocol.List.Result
 
   /// Changes an overlay; absent members stay as they are.
   static func update(
-    _ params: OverlayProtocol.Update.Params, in world: inout Host.World
+    _ params: OverlayProtocol.Update.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Update.Result
 
   /// Moves an overlay in the drawing order of its view.
   static func move(
-    _ params: OverlayProtocol.Move.Params, in world: inout Host.World
+    _ params: OverlayProtocol.Move.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Move.Result
 
   /// Closes an overlay.
   static func close(
-    _ params: OverlayProtocol.Close.Params, in world: inout Host.World
+    _ params: OverlayProtocol.Close.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Close.Result
 
   /// Adds graphics on top.
   static func addGraphics(
-    _ params: OverlayProtocol.AddGraphics.Params, in world: inout Host.World
+    _ params: OverlayProtocol.AddGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.AddGraphics.Result
 
   /// Adds points, given in columns of equal length.
   static func addColumns(
-    _ params: OverlayProtocol.AddColumns.Params, in world: inout Host.World
+    _ params: OverlayProtocol.AddColumns.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.AddColumns.Result
 
   /// Changes graphics, each at most once.
   static func updateGraphics(
-    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Host.World
+    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.UpdateGraphics.Result
 
   /// Puts graphics in place of all there are.
   static func replaceGraphics(
-    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Host.World
+    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.ReplaceGraphics.Result
 
   /// Changes positions or attributes, each graphic's at most once, given in columns of equal length.
   static func updateColumns(
-    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Host.World
+    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.UpdateColumns.Result
 
   /// Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt `ids` removes
   /// nothing.
   static func removeGraphics(
-    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout Host.World
+    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.RemoveGraphics.Result
 
   /// Selects graphics by id, in place of or besides those selected.
   static func select(
-    _ params: OverlayProtocol.Select.Params, in world: inout Host.World
+    _ params: OverlayProtocol.Select.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Select.Result
 
   /// How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's `symbolScale`
   /// and the map's reference scale make of them.
   static func symbolFor(
-    _ params: OverlayProtocol.SymbolFor.Params, in world: Host.World
+    _ params: OverlayProtocol.SymbolFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.SymbolFor.Result
 
   /// The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is false.
   static func labelFor(
-    _ params: OverlayProtocol.LabelFor.Params, in world: Host.World
+    _ params: OverlayProtocol.LabelFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.LabelFor.Result
 
   /// What is told about graphics, written as the overlay's environment says: nothing while `isPopupEnabled` is false.
   static func popupFor(
-    _ params: OverlayProtocol.PopupFor.Params, in world: Host.World
+    _ params: OverlayProtocol.PopupFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.PopupFor.Result
 
   /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
   static func legend(
-    _ params: OverlayProtocol.Legend.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result>
+    _ params: OverlayProtocol.Legend.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, OverlayProtocol.Legend.Result>
 }
 
 extension OverlayHandlers {
   /// Hands every method of `overlay` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("overlay/create", create)
     host.query("overlay/get", get)
     host.query("overlay/list", list)

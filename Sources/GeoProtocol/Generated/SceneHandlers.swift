@@ -5,58 +5,58 @@ import JSON
 
 /// What answers the methods of `scene`.
 public protocol SceneHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates a scene over elevation rasters (GeoTIFF).
   static func create(
-    _ params: SceneProtocol.Create.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.Create.Result>
+    _ params: SceneProtocol.Create.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SceneProtocol.Create.Result>
 
   /// One scene.
-  static func get(_ params: SceneProtocol.Get.Params, in world: Host.World) throws -> SceneProtocol.Get.Result
+  static func get(_ params: SceneProtocol.Get.Params, in world: Types.World) throws -> SceneProtocol.Get.Result
 
   /// All scenes.
-  static func list(_ params: SceneProtocol.List.Params, in world: Host.World) throws -> SceneProtocol.List.Result
+  static func list(_ params: SceneProtocol.List.Params, in world: Types.World) throws -> SceneProtocol.List.Result
 
   /// Changes a scene; absent members stay as they are.
   static func update(
-    _ params: SceneProtocol.Update.Params, in world: inout Host.World
+    _ params: SceneProtocol.Update.Params, in world: inout Types.World
   ) throws -> SceneProtocol.Update.Result
 
   /// Closes a scene, its layers, and the views that show it.
   static func close(
-    _ params: SceneProtocol.Close.Params, in world: inout Host.World
+    _ params: SceneProtocol.Close.Params, in world: inout Types.World
   ) throws -> SceneProtocol.Close.Result
 
   /// Opens a raster (GeoTIFF) and adds it to the ground.
   static func addElevationSource(
-    _ params: SceneProtocol.AddElevationSource.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.AddElevationSource.Result>
+    _ params: SceneProtocol.AddElevationSource.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SceneProtocol.AddElevationSource.Result>
 
   /// Removes a raster from the ground.
   static func removeElevationSource(
-    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout Host.World
+    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout Types.World
   ) throws -> SceneProtocol.RemoveElevationSource.Result
 
   /// Opens the raster of an elevation source that failed when a document was opened.
   static func retryElevationSource(
-    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.RetryElevationSource.Result>
+    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SceneProtocol.RetryElevationSource.Result>
 
   /// Moves a raster in the order of asking.
   static func moveElevationSource(
-    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Host.World
+    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Types.World
   ) throws -> SceneProtocol.MoveElevationSource.Result
 
   /// Heights at points.
   static func elevation(
-    _ params: SceneProtocol.Elevation.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SceneProtocol.Elevation.Result>
+    _ params: SceneProtocol.Elevation.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SceneProtocol.Elevation.Result>
 }
 
 extension SceneHandlers {
   /// Hands every method of `scene` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.task("scene/create", create)
     host.query("scene/get", get)
     host.query("scene/list", list)

@@ -5,23 +5,25 @@ import JSON
 
 /// What answers the methods of `session`.
 public protocol SessionHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Gives back its params, whatever they are: clients check their transport with it.
-  static func echo(_ params: SessionProtocol.Echo.Params, in world: Host.World) throws -> SessionProtocol.Echo.Result
+  static func echo(_ params: SessionProtocol.Echo.Params, in world: Types.World) throws -> SessionProtocol.Echo.Result
 
   /// How the server is doing.
-  static func status(_ params: SessionProtocol.Status.Params, on host: Host) throws -> SessionProtocol.Status.Result
+  static func status(
+    _ params: SessionProtocol.Status.Params, on client: Types.Client
+  ) throws -> SessionProtocol.Status.Result
 
   /// The protocol's own model: its hash, methods with their shapes and errors, and state paths.
   static func describe(
-    _ params: SessionProtocol.Describe.Params, in world: Host.World
+    _ params: SessionProtocol.Describe.Params, in world: Types.World
   ) throws -> SessionProtocol.Describe.Result
 }
 
 extension SessionHandlers {
   /// Hands every method of `session` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.query("session/echo", echo)
     host.session("session/status", status)
     host.query("session/describe", describe)

@@ -5,33 +5,33 @@ import JSON
 
 /// What answers the methods of `source`.
 public protocol SourceHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
   static func `open`(
-    _ params: SourceProtocol.Open.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SourceProtocol.Open.Result>
+    _ params: SourceProtocol.Open.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SourceProtocol.Open.Result>
 
   /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
   static func openInline(
-    _ params: SourceProtocol.OpenInline.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SourceProtocol.OpenInline.Result>
+    _ params: SourceProtocol.OpenInline.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SourceProtocol.OpenInline.Result>
 
   /// One source.
-  static func get(_ params: SourceProtocol.Get.Params, in world: Host.World) throws -> SourceProtocol.Get.Result
+  static func get(_ params: SourceProtocol.Get.Params, in world: Types.World) throws -> SourceProtocol.Get.Result
 
   /// All sources.
-  static func list(_ params: SourceProtocol.List.Params, in world: Host.World) throws -> SourceProtocol.List.Result
+  static func list(_ params: SourceProtocol.List.Params, in world: Types.World) throws -> SourceProtocol.List.Result
 
   /// Closes a source.
   static func close(
-    _ params: SourceProtocol.Close.Params, in world: inout Host.World
+    _ params: SourceProtocol.Close.Params, in world: inout Types.World
   ) throws -> SourceProtocol.Close.Result
 }
 
 extension SourceHandlers {
   /// Hands every method of `source` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.task("source/open", `open`)
     host.task("source/openInline", openInline)
     host.query("source/get", get)

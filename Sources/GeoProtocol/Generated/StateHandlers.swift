@@ -5,27 +5,29 @@ import JSON
 
 /// What answers the methods of `state`.
 public protocol StateHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// The value at a path; with `*`, every place that matches.
-  static func get(_ params: StateProtocol.Get.Params, in world: Host.World) throws -> StateProtocol.Get.Result
+  static func get(_ params: StateProtocol.Get.Params, in world: Types.World) throws -> StateProtocol.Get.Result
 
   /// Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes below them,
   /// the client's own writes included.
-  static func observe(_ params: StateProtocol.Observe.Params, on host: Host) throws -> StateProtocol.Observe.Result
+  static func observe(
+    _ params: StateProtocol.Observe.Params, on client: Types.Client
+  ) throws -> StateProtocol.Observe.Result
 
   /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
-  static func set(_ params: StateProtocol.Set.Params, in world: inout Host.World) throws -> StateProtocol.Set.Result
+  static func set(_ params: StateProtocol.Set.Params, in world: inout Types.World) throws -> StateProtocol.Set.Result
 
   /// Ends a subscription of any kind; unknown ones are ignored.
   static func unobserve(
-    _ params: StateProtocol.Unobserve.Params, on host: Host
+    _ params: StateProtocol.Unobserve.Params, on client: Types.Client
   ) throws -> StateProtocol.Unobserve.Result
 }
 
 extension StateHandlers {
   /// Hands every method of `state` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.query("state/get", get)
     host.session("state/observe", observe)
     host.command("state/set", set)

@@ -5,19 +5,21 @@ import JSON
 
 /// What answers the methods of `task`.
 public protocol TaskHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// The tasks that have not been answered.
-  static func list(_ params: TaskProtocol.List.Params, on host: Host) throws -> TaskProtocol.List.Result
+  static func list(_ params: TaskProtocol.List.Params, on client: Types.Client) throws -> TaskProtocol.List.Result
 
   /// Cancels a task by its handle, or by the id of the request that began it as text: every request that waits for it
   /// is answered with `cancelled`.
-  static func cancel(_ params: TaskProtocol.Cancel.Params, on host: Host) throws -> TaskProtocol.Cancel.Result
+  static func cancel(
+    _ params: TaskProtocol.Cancel.Params, on client: Types.Client
+  ) throws -> TaskProtocol.Cancel.Result
 }
 
 extension TaskHandlers {
   /// Hands every method of `task` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.session("task/list", list)
     host.session("task/cancel", cancel)
   }

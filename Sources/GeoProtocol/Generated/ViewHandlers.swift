@@ -5,81 +5,81 @@ import JSON
 
 /// What answers the methods of `view`.
 public protocol ViewHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Creates a view over a map or a scene.
   static func create(
-    _ params: ViewProtocol.Create.Params, in world: inout Host.World
+    _ params: ViewProtocol.Create.Params, in world: inout Types.World
   ) throws -> ViewProtocol.Create.Result
 
   /// One view.
-  static func get(_ params: ViewProtocol.Get.Params, in world: Host.World) throws -> ViewProtocol.Get.Result
+  static func get(_ params: ViewProtocol.Get.Params, in world: Types.World) throws -> ViewProtocol.Get.Result
 
   /// All views.
-  static func list(_ params: ViewProtocol.List.Params, in world: Host.World) throws -> ViewProtocol.List.Result
+  static func list(_ params: ViewProtocol.List.Params, in world: Types.World) throws -> ViewProtocol.List.Result
 
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
   static func close(
-    _ params: ViewProtocol.Close.Params, in world: inout Host.World
+    _ params: ViewProtocol.Close.Params, in world: inout Types.World
   ) throws -> ViewProtocol.Close.Result
 
   /// Another screen; center and scale stay.
   static func resize(
-    _ params: ViewProtocol.Resize.Params, in world: inout Host.World
+    _ params: ViewProtocol.Resize.Params, in world: inout Types.World
   ) throws -> ViewProtocol.Resize.Result
 
   /// The viewpoint as of now, in either kind, or as a camera.
   static func getViewpoint(
-    _ params: ViewProtocol.GetViewpoint.Params, in world: Host.World
+    _ params: ViewProtocol.GetViewpoint.Params, in world: Types.World
   ) throws -> ViewProtocol.GetViewpoint.Result
 
   /// Sets the viewpoint at once.
   static func setViewpoint(
-    _ params: ViewProtocol.SetViewpoint.Params, in world: inout Host.World
+    _ params: ViewProtocol.SetViewpoint.Params, in world: inout Types.World
   ) throws -> ViewProtocol.SetViewpoint.Result
 
   /// Moves to a viewpoint, and answers when it is there or when something else took over.
   static func animateViewpoint(
-    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout Host.World
-  ) throws -> Host.Process
+    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout Types.World
+  ) throws -> Types.Process
   static func animateViewpointEnded(
-    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: Host.ProcessEnd, in world: Host.World
+    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> ViewProtocol.AnimateViewpoint.Result
 
   /// How each layer of the map or scene stands in the view, by visibility, scale and load status.
   static func layerViewStates(
-    _ params: ViewProtocol.LayerViewStates.Params, in world: Host.World
+    _ params: ViewProtocol.LayerViewStates.Params, in world: Types.World
   ) throws -> ViewProtocol.LayerViewStates.Result
 
   /// What stands at places of the screen.
   static func toLocation(
-    _ params: ViewProtocol.ToLocation.Params, in world: Host.World
+    _ params: ViewProtocol.ToLocation.Params, in world: Types.World
   ) throws -> ViewProtocol.ToLocation.Result
 
   /// Where locations stand on the screen, also outside it.
   static func toScreen(
-    _ params: ViewProtocol.ToScreen.Params, in world: Host.World
+    _ params: ViewProtocol.ToScreen.Params, in world: Types.World
   ) throws -> ViewProtocol.ToScreen.Result
 
   /// What is in sight: the screen's corners as a polygon, and the box around them.
   static func getVisibleArea(
-    _ params: ViewProtocol.GetVisibleArea.Params, in world: Host.World
+    _ params: ViewProtocol.GetVisibleArea.Params, in world: Types.World
   ) throws -> ViewProtocol.GetVisibleArea.Result
 
   /// Sets how the view follows a location; absent members stay as they are.
   static func setLocationDisplay(
-    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout Host.World
+    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout Types.World
   ) throws -> ViewProtocol.SetLocationDisplay.Result
 
   /// Follows a view's viewpoint by `view/viewpointChanged`; ended by `state/unobserve`, or by the view's closing.
   static func observeViewpoint(
-    _ params: ViewProtocol.ObserveViewpoint.Params, on host: Host
+    _ params: ViewProtocol.ObserveViewpoint.Params, on client: Types.Client
   ) throws -> ViewProtocol.ObserveViewpoint.Result
 }
 
 extension ViewHandlers {
   /// Hands every method of `view` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("view/create", create)
     host.query("view/get", get)
     host.query("view/list", list)

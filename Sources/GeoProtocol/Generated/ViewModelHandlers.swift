@@ -5,71 +5,73 @@ import JSON
 
 /// What answers the methods of `viewModel`.
 public protocol ViewModelHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Defines a type of view models, for good.
   static func define(
-    _ params: ViewModelProtocol.Define.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Define.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Define.Result
 
   /// Creates a view model, of a type or of properties given with it.
   static func create(
-    _ params: ViewModelProtocol.Create.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Create.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Create.Result
 
   /// One view model, with its definition.
-  static func get(_ params: ViewModelProtocol.Get.Params, in world: Host.World) throws -> ViewModelProtocol.Get.Result
+  static func get(
+    _ params: ViewModelProtocol.Get.Params, in world: Types.World
+  ) throws -> ViewModelProtocol.Get.Result
 
   /// View models, in the order of their creation.
   static func list(
-    _ params: ViewModelProtocol.List.Params, in world: Host.World
+    _ params: ViewModelProtocol.List.Params, in world: Types.World
   ) throws -> ViewModelProtocol.List.Result
 
   /// Sets values, several at once, all or none; a part of a value by its path; and clears.
   static func set(
-    _ params: ViewModelProtocol.Set.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Set.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Set.Result
 
   /// Puts items into a list whose items are ids, or objects with an `id`.
   static func insertItems(
-    _ params: ViewModelProtocol.InsertItems.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.InsertItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.InsertItems.Result
 
   /// Takes items out of a list, by their ids.
   static func removeItems(
-    _ params: ViewModelProtocol.RemoveItems.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.RemoveItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.RemoveItems.Result
 
   /// Moves items of a list, by their ids, together and in the order given.
   static func moveItems(
-    _ params: ViewModelProtocol.MoveItems.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.MoveItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.MoveItems.Result
 
   /// Closes a view model and what it owns.
   static func close(
-    _ params: ViewModelProtocol.Close.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Close.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Close.Result
 
   /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer),
   /// in place of one that the node has shared under the name.
   static func provide(
-    _ params: ViewModelProtocol.Provide.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Provide.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Provide.Result
 
   /// Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
   static func withdraw(
-    _ params: ViewModelProtocol.Withdraw.Params, in world: inout Host.World
+    _ params: ViewModelProtocol.Withdraw.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Withdraw.Result
 
   /// The view model that a node sees under a name: its own, or its nearest ancestor's.
   static func resolve(
-    _ params: ViewModelProtocol.Resolve.Params, in world: Host.World
+    _ params: ViewModelProtocol.Resolve.Params, in world: Types.World
   ) throws -> ViewModelProtocol.Resolve.Result
 }
 
 extension ViewModelHandlers {
   /// Hands every method of `viewModel` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("viewModel/define", define)
     host.command("viewModel/create", create)
     host.query("viewModel/get", get)

@@ -37,7 +37,7 @@ struct DocumentFolder: Sendable {
   }
 
   /// The absolute path for what stands in a document.
-  func absolute(_ name: String, _ files: Files) throws(RPCError) -> String {
+  func absolute(_ name: String, _ files: FilePaths) throws(RPCError) -> String {
     let full = try files.rooted(at: path).path(name)
     return "/" + Self.names(of: full).joined(separator: "/")
   }

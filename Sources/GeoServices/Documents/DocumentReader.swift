@@ -127,7 +127,7 @@ struct DocumentReader {
       _ = try ViewService.create(params, in: &world)
       let id = ViewID(saved.view)
       if let position = saved.position {
-        try world.setPosition(
+        try world.restoreCamera(
           of: id,
           to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation),
           with: try params.viewpoint.map(Wire.target))
@@ -147,7 +147,7 @@ struct DocumentReader {
   private mutating func read(_ saved: DocumentProtocol.SavedOverlay, of view: String, _ json: JSONValue) throws {
     try make(json, "overlay") { world in
       _ = try OverlayService.create(
-        .init(view: view, id: saved.overlay, name: saved.name, spatialReference: saved.spatialReference), in: &world)
+        .init(view: view, id: saved.overlay, spatialReference: saved.spatialReference), in: &world)
       var rest = try OverlayProtocol.Update.Params(from: json)
       rest.clear = nil
       _ = try OverlayService.update(rest, in: &world)
@@ -207,7 +207,7 @@ struct DocumentReader {
       known.overlays = []
       try note(view.reference, json, saved.view(view), known)
       for (id, json) in zip(view.overlays, elements(json["overlays"])) {
-        if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
+        if let overlay = world.overlays[id] { try note(overlay.reference, json, Wire.saved(overlay, world)) }
       }
     }
     try noteFlow(saved)
@@ -219,7 +219,7 @@ struct DocumentReader {
       let all = elements(json[name])
       let byID = Dictionary(all.compactMap { json in (try? json["layer"].string()).map { ($0, json) } }) { $1 }
       for layer in layers {
-        if let json = byID[layer.id.rawValue] { try note(layer.reference, json, saved.layer(layer)) }
+        if let json = byID[layer.id.rawValue] { try note(layer.reference, json, Wire.saved(layer, world)) }
       }
     }
   }

@@ -82,7 +82,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func writeLayers(of container: ViewContent, _ foreign: ForeignMembers) throws {
     for (name, role, layers) in saved.layerLists(of: container) where role == .operational || !layers.isEmpty {
       layout.beginList(name)
-      for layer in layers { try object(saved.layer(layer), foreign.objects[layer.reference]) }
+      for layer in layers { try object(Wire.saved(layer, world), foreign.objects[layer.reference]) }
       layout.endList()
     }
   }
@@ -93,7 +93,7 @@ struct DocumentWriter: ~Copyable {
       try begin(saved.view(view), foreign.objects[view.reference])
       layout.beginList("overlays")
       for overlay in view.overlays.compactMap({ world.overlays[$0] }) {
-        try begin(saved.overlay(overlay), foreign.objects[overlay.reference])
+        try begin(Wire.saved(overlay, world), foreign.objects[overlay.reference])
         try writeGraphics(overlay.store, foreign.graphics[overlay.id] ?? [:])
         layout.endObject()
       }

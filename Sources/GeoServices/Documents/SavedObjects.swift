@@ -49,20 +49,6 @@ struct SavedObjects {
       minScale: content.minScale, maxScale: content.maxScale, backgroundColor: content.backgroundColor?.text)
   }
 
-  func layer(_ layer: Layer) -> DocumentProtocol.SavedLayer {
-    let features = layer.features
-    return .init(
-      layer: layer.id.rawValue, kind: Wire.kind(layer.kind), group: layer.group?.rawValue,
-      source: features?.source.rawValue, sourceLayer: layer.schema?.name.string, name: layer.name.string,
-      isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
-      maxScale: layer.appearance.maxScale,
-      visibilityMode: layer.grouping.map { Wire.visibilityMode($0.visibilityMode) },
-      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(Wire.time),
-      isTimeFilterEnabled: features?.isTimeFilterEnabled, renderer: layer.portrayal.renderer.map(Wire.renderer),
-      labels: Self.labels(layer.portrayal), labelsEnabled: layer.portrayal.labelsEnabled ? true : nil,
-      popup: layer.portrayal.popup.map(Wire.popup), isPopupEnabled: layer.portrayal.isPopupEnabled ? nil : false)
-  }
-
   func scene(_ scene: Scene) -> DocumentProtocol.SavedScene {
     let content = scene.content
     let surface = scene.surface
@@ -104,27 +90,11 @@ struct SavedObjects {
     case .map(let id): saved.map = id.rawValue
     case .scene(let id): saved.scene = id.rawValue
     }
-    if !world.standsWhereViewpointSays(view) {
+    if !world.viewpointDeterminesCamera(view) {
       let camera = view.camera
       saved.position = .init(x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
     }
     return saved
-  }
-
-  func overlay(_ overlay: Overlay) -> DocumentProtocol.SavedOverlay {
-    .init(
-      overlay: overlay.id.rawValue, name: overlay.name?.string, spatialReference: overlay.reference.definition,
-      isVisible: overlay.appearance.isVisible, opacity: overlay.appearance.opacity,
-      minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(Wire.renderer), labels: Self.labels(overlay.portrayal),
-      labelsEnabled: overlay.portrayal.labelsEnabled ? true : nil, popup: overlay.portrayal.popup.map(Wire.popup),
-      selectionColor: overlay.selectionColor?.text,
-      renderingMode: overlay.renderingMode == .dynamic ? nil : Wire.renderingMode(overlay.renderingMode),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled ? nil : false)
-  }
-
-  private static func labels(_ portrayal: Portrayal) -> [SymbologyProtocol.LabelDefinition]? {
-    portrayal.labels.isEmpty ? nil : portrayal.labels.map(Wire.label)
   }
 }
 

@@ -24,7 +24,7 @@ enum Propagation {
     var waiting: [Dependent] = []
     var fired: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDue { index in made.last { $0.range.contains(index) }?.link }
+      let due = world.takeDependents { index in made.last { $0.range.contains(index) }?.link }
       var hasDerived = false
       for dependent in due {
         switch dependent {
@@ -106,7 +106,7 @@ enum Propagation {
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
     do {
-      try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+      try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
       // The client sent no value: for it the fault lies at the end that was to be written.
@@ -118,22 +118,5 @@ enum Propagation {
     }
     // View models keep what they are given.
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
-  }
-}
-
-extension Host {
-  /// Makes a step of history out of what was done. Who follows the history follows it then; that is no part of the step, and nobody's to refuse.
-  func commit(_ step: String) {
-    world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitFollowing()
-  }
-
-  /// The same where no command could be refused: links that cannot follow are closed.
-  func propagateOrUnlink() {
-    for _ in 0...world.links.count {
-      do { return try Propagation.propagate(&world, isByTime: true) } catch {
-        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
-      }
-    }
   }
 }

@@ -1,101 +1,56 @@
 // After every change: publish it to subscriptions, reply to requests that waited for a process, and schedule the next tick.
 
 import GeoModel
-import GeoProtocol
-import JSON
 import JSONRPC
 
 extension Host {
   /// Publishes the changes since the last call. Runs before the reply that states the revision.
   ///
   /// - Parameters:
-  ///   - canWait: whether no reply depends on it, so that changes may be coalesced while the client is slow.
+  ///   - canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
   ///   - before: the previous world, when many objects were replaced by equal ones; only differences from it are sent.
   func publish(canWait: Bool = false, comparedWith before: World? = nil) {
-    if let before { subscribers.compare(with: before) }
+    if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
-    // A reply that states the revision follows.
-    let canWait = canWait && !ended.contains { waits[$0.0] != nil }
-    let hasEditEnded = subscribers.isEditing && !world.isEditing
-    if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, world) }
-    if hasEditEnded { subscribers.endEdit() }
-    if !changes.isEmpty || hasEditEnded {
-      if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
-      for change in changes {
-        switch change.event {
-        case .closed(let object):
-          endTasks(of: object)
-          if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
-        case .graphics(_, let edit): trimLater(edit.count)
-        case .created, .changed, .member, .clock, .history, .document: break
-        }
+    for each in clients { each.client.publish(changes, ended: ended, canWait: canWait) }
+    for change in changes {
+      switch change.event {
+      case .closed(let object):
+        for each in clients { each.client.endTasks(of: object) }
+        if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
+      case .graphics(_, let edit): trimLater(edit.count)
+      case .created, .changed, .member, .clock, .history, .document: break
       }
-      // Ending the tasks of a closed object may change the world again.
-      if world.hasChanges { publish() }
     }
-    if before != nil { subscribers.endComparison() }
-    // The change that began the edit has been sent; later ones are deferred.
-    if world.isEditing { subscribers.beginEdit(world) }
-    for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
+    // Ending the tasks of a closed object may change the world again.
+    if world.hasChanges { publish() }
+    for each in clients { each.client.published(ended: ended, isComparison: before != nil) }
     // Only a change can start an animation.
     if !changes.isEmpty { scheduleTick() }
   }
 
-  /// Sends what was held back, before a reply that states the revision.
-  func flushHeldBack() {
-    if isHeldBack { flush() }
+  /// Runs a change that no request makes, and publishes it.
+  func perform(_ origin: Origin, canWait: Bool = false, _ body: (inout World) -> Void) {
+    world.begin(origin: origin)
+    body(&world)
+    propagateOrUnlink()
+    publish(canWait: canWait)
   }
 
-  /// Sends what subscriptions have recorded.
-  ///
-  /// - Parameter resumes: whether to send further parts of deliveries in progress.
-  func flush(resumes: Bool = false) {
-    guard let session else { return }
-    isHeldBack = false
-    if subscribers.isIdle {
-      // Passing the world to `flush` would copy it.
-    } else if SendLimits.hasRoom(session) {
-      let result = subscribers.flush(world, to: session, resumes: resumes)
-      isHeldBack = result.isFull
-      if result.hasMore { resumeLater() }
-      if let due = result.nextDue { flushLater(due) }
-    } else {
-      if subscribers.discardRecorded() {
-        session.logMessage(
-          .warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
+  /// Makes a step of history out of the changes. What observes the history follows afterwards: it is no part of the step and cannot refuse it.
+  func commit(_ step: String) {
+    world.commit(step)
+    repeat { propagateOrUnlink() } while world.commitPropagation()
+  }
+
+  /// Propagates where no command could be refused: links that cannot follow are closed.
+  func propagateOrUnlink() {
+    for _ in 0...world.links.count {
+      do { return try Propagation.propagate(&world, isByTime: true) } catch {
+        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
       }
-      isHeldBack = true
     }
-    // Replies that state an unsent change wait for it.
-    session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
-  }
-
-  private func flushLater(_ due: UInt64) {
-    flushing?.cancel()
-    let now = loop.nanoseconds
-    let bound = LoopBound(self, on: loop)
-    flushing = loop.schedule(after: due > now ? due - now : 0) {
-      let host = bound.value
-      host.session?.turn { host.flush() }
-    }
-  }
-
-  /// Sends further parts after the loop has served all other input.
-  private func resumeLater() {
-    guard !isResumeScheduled else { return }
-    isResumeScheduled = true
-    let bound = LoopBound(self, on: loop)
-    loop.executeBehindInput {
-      let host = bound.value
-      host.isResumeScheduled = false
-      host.session?.turn { host.flush(resumes: true) }
-    }
-  }
-
-  /// The client has read the output buffer: sends what was held back.
-  func drained() {
-    if isHeldBack { resumeLater() }
   }
 
   // MARK: Memory
@@ -140,13 +95,12 @@ extension Host {
   private func tick() {
     ticking = nil
     guard world.clock.mode == .real, world.isMoving else { return }
-    session?.turn {
+    turn {
       let now = configuration.now()
-      world.begin(origin: .animation)
-      world.skipTicks(to: now)
-      world.advance(to: now)
-      propagateOrUnlink()
-      publish(canWait: true)
+      perform(.animation, canWait: true) {
+        $0.skipTicks(to: now)
+        $0.advance(to: now)
+      }
     }
     scheduleTick()
   }

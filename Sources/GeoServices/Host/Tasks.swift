@@ -6,20 +6,20 @@ import JSON
 import JSONRPC
 
 /// A task that has not been answered.
-public final class RunningTask {
+final class RunningTask {
   let handle: String
   let method: String
+  let kind: TaskKind?
+  let key: TaskKey?
+  /// The object whose closing ends it.
   let scope: ObjectReference?
-  let key: String?
-  /// What it was begun with, by a request: the same question joins.
-  let question: TaskRequest?
+  /// What began it; nil for a load that another task awaits.
+  let request: TaskRequest?
   let worker: Worker
-  /// Of what the question is about, when it was asked; nil where that does not count.
-  var revision: Int?
-  /// Puts the world back when the work does not come to its end.
+  /// Restores the world when the work is cancelled or fails.
   let abandon: ((inout World) -> Void)?
   var waiters: [PendingReply] = []
-  /// Waiters that go with an object of their own: a load is for many, and each may be a view's.
+  /// Waiters with a scope of their own: a load is shared, and each waiter may belong to another view.
   var guests: [(scope: ObjectReference, pending: PendingReply)] = []
   var timer: LoopTimer?
   /// Hands the work to a worker thread.
@@ -31,36 +31,65 @@ public final class RunningTask {
   var dependents: [RunningTask] = []
   /// How far it is, in 0...1.
   var fraction = 0.0
-  /// Only of loads those are in want that wait for them; others wait for their end, whichever it is.
-  var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || key != LayerService.loadKey) }
 
   init(
-    handle: String, method: String, scope: ObjectReference?, key: String?, question: TaskRequest?, worker: Worker,
+    handle: String, method: String, _ kind: TaskKind?, request: TaskRequest?, worker: Worker,
     abandon: ((inout World) -> Void)?
   ) {
     self.handle = handle
     self.method = method
-    self.scope = scope
-    self.key = key
-    self.question = question
+    self.kind = kind
+    key = kind?.key ?? request?.key
+    scope =
+      switch kind {
+      case .load(let layer): ObjectReference(.layers, layer.rawValue)
+      case .openDocument: nil
+      case .openSource, .saveDocument, nil: request?.scope
+      }
+    self.request = request
     self.worker = worker
     self.abandon = abandon
   }
+
+  /// Whether every request for it joins: loads alone.
+  var isShared: Bool { if case .load = kind { true } else { false } }
+
+  /// Whether nothing waits for it. Dependents count for loads only; others need no more than the end, however it comes.
+  var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || !isShared) }
 }
 
-/// What a task was asked, kept to tell whether another request asks the same.
+/// A request that begins a task or joins one.
 struct TaskRequest {
+  let method: String
   let params: JSONValue
+  let meta: RequestMeta
+  let scope: ObjectReference?
+  let key: TaskKey?
+  /// Revision of the object that it names: a request about an object that has changed since is another one. Nil without a key.
+  private let revision: Int?
   /// Keeps `params` alive.
   private let document: JSONDocument
 
-  init(_ call: Call) {
+  init(_ call: Call, in world: World) throws {
+    method = call.method
     params = call.params
     document = call.document
+    meta = try RequestMeta(params)
+    scope = try meta.task?.scope.map { (id) throws -> ObjectReference in
+      guard let object = world.find(id) else {
+        throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)
+      }
+      return object
+    }
+    let scope = scope
+    key = meta.task?.key.map { .client(Text($0), scope) }
+    revision = key.flatMap { _ in objectNamed(by: call.method, in: call.params, of: world) }.flatMap(world.revision)
   }
 
-  /// Whether the params are the same; `meta` apart, null being absent, members in any order.
-  func isSame(as other: TaskRequest) -> Bool { covers(other) && other.covers(self) }
+  /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
+  func isSame(as other: TaskRequest) -> Bool {
+    method == other.method && revision == other.revision && covers(other) && other.covers(self)
+  }
 
   private func covers(_ other: TaskRequest) -> Bool {
     var same = true
@@ -79,12 +108,10 @@ struct Tasks {
   /// Work under way, cancelled work that has not stopped yet included.
   var working = 0
 
-  func with(scope: ObjectReference?, key: String) -> RunningTask? {
-    running.first { Text(key) == Text($0.key) && $0.scope == scope }
-  }
+  func find(_ key: TaskKey?) -> RunningTask? { key.flatMap { key in running.first { $0.key == key } } }
 
   /// Saves of documents.
-  var saves: [RunningTask] { running.filter { $0.method == "document/save" || $0.method == "document/saveAs" } }
+  var saves: [RunningTask] { running.filter { $0.kind == .saveDocument } }
 
   func with(handle: String) -> RunningTask? { running.first { Text(handle) == Text($0.handle) } }
 

@@ -175,7 +175,7 @@ extension RPCError {
   /// As data, for a status.
   var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
 
-  private static func name(of kind: Layer.Kind) -> String { Wire.kind(kind).rawValue }
+  private static func name(of kind: Layer.Kind) -> String { kind.rawValue }
 
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 

@@ -9,11 +9,11 @@ public final class Worker: Sendable {
   private let cancelled = Atomic(false)
   private let onProgress: @Sendable (Double) -> Void
   /// How names of files are read.
-  let files: Files
+  let files: FilePaths
   /// How large a result may be, in bytes.
   let resultBytes: Int
 
-  init(files: Files, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
+  init(files: FilePaths, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
     self.files = files
     self.resultBytes = resultBytes
     self.onProgress = onProgress

@@ -14,7 +14,7 @@ struct Area: Sendable {
   /// Together they hold at least all that the given ones do; nil for everything.
   let own: [Envelope]?
   /// What features' envelopes in the reference are made with; nil where it is their own.
-  private let moved: MovedExtent?
+  private let moved: ProjectedExtent?
 
   init?(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
@@ -28,8 +28,8 @@ struct Area: Sendable {
     self.reference = try world.canonical(reference) ?? features
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
-    moved = isOwn ? nil : try MovedExtent(from: features, to: self.reference, world.transformer)
-    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.held(envelope) }
+    moved = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
       given = wrap.turns(of: envelope)
     } else if envelope.xMin > envelope.xMax {

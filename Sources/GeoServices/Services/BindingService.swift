@@ -7,7 +7,7 @@ import JSONRPC
 import Query
 
 enum BindingService: BindingHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(_ params: BindingProtocol.Create.Params, in world: inout World) throws -> BindingProtocol.Binding {
     if let binding = existing(world.bindings, params.id, params.ifExists) { return Wire.binding(binding, in: world) }

@@ -4,7 +4,7 @@ import GeoModel
 import GeoProtocol
 
 enum BookmarkService: BookmarkHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func add(_ params: BookmarkProtocol.Add.Params, in world: inout World) throws -> BookmarkProtocol.Add.Result {
     let id = try world.addBookmark(

@@ -4,17 +4,17 @@ import GeoModel
 import GeoProtocol
 
 enum ClockService: ClockHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
   /// More ticks in one advance would hold up everything else.
   private static let mostTicks = 1_000_000
   /// The same while something moves.
   private static let mostMovingTicks = 100_000
 
-  static func get(_ params: ClockProtocol.Get.Params, on host: Host) throws -> ClockProtocol.Get.Result {
-    let clock = host.world.clock
+  static func get(_ params: ClockProtocol.Get.Params, on client: any HandlerClient) throws -> ClockProtocol.Get.Result {
+    let clock = client.world.clock
     return .init(
-      revision: host.world.revision, mode: mode(clock),
-      now: (clock.mode == .real ? host.configuration.now() : clock.now).text, tickRate: clock.tickRate)
+      revision: client.world.revision, mode: mode(clock),
+      now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
   }
 
   static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> ClockProtocol.Set.Result {
@@ -26,26 +26,24 @@ enum ClockService: ClockHandlers {
       revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
   }
 
-  static func advance(_ params: ClockProtocol.Advance.Params, on host: Host) throws -> ClockProtocol.Advance.Result {
-    guard host.world.clock.mode == .manual else { throw ModelError.clockIsReal }
-    let end = host.world.clock.now.advanced(by: params.seconds)
+  static func advance(_ params: ClockProtocol.Advance.Params, on client: any HandlerClient) throws
+    -> ClockProtocol.Advance.Result
+  {
+    guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
+    let end = client.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = host.world.ticksDue(until: end)
-    guard ticks <= (host.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
+    let ticks = client.world.pendingTicks(until: end)
+    guard ticks <= (client.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
     // Ticks at which nothing moves need not be carried out one by one.
     for _ in 0..<ticks {
-      guard host.world.isMoving else { break }
-      host.world.begin(origin: .animation)
-      host.world.tick()
-      host.propagateOrUnlink()
-      host.publish()
+      guard client.world.isMoving else { break }
+      client.advance { $0.tick() }
     }
-    host.world.begin(origin: .animation)
-    host.world.skipTicks(to: end)
-    host.world.advance(to: end)
-    host.propagateOrUnlink()
-    host.publish()
-    return .init(revision: host.world.revision, now: host.world.clock.now.text, ticks: ticks)
+    client.advance {
+      $0.skipTicks(to: end)
+      $0.advance(to: end)
+    }
+    return .init(revision: client.world.revision, now: client.world.clock.now.text, ticks: ticks)
   }
 
   private static func mode(_ clock: Clock) -> ClockProtocol.ClockMode { clock.mode == .real ? .real : .manual }

@@ -6,15 +6,14 @@ import JSON
 import JSONRPC
 
 enum DocumentService: DocumentHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
-  /// The key of the one task that opens a document. No client's key has a NUL at its start by chance.
-  static let openKey = "\u{0}document"
-
-  static func new(_ params: DocumentProtocol.New.Params, on host: Host) throws -> DocumentProtocol.DocumentInfo {
-    if let task = host.tasks.with(scope: nil, key: openKey) { host.end(task, with: .cancelled) }
-    try host.perform("document/new") { $0.beginDocument() }
-    return info(host.world)
+  static func new(_ params: DocumentProtocol.New.Params, on client: any HandlerClient) throws
+    -> DocumentProtocol.DocumentInfo
+  {
+    if let task = client.tasks.find(.openDocument) { client.end(task, with: .cancelled) }
+    try client.perform("document/new", step: nil) { $0.beginDocument() }
+    return info(client.world)
   }
 
   static func get(_ params: DocumentProtocol.Get.Params, in world: World) throws -> DocumentProtocol.DocumentInfo {
@@ -25,26 +24,26 @@ enum DocumentService: DocumentHandlers {
 
   static func open(
     _ params: DocumentProtocol.Open.Params, in world: inout World
-  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     reading(world) { try $0.path(params.path) }
   }
 
   static func revert(
     _ params: DocumentProtocol.Revert.Params, in world: inout World
-  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
-    if let name = world.nameUnderWay { return reading(world) { try $0.path(name) } }
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    if let name = world.pendingName { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return reading(world) { _ in path }
   }
 
   private static func reading(
-    _ world: World, _ path: @escaping @Sendable (Files) throws -> String
-  ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    _ world: World, _ path: @escaping @Sendable (FilePaths) throws -> String
+  ) -> Plan<DocumentProtocol.DocumentInfo> {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
     let saves = world.savesBegun
     // What is being saved may be what is to be read.
-    return TaskPlan(awaiting: { $0.tasks.saves }) { worker in
+    return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
       let (read, foreign) = try DocumentFile.read(path, into: empty, worker)
       return { world in
@@ -58,26 +57,26 @@ enum DocumentService: DocumentHandlers {
 
   static func save(
     _ params: DocumentProtocol.Save.Params, in world: inout World
-  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     // What a `saveAs` before it names is the document's file by then.
-    if let name = world.nameUnderWay { return writing(&world) { try $0.path(name) } }
+    if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
   }
 
   static func saveAs(
     _ params: DocumentProtocol.SaveAs.Params, in world: inout World
-  ) throws -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     writing(&world, as: params.path) { try $0.path(params.path) }
   }
 
   private static func writing(
-    _ world: inout World, as name: String? = nil, _ path: @escaping @Sendable (Files) throws -> String
-  ) -> TaskPlan<Host, DocumentProtocol.DocumentInfo> {
+    _ world: inout World, as name: String? = nil, _ path: @escaping @Sendable (FilePaths) throws -> String
+  ) -> Plan<DocumentProtocol.DocumentInfo> {
     let ticket = world.beginSave(as: name)
     let number = SaveQueue.shared.next()
     let snapshot = world
-    return TaskPlan(abandon: { $0.abandonSave(ticket) }) { worker in
+    return TaskPlan(.saveDocument, abandon: { $0.abandonSave(ticket) }) { worker in
       let path = try path(worker.files)
       try SaveQueue.shared.run(number, path) {
         try DocumentWriter.write(snapshot, to: path, worker)

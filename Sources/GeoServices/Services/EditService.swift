@@ -4,7 +4,7 @@ import GeoModel
 import GeoProtocol
 
 enum EditService: EditHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func undo(_ params: EditProtocol.Undo.Params, in world: inout World) throws -> EditProtocol.Undo.Result {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }

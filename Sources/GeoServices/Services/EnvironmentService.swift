@@ -5,7 +5,7 @@ import GeoProtocol
 import JSON
 
 enum EnvironmentService: EnvironmentHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func register(
     _ params: EnvironmentProtocol.Register.Params, in world: inout World

@@ -22,7 +22,7 @@ extension FeatureQuery {
       }
       return (rows.count, box.isNone ? nil : box)
     }
-    var extent = try MovedExtent(from: reference, to: target, transformer)
+    var extent = try ProjectedExtent(from: reference, to: target, transformer)
     // A call for each feature would cost more than what it does.
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try parts[1].look(start, of: rows.count)
@@ -31,7 +31,7 @@ extension FeatureQuery {
     return (rows.count, extent.box)
   }
 
-  private func include(_ rows: ArraySlice<UInt32>, in extent: inout MovedExtent) throws {
+  private func include(_ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent) throws {
     var values: [Double] = []
     for row in rows { store[row]?.geometry?.forEachPositions { values.append(xy: $0) } }
     do throws(TransformError) {

@@ -190,7 +190,7 @@ struct FeatureQuery: Sendable {
 
   // MARK: What is asked of each
 
-  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
+  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
   /// Those that count, by what the layer shows and what is asked for.
   private func wanted(_ rows: [UInt32], _ part: WorkShare) throws -> [UInt32] {

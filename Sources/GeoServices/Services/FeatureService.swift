@@ -8,11 +8,11 @@ import JSONRPC
 import Query
 
 enum FeatureService: FeatureHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func query(
     _ params: FeatureProtocol.Query.Params, in world: inout World
-  ) throws -> TaskPlan<Host, FeatureProtocol.Query.Result> {
+  ) throws -> Plan<FeatureProtocol.Query.Result> {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let schema = features.store.schema
@@ -51,7 +51,7 @@ enum FeatureService: FeatureHandlers {
 
   static func queryIds(
     _ params: FeatureProtocol.QueryIds.Params, in world: inout World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryIds.Result> {
+  ) throws -> Plan<FeatureProtocol.QueryIds.Result> {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
@@ -67,7 +67,7 @@ enum FeatureService: FeatureHandlers {
 
   static func queryCount(
     _ params: FeatureProtocol.QueryCount.Params, in world: inout World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryCount.Result> {
+  ) throws -> Plan<FeatureProtocol.QueryCount.Result> {
     let features = try FeatureQuery(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
@@ -76,7 +76,7 @@ enum FeatureService: FeatureHandlers {
 
   static func queryExtent(
     _ params: FeatureProtocol.QueryExtent.Params, in world: inout World
-  ) throws -> TaskPlan<Host, FeatureProtocol.QueryExtent.Result> {
+  ) throws -> Plan<FeatureProtocol.QueryExtent.Result> {
     let features = try FeatureQuery(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
@@ -96,7 +96,7 @@ enum FeatureService: FeatureHandlers {
   /// Answers at once what takes next to no time, as what comes in between would take longer; leaves the rest to a worker.
   private static func plan<R: Sendable>(
     effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
-  ) throws -> TaskPlan<Host, R> {
+  ) throws -> Plan<R> {
     if effort <= FeatureQuery.smallEffort {
       do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.Aside {}
     }

@@ -6,7 +6,7 @@ import GeoProtocol
 import JSONRPC
 
 extension LayerService {
-  typealias LoadPlan = TaskPlan<Host, LayerProtocol.LoadResult>
+  typealias LoadPlan = Plan<LayerProtocol.LoadResult>
 
   static func load(_ params: LayerProtocol.Load.Params, in world: inout World) throws -> LoadPlan {
     try plan(try LoadTarget(params.layer, params.map, params.scene), retry: false, in: &world)
@@ -17,19 +17,19 @@ extension LayerService {
   }
 
   static func cancelLoad(
-    _ params: LayerProtocol.CancelLoad.Params, on host: Host
+    _ params: LayerProtocol.CancelLoad.Params, on client: any HandlerClient
   ) throws -> LayerProtocol.CancelLoad.Result {
     let layers: [LayerID]
     switch try LoadTarget(params.layer, params.map, params.scene) {
-    case .layer(let id): layers = [try host.world.layers.require(id).id]
+    case .layer(let id): layers = [try client.world.layers.require(id).id]
     case .content(let content):
-      _ = try host.world.content(of: content)
-      layers = host.world.allLayers(of: content).map(\.id)
+      _ = try client.world.content(of: content)
+      layers = client.world.allLayers(of: content).map(\.id)
     }
     for layer in layers {
-      if let task = host.tasks.load(of: layer) { host.end(task, with: .cancelled) }
+      if let task = client.tasks.find(.load(layer)) { client.end(task, with: .cancelled) }
     }
-    return .init(revision: host.world.revision)
+    return .init(revision: client.world.revision)
   }
 
   /// What a load names: a layer, or all layers of a map or a scene.
@@ -59,34 +59,31 @@ extension LayerService {
   private static func plan(_ content: ViewContent, retry: Bool, in world: inout World) throws -> LoadPlan {
     _ = try world.content(of: content)
     let layers = world.allLayers(of: content).filter { $0.features != nil }.map(\.id)
-    var plans: [LayerID: LoadPlan] = [:]
+    var loads: [Prerequisite] = []
     for id in layers {
       switch try world.layers.require(id).requireFeatures().loadStatus {
-      case .loaded, .loading: break
+      case .loaded: break
       case .failed where !retry: break
-      case .failed, .notLoaded:
-        do { plans[id] = try plan(id, retry: true, in: &world) } catch ModelError.sourceClosed {
+      case .failed, .notLoaded, .loading:
+        do { loads.append(.load(id, try plan(id, retry: true, in: &world))) } catch ModelError.sourceClosed {
           world.failLoad(id, RPCError(ModelError.sourceClosed).failure)
         }
       }
     }
-    let begun = plans
-    return TaskPlan(awaiting: { host in
-      layers.compactMap { id in
-        begun[id].map { host.beginLoad(of: id, $0) } ?? host.tasks.load(of: id)
-      }
-    }) { world in
-      for id in layers {
-        // A layer removed meanwhile does not fail the load.
-        switch world.layers[id]?.features?.loadStatus {
-        case .failed(let failure): throw RPCError(failure).with("layer", id.rawValue)
-        case .notLoaded, .loading: throw RPCError.cancelled
-        case .loaded, nil: break
+    return TaskPlan(after: loads) { _ in
+      { world in
+        for id in layers {
+          // A layer removed meanwhile does not fail the load.
+          switch world.layers[id]?.features?.loadStatus {
+          case .failed(let failure): throw RPCError(failure).with("layer", id.rawValue)
+          case .notLoaded, .loading: throw RPCError.cancelled
+          case .loaded, nil: break
+          }
         }
+        return .init(
+          revision: world.revision, count: layers.count,
+          featureCount: layers.reduce(0) { $0 + (world.layers[$1]?.featureCount ?? 0) })
       }
-      return .init(
-        revision: world.revision, count: layers.count,
-        featureCount: layers.reduce(0) { $0 + (world.layers[$1]?.featureCount ?? 0) })
     }
   }
 
@@ -94,9 +91,9 @@ extension LayerService {
 
   private static func plan(_ id: LayerID, retry: Bool, in world: inout World) throws -> LoadPlan {
     guard case .read(let layer) = try world.beginLoad(id, retry: retry) else {
-      return TaskPlan { _ in { result($0, try $0.layers.require(id)) } }
+      return TaskPlan(.load(id)) { _ in { result($0, try $0.layers.require(id)) } }
     }
-    return TaskPlan(abandon: { $0.abandonLoad(id) }) { worker in
+    return TaskPlan(.load(id), abandon: { $0.abandonLoad(id) }) { worker in
       do {
         let (store, schema) = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in

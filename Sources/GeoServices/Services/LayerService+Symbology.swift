@@ -15,7 +15,7 @@ extension LayerService {
 
   /// Those that the layer's filters let through.
   private static func shown(_ rows: [FeatureRow], of layer: Layer) -> [FeatureRow] {
-    guard let features = layer.features, !features.showsAll else { return rows }
+    guard let features = layer.features, !features.isUnfiltered else { return rows }
     let shown = Set(features.shown(rows.map(\.row)))
     return rows.filter { shown.contains($0.row) }
   }
@@ -57,12 +57,12 @@ extension LayerService {
     return .init(
       revision: world.revision,
       popups: Portraying.popups(
-        rows, layer.portrayal, store.schema, name: layer.name.string, by: world.conventions(at: layer.reference)))
+        rows, layer.portrayal, store.schema, name: layer.name, by: world.conventions(at: layer.reference)))
   }
 
   static func legend(
     _ params: LayerProtocol.Legend.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.Legend.Result> {
+  ) throws -> Plan<LayerProtocol.Legend.Result> {
     let layer = try world.layers.require(ID(params.layer))
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
@@ -72,7 +72,7 @@ extension LayerService {
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
-    let scale = world.symbolScale(seenBy: layer.reference)
+    let scale = world.symbolScale(at: layer.reference)
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
@@ -80,11 +80,10 @@ extension LayerService {
             renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions, worker)
         } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
           try Portraying.styledLegend(
-            name: layer.name.string, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
+            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
         } else {
           try Portraying.plainLegend(
-            name: layer.name.string, kind: kind, counts: params.includeCounts, features.store, features, scale: scale,
-            worker)
+            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale, worker)
         }
       return { _ in .init(revision: revision, entries: entries) }
     }
@@ -92,7 +91,7 @@ extension LayerService {
 
   static func classBreaks(
     _ params: LayerProtocol.ClassBreaks.Params, in world: inout World
-  ) throws -> TaskPlan<Host, LayerProtocol.ClassBreaks.Result> {
+  ) throws -> Plan<LayerProtocol.ClassBreaks.Result> {
     let (layer, store) = try loaded(params.layer, in: world)
     let source = try Wire.source(params.field, params.expression)
     try Wire.within(params.field == nil ? "expression" : "field") { () throws(SymbologyError) in

@@ -3,16 +3,14 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import Query
 
 enum LayerService: LayerHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
-  /// The key of the one task that loads a layer. No client's key has a NUL at its start by chance.
-  static let loadKey = "\u{0}load"
-
-  static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> LayerProtocol.Layer {
-    Wire.layer(try world.layers.require(ID(params.layer)), world)
+  static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.layers.require(ID(params.layer)), world)
   }
 
   static func list(_ params: LayerProtocol.List.Params, in world: World) throws -> LayerProtocol.List.Result {
@@ -25,37 +23,12 @@ enum LayerService: LayerHandlers {
       containers = [content]
     }
     return .init(
-      revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.layer($0, world) })
+      revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.object($0, world) })
   }
 
-  static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> LayerProtocol.Layer {
-    try world.updateLayer(ID(params.layer), try changes(params))
-    return Wire.layer(try world.layers.require(ID(params.layer)), world)
-  }
-
-  static func changes(_ params: LayerProtocol.Update.Params) throws -> LayerUpdate {
-    LayerUpdate(
-      AppearanceUpdate(
-        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []),
-      portrayal: try portrayal(params), visibilityMode: params.visibilityMode.map(Wire.visibilityMode),
-      definitionExpression: params.definitionExpression, time: try params.time.map(time),
-      isTimeFilterEnabled: params.isTimeFilterEnabled)
-  }
-
-  private static func portrayal(_ params: LayerProtocol.Update.Params) throws -> PortrayalUpdate? {
-    guard
-      params.renderer != nil || params.labels != nil || params.labelsEnabled != nil || params.popup != nil
-        || params.isPopupEnabled != nil
-    else { return nil }
-    return try Wire.portrayal(
-      params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled)
-  }
-
-  private static func time(_ time: LayerProtocol.LayerTime) throws -> LayerTime {
-    LayerTime(
-      startField: time.startField, endField: time.endField,
-      extent: try time.extent.map { try Wire.timeExtent($0, at: "/params/time/extent") })
+  static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    try world.updateLayer(ID(params.layer), try Wire.changes(params.members))
+    return Wire.object(try world.layers.require(ID(params.layer)), world)
   }
 
   static func select(

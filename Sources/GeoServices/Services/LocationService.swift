@@ -6,7 +6,7 @@ import Geometry
 import JSONRPC
 
 enum LocationService: LocationHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func createSimulated(
     _ params: LocationProtocol.CreateSimulated.Params, in world: inout World
@@ -59,14 +59,14 @@ enum LocationService: LocationHandlers {
     return .init(revision: world.revision)
   }
 
-  static func observe(_ params: LocationProtocol.Observe.Params, on host: Host) throws
+  static func observe(_ params: LocationProtocol.Observe.Params, on client: any HandlerClient) throws
     -> LocationProtocol.Observe.Result
   {
-    let source = try host.world.locationSources.require(ID(params.locationSource))
-    let id = host.subscribers.makeID()
-    host.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), host.world)
+    let source = try client.world.locationSources.require(ID(params.locationSource))
+    let id = client.subscribers.makeID()
+    client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), client.world)
     return .init(
-      subscription: id, revision: host.world.revision, status: Wire.locationStatus(source.status),
+      subscription: id, revision: client.world.revision, status: Wire.locationStatus(source.status),
       location: source.location.map(Wire.location))
   }
 }

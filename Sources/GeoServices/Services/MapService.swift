@@ -5,7 +5,7 @@ import GeoProtocol
 import Geometry
 
 enum MapService: MapHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(_ params: MapProtocol.Create.Params, in world: inout World) throws -> MapProtocol.Map {
     if let existing = existing(world.maps, params.id, params.ifExists) { return Wire.map(existing, world) }

@@ -6,28 +6,30 @@ import JSON
 import JSONRPC
 
 enum ModelService: ModelHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
-  private struct Command {
+  private struct Step {
     let method: String
     let params: JSONValue
-    let run: Host.Command
+    let run: Command
   }
 
-  static func apply(_ params: ModelProtocol.Apply.Params, on host: Host) throws -> ModelProtocol.Apply.Result {
+  static func apply(_ params: ModelProtocol.Apply.Params, on client: any HandlerClient) throws
+    -> ModelProtocol.Apply.Result
+  {
     let commands = try params.commands.enumerated().map { index, command in
       // Steps of history are made of transactions, not the other way round.
-      guard !command.method.hasPrefix("edit/"), let run = host.commands[command.method] else {
+      guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {
         throw RPCError(
           .notACommand, "\"\(command.method)\" is no command.", path: "/params/commands/\(index)/method",
           expected: "the name of a command")
       }
-      return Command(
+      return Step(
         method: command.method, params: command.params?.value ?? JSONDocument.emptyObject.unownedRoot, run: run)
     }
     var texts: [String] = []
     texts.reserveCapacity(commands.count)
-    try host.perform("model/apply", step: params.name) { world in
+    try client.perform("model/apply", step: params.name) { world in
       var writer = JSONWriter(capacity: 256)
       while texts.count < commands.count {
         let row = row(in: commands[texts.count...])
@@ -48,11 +50,11 @@ enum ModelService: ModelHandlers {
         }
       }
     }
-    return .init(revision: host.world.revision, results: texts.map { text in .written { $0.raw(text) } })
+    return .init(revision: client.world.revision, results: texts.map { text in .written { $0.raw(text) } })
   }
 
   /// The first command, with those behind it that update graphics of the same overlay.
-  private static func row(in commands: ArraySlice<Command>) -> ArraySlice<Command> {
+  private static func row(in commands: ArraySlice<Step>) -> ArraySlice<Step> {
     let method = "\(OverlayProtocol.UpdateGraphics.name)"
     guard commands.first?.method == method else { return commands.prefix(1) }
     let overlay = commands.first.flatMap { try? $0.params["overlay"].string() }

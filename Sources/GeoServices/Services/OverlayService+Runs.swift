@@ -14,7 +14,7 @@ extension OverlayService {
   static func updateGraphics(
     inARow row: [JSONValue], in world: inout World
   ) -> [OverlayProtocol.UpdateGraphics.Result]? {
-    guard !world.isFollowed() else { return nil }
+    guard !world.hasDependents() else { return nil }
     var calls: [[JSONOpaque]] = []
     calls.reserveCapacity(row.count)
     for params in row where !params["meta"].isPresent {

@@ -35,18 +35,18 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let popups = Portraying.popups(
-      rows, overlay.portrayal, overlay.store.schema, name: overlay.name?.string ?? "",
+      rows, overlay.portrayal, overlay.store.schema, name: overlay.name ?? "",
       by: world.conventions(at: overlay.reference))
     return .init(revision: world.revision, popups: popups)
   }
 
   static func legend(
     _ params: OverlayProtocol.Legend.Params, in world: inout World
-  ) throws -> TaskPlan<Host, OverlayProtocol.Legend.Result> {
+  ) throws -> Plan<OverlayProtocol.Legend.Result> {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)
-    let scale = world.symbolScale(seenBy: overlay.reference)
+    let scale = world.symbolScale(at: overlay.reference)
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
         try Portraying.legend(

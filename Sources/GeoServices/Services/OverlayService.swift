@@ -8,41 +8,30 @@ import JSONRPC
 import Query
 
 enum OverlayService: OverlayHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
-  static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
-    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.overlay(overlay) }
-    return Wire.overlay(
-      try world.createOverlay(
-        id: params.id.map { ID($0) }, on: ID(params.view), name: params.name,
-        reference: SpatialReference(params.spatialReference),
-        portrayal: try Wire.portrayal(
-          params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-        selectionColor: params.selectionColor.map(Wire.color),
-        renderingMode: params.renderingMode.map(Wire.renderingMode)))
+  static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.object(overlay, world) }
+    let overlay = try world.createOverlay(
+      id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
+      try Wire.changes(params.members))
+    return Wire.object(overlay, world)
   }
 
-  static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
-    Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
   static func list(_ params: OverlayProtocol.List.Params, in world: World) throws -> OverlayProtocol.List.Result {
     let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
     return .init(
       revision: world.revision,
-      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map(Wire.overlay))
+      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })
   }
 
-  static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
-    try world.updateOverlay(
-      ID(params.overlay),
-      AppearanceUpdate(
-        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []),
-      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-      selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode)
-    )
-    return Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
+    return Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
   static func move(_ params: OverlayProtocol.Move.Params, in world: inout World) throws -> OverlayProtocol.Move.Result {

@@ -73,7 +73,7 @@ enum Portraying {
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
       try visit(store, layer, worker) { row in
-        if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
+        if row.symbol == nil, let place = bound.index(of: row) { counts[place] += 1 }
       }
       return counts
     }
@@ -133,7 +133,7 @@ enum Portraying {
     _ store: FeatureStore, _ layer: LayerFeatures?, _ worker: Worker, _ body: (FeatureRow) -> Void
   ) throws {
     var visited = 0
-    if let layer, !layer.showsAll {
+    if let layer, !layer.isUnfiltered {
       let rows = store.rowsInDrawingOrder()
       for start in stride(from: 0, to: rows.count, by: 1024) {
         try worker.checkCancelled()

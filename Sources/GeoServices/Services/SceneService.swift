@@ -7,11 +7,11 @@ import Geometry
 import JSONRPC
 
 enum SceneService: SceneHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(
     _ params: SceneProtocol.Create.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SceneProtocol.Scene> {
+  ) throws -> Plan<SceneProtocol.Scene> {
     if let scene = existing(world.scenes, params.id, params.ifExists) {
       return TaskPlan { _ in { Wire.scene(scene, $0) } }
     }
@@ -71,7 +71,7 @@ enum SceneService: SceneHandlers {
 
   static func addElevationSource(
     _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SceneProtocol.AddElevationSource.Result> {
+  ) throws -> Plan<SceneProtocol.AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
     let document = world.documentNumber
     return TaskPlan { worker in
@@ -92,7 +92,7 @@ enum SceneService: SceneHandlers {
 
   static func retryElevationSource(
     _ params: SceneProtocol.RetryElevationSource.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SceneProtocol.RetryElevationSource.Result> {
+  ) throws -> Plan<SceneProtocol.RetryElevationSource.Result> {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
@@ -138,7 +138,7 @@ enum SceneService: SceneHandlers {
 
   static func elevation(
     _ params: SceneProtocol.Elevation.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SceneProtocol.Elevation.Result> {
+  ) throws -> Plan<SceneProtocol.Elevation.Result> {
     let surface = try world.scenes.require(ID(params.scene)).surface
     var points: [Point] = []
     points.reserveCapacity(params.points.count)

@@ -8,11 +8,11 @@ import JSON
 import JSONRPC
 
 enum SourceService: SourceHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func open(
     _ params: SourceProtocol.Open.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SourceProtocol.Source> {
+  ) throws -> Plan<SourceProtocol.Source> {
     if let source = existing(world.sources, params.id, params.ifExists) {
       return TaskPlan { _ in { _ in Wire.source(source) } }
     }
@@ -39,7 +39,7 @@ enum SourceService: SourceHandlers {
 
   static func openInline(
     _ params: SourceProtocol.OpenInline.Params, in world: inout World
-  ) throws -> TaskPlan<Host, SourceProtocol.Source> {
+  ) throws -> Plan<SourceProtocol.Source> {
     if let source = existing(world.sources, params.id, params.ifExists) {
       return TaskPlan { _ in { _ in Wire.source(source) } }
     }
@@ -56,9 +56,10 @@ enum SourceService: SourceHandlers {
   }
 
   private static func plan(
-    id: SourceID?, _ ifExists: SessionProtocol.IfExists, _ origin: @escaping @Sendable (Files) throws -> SourceOrigin
-  ) -> TaskPlan<Host, SourceProtocol.Source> {
-    TaskPlan { worker in
+    id: SourceID?, _ ifExists: SessionProtocol.IfExists,
+    _ origin: @escaping @Sendable (FilePaths) throws -> SourceOrigin
+  ) -> Plan<SourceProtocol.Source> {
+    TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
       let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
       return { world in

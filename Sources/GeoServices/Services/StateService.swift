@@ -6,7 +6,7 @@ import JSON
 import JSONRPC
 
 enum StateService: StateHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   /// More graphics in one reply would exceed the maximum size of a result.
   private static let maxGraphics = 500_000
@@ -22,28 +22,30 @@ enum StateService: StateHandlers {
       values: matches.map { .init(path: pointer($0.path), value: $0.node.rendered) })
   }
 
-  static func observe(_ params: StateProtocol.Observe.Params, on host: Host) throws -> StateProtocol.Observe.Result {
+  static func observe(_ params: StateProtocol.Observe.Params, on client: any HandlerClient) throws
+    -> StateProtocol.Observe.Result
+  {
     var patterns: [StatePattern] = []
     for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
-    let id = host.subscribers.makeID()
+    let id = client.subscribers.makeID()
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
-      defersEdits: params.edits == .deferred, base: host.world.revision)
-    subscriber.rememberSent(host.world)
-    host.subscribers.add(subscriber, host.world)
-    let snapshot = Snapshot(patterns, in: host.world)
+      defersEdits: params.edits == .deferred, base: client.world.revision)
+    subscriber.rememberSent(client.world)
+    client.subscribers.add(subscriber, client.world)
+    let snapshot = Snapshot(patterns, in: client.world)
     let whole = snapshot.encoded()
     if whole == nil { subscriber.deliver(snapshot) }
-    return .init(subscription: id, revision: host.world.revision, snapshot: whole)
+    return .init(subscription: id, revision: client.world.revision, snapshot: whole)
   }
 
-  static func unobserve(_ params: StateProtocol.Unobserve.Params, on host: Host) throws
+  static func unobserve(_ params: StateProtocol.Unobserve.Params, on client: any HandlerClient) throws
     -> StateProtocol.Unobserve.Result
   {
-    host.subscribers.remove(params.subscription)
+    client.subscribers.remove(params.subscription)
     // Replies may have waited for its delivery.
-    host.flush()
-    return .init(revision: host.world.revision)
+    client.flush(resumes: false)
+    return .init(revision: client.world.revision)
   }
 
   static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> StateProtocol.Set.Result {

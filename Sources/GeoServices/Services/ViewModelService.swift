@@ -6,7 +6,7 @@ import JSON
 import JSONRPC
 
 enum ViewModelService: ViewModelHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func define(
     _ params: ViewModelProtocol.Define.Params, in world: inout World

@@ -7,7 +7,7 @@ import JSON
 import JSONRPC
 
 enum ViewService: ViewHandlers {
-  typealias Host = GeoServices.Host
+  typealias Types = Server
 
   static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
     if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
@@ -73,18 +73,18 @@ enum ViewService: ViewHandlers {
   }
 
   static func observeViewpoint(
-    _ params: ViewProtocol.ObserveViewpoint.Params, on host: Host
+    _ params: ViewProtocol.ObserveViewpoint.Params, on client: any HandlerClient
   ) throws -> ViewProtocol.ObserveViewpoint.Result {
-    let view = try host.world.views.require(ID(params.view))
+    let view = try client.world.views.require(ID(params.view))
     let kinds = params.kinds.map(Wire.kind)
-    let id = host.subscribers.makeID()
-    host.subscribers.add(
+    let id = client.subscribers.makeID()
+    client.subscribers.add(
       ViewpointSubscriber(
         id: id, view: view.id, kinds: kinds, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
-        base: host.world.revision), host.world)
+        base: client.world.revision), client.world)
     return .init(
-      subscription: id, revision: host.world.revision,
-      viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, host.world), isNavigating: view.isNavigating)
+      subscription: id, revision: client.world.revision,
+      viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, client.world), isNavigating: view.isNavigating)
   }
 
   static func layerViewStates(
@@ -127,7 +127,7 @@ enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision,
       points: moved.points.map { point in
-        let place = view.place(nearest: point)
+        let place = view.screenPoint(nearest: point)
         return .init(x: place.x, y: place.y)
       })
   }

@@ -85,63 +85,6 @@ extension StateTree {
     ("backgroundColor", { content, _ in value(content.backgroundColor?.text) }),
   ])
 
-  static func ofLayer(_ layer: Layer) -> StateMembers<Layer> {
-    layer.grouping != nil ? ofGroupLayer : ofFeatureLayer
-  }
-
-  private static let ofAnyLayer =
-    StateMembers<Layer>([
-      ("kind", { layer, _ in value(Wire.kind(layer.kind).rawValue) }),
-      ("map", { layer, _ in value(Wire.ids(of: layer.container).0) }),
-      ("scene", { layer, _ in value(Wire.ids(of: layer.container).1) }),
-      ("group", { layer, _ in value(layer.group?.rawValue) }), ("name", { layer, _ in value(layer.name.string) }),
-    ]) + ofAppearance.of { $0.appearance }
-    + StateMembers<Layer>([("loadStatus", { layer, world in value(Wire.loadStatus(world.loadStatus(of: layer))) })])
-
-  private static let ofGroupLayer =
-    ofAnyLayer
-    + StateMembers<LayerGrouping>([
-      ("layers", { grouping, _ in value(grouping.layers.map(\.rawValue)) }),
-      ("visibilityMode", { grouping, _ in value(Wire.visibilityMode(grouping.visibilityMode).rawValue) }),
-    ]).of { (layer: Layer) in layer.grouping } + ofNode()
-
-  private static let ofFeatureLayer =
-    ofAnyLayer + ofPortrayal.of { $0.portrayal }
-    + StateMembers<LayerFeatures>([
-      ("source", { features, _ in value(features.source.rawValue) }),
-      ("sourceLayer", { features, _ in value(features.schema.name.string) }),
-    ]).of { (layer: Layer) in layer.features }
-    + StateMembers<Layer>([("spatialReference", { layer, _ in value(layer.reference.definition) })])
-    + StateMembers<LayerFeatures>([
-      ("geometryType", { features, _ in value(features.schema.geometryType) })
-    ]).of { (layer: Layer) in layer.features }
-    + StateMembers<Layer>([
-      ("featureCount", { layer, _ in value(layer.featureCount) }),
-      ("extent", { layer, _ in value(layer.extent.map(Wire.envelope)) }),
-    ])
-    + StateMembers<LayerFeatures>([
-      ("fields", { features, _ in list(features.schema.fields.map(Wire.field)) }),
-      ("selectedCount", { features, _ in value(features.selectedCount) }),
-      ("definitionExpression", { features, _ in value(features.definitionExpression?.text) }),
-      ("time", { features, _ in value(features.time.map(Wire.time)) }),
-      ("isTimeFilterEnabled", { features, _ in value(features.isTimeFilterEnabled) }),
-    ]).of { (layer: Layer) in layer.features } + ofNode()
-
-  private static let ofAppearance = StateMembers<Appearance>([
-    ("isVisible", { appearance, _ in value(appearance.isVisible) }),
-    ("opacity", { appearance, _ in value(appearance.opacity) }),
-    ("minScale", { appearance, _ in value(appearance.minScale) }),
-    ("maxScale", { appearance, _ in value(appearance.maxScale) }),
-  ])
-
-  private static let ofPortrayal = StateMembers<Portrayal>([
-    ("renderer", { portrayal, _ in value(portrayal.renderer.map(Wire.renderer)) }),
-    ("labels", { portrayal, _ in list(portrayal.labels.map(Wire.label)) }),
-    ("labelsEnabled", { portrayal, _ in value(portrayal.labelsEnabled) }),
-    ("popup", { portrayal, _ in value(portrayal.popup.map(Wire.popup)) }),
-    ("isPopupEnabled", { portrayal, _ in value(portrayal.isPopupEnabled) }),
-  ])
-
   static let ofScene =
     StateMembers<Scene>([
       ("loadStatus", { scene, world in value(Wire.loadStatus(world.loadStatus(of: .scene(scene.id)))) })
@@ -175,20 +118,6 @@ extension StateTree {
           }
         }
       ),
-    ]) + ofNode()
-
-  static let ofOverlay =
-    StateMembers<Overlay>([
-      ("view", { overlay, _ in value(overlay.view.rawValue) }), ("name", { overlay, _ in value(overlay.name?.string) }),
-      ("spatialReference", { overlay, _ in value(overlay.reference.definition) }),
-    ]) + ofAppearance.of { $0.appearance } + ofPortrayal.of { $0.portrayal }
-    + StateMembers<Overlay>([
-      ("selectionColor", { overlay, _ in value(overlay.selectionColor?.text) }),
-      ("renderingMode", { overlay, _ in value(overlay.renderingMode.rawValue) }),
-      ("graphicCount", { overlay, _ in value(overlay.store.count) }),
-      ("selectedCount", { overlay, _ in value(overlay.selectedCount) }),
-      ("extent", { overlay, _ in value(overlay.store.extent.map(Wire.envelope)) }),
-      ("graphics", { overlay, _ in .graphics(overlay.store) }),
     ]) + ofNode()
 
   /// What a node of the environment has.

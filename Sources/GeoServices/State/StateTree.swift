@@ -1,6 +1,7 @@
 // The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
 
 import GeoModel
+import Geometry
 import JSON
 import Query
 
@@ -227,14 +228,20 @@ enum StateTree {
       let members = members(object)
       return body({ members.all.map(\.name) }, { members.make($0, of: object, in: world) })
     }
+    func open<Object: Entity>(_ object: Object?) -> R? {
+      guard let object else { return nil }
+      return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
+        Object.members.first { Text($0.name) == Text(name) }?.value(of: object, in: world).map(StateNode.init)
+      }
+    }
     let id = object.id
     switch object.collection {
     case .sources: return open(world.sources[ID(id)]) { _ in ofSource }
     case .maps: return open(world.maps[ID(id)]) { _ in ofMap }
-    case .layers: return open(world.layers[ID(id)], ofLayer)
+    case .layers: return open(world.layers[ID(id)])
     case .scenes: return open(world.scenes[ID(id)]) { _ in ofScene }
     case .views: return open(world.views[ID(id)]) { _ in ofView }
-    case .overlays: return open(world.overlays[ID(id)]) { _ in ofOverlay }
+    case .overlays: return open(world.overlays[ID(id)])
     case .locationSources: return open(world.locationSources[ID(id)]) { _ in ofLocationSource }
     case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
     case .viewModels:

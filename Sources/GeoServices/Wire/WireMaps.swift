@@ -62,26 +62,6 @@ extension Wire {
 
   // MARK: Layers
 
-  static func layer(_ layer: Layer, _ world: World) -> LayerProtocol.Layer {
-    let (map, scene) = ids(of: layer.container)
-    let features = layer.features
-    return .init(
-      layer: layer.id.rawValue, revision: layer.revision, kind: kind(layer.kind), map: map, scene: scene,
-      group: layer.group?.rawValue, source: features?.source.rawValue, sourceLayer: layer.schema?.name.string,
-      name: layer.name.string, isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity,
-      minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
-      loadStatus: loadStatus(world.loadStatus(of: layer)), layers: layer.grouping?.layers.map(\.rawValue),
-      visibilityMode: layer.grouping.map { visibilityMode($0.visibilityMode) },
-      spatialReference: features == nil ? nil : layer.reference.definition,
-      geometryType: layer.schema?.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
-      fields: layer.schema?.fields.map(field), selectedCount: features?.selectedCount,
-      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(time),
-      isTimeFilterEnabled: features?.isTimeFilterEnabled,
-      renderer: layer.portrayal.renderer.map(renderer), labels: layer.portrayal.labels.map(label),
-      labelsEnabled: layer.portrayal.labelsEnabled, popup: layer.portrayal.popup.map(popup),
-      isPopupEnabled: layer.portrayal.isPopupEnabled)
-  }
-
   /// The map or the scene that params name: exactly one.
   static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
     switch (map, scene) {
@@ -96,22 +76,6 @@ extension Wire {
     switch container {
     case .map(let id): (id.rawValue, nil)
     case .scene(let id): (nil, id.rawValue)
-    }
-  }
-
-  static func kind(_ kind: Layer.Kind) -> LayerProtocol.LayerKind {
-    switch kind {
-    case .feature: .feature
-    case .group: .group
-    case .table: .table
-    }
-  }
-
-  static func visibilityMode(_ mode: GroupVisibilityMode) -> LayerProtocol.GroupVisibilityMode {
-    switch mode {
-    case .independent: .independent
-    case .inherited: .inherited
-    case .exclusive: .exclusive
     }
   }
 

@@ -90,26 +90,6 @@ enum Wire {
     }
   }
 
-  static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
-    .init(
-      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name?.string,
-      spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
-      opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
-      labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled, selectionColor: overlay.selectionColor?.text,
-      renderingMode: renderingMode(overlay.renderingMode), graphicCount: overlay.store.count,
-      selectedCount: overlay.selectedCount,
-      extent: overlay.store.extent.map(envelope))
-  }
-
-  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-
   // MARK: Locations
 
   static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {

@@ -9,19 +9,6 @@ import Query
 extension Wire {
   // MARK: In
 
-  static func portrayal(
-    _ renderer: SymbologyProtocol.Renderer?, _ labels: [SymbologyProtocol.LabelDefinition]?, _ labelsEnabled: Bool?,
-    _ popup: SymbologyProtocol.PopupDefinition?, _ isPopupEnabled: Bool?
-  ) throws(SymbologyError) -> PortrayalUpdate {
-    var update = PortrayalUpdate(labelsEnabled: labelsEnabled, isPopupEnabled: isPopupEnabled)
-    if let renderer {
-      update.renderer = try within("renderer") { () throws(SymbologyError) in try self.renderer(renderer) }
-    }
-    if let labels { update.labels = try within("labels") { () throws(SymbologyError) in try self.labels(labels) } }
-    if let popup { update.popup = try within("popup") { () throws(SymbologyError) in try self.popup(popup) } }
-    return update
-  }
-
   static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
     var result: [LabelDefinition] = []
     for (place, each) in labels.enumerated() {

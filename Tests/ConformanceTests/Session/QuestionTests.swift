@@ -20,7 +20,7 @@ struct QuestionTests {
     var world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 0))
     _ = try world.createMap(id: MapID("m"), title: nil, reference: .webMercator)
     _ = try world.createView(id: ViewID("v"), over: .map(MapID("m")), screen: Screen(), viewpoint: nil)
-    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), name: nil, reference: .webMercator)
+    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), reference: .webMercator)
     var batch = FeatureBatch()
     for place in 0..<count {
       let number = Double((place &* 7919) % count)
@@ -81,7 +81,7 @@ struct QuestionTests {
   private static func told(_ work: (Worker) throws -> Void, stopAfter last: Int = .max) throws -> [Double] {
     let told = Mutex<[Double]>([])
     let worker = Mutex<Worker?>(nil)
-    let made = Worker(files: Files(root: "/", allowedDirectories: []), resultBytes: 1 << 26) { fraction in
+    let made = Worker(files: FilePaths(root: "/", allowedDirectories: []), resultBytes: 1 << 26) { fraction in
       let count = told.withLock { told in
         told.append(fraction)
         return told.count

@@ -40,7 +40,7 @@ final class MemoryServer {
   init(_ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits()) throws {
     loop = ManualLoop(offloading: offloading)
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: repository.path, version: "test",
+      transformer: proj, geodesy: proj, workingDirectory: repository.path,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
     connection = MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)

@@ -47,7 +47,7 @@ final class Conversation {
   /// The flags that a server in memory has a meaning for.
   private func makeConnection() -> MemoryConnection {
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: folder.path, version: "test",
+      transformer: proj, geodesy: proj, workingDirectory: folder.path,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       now: { Instant(nanoseconds: Int64(Date.now.timeIntervalSince1970 * 1e9)) })
     var arguments = head["args"]?.array?.compactMap { $0.string.map(bindings.resolved) }[...] ?? []

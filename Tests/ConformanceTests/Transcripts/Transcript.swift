@@ -11,17 +11,25 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
   enum Framing: String, Sendable { case lines, headers }
 
-  var testDescription: String {
-    let folder = file.deletingLastPathComponent().lastPathComponent
-    return "\(folder)/\(file.deletingPathExtension().lastPathComponent) in \(framing.rawValue)"
+  var testDescription: String { "\(Self.name(of: file)) in \(framing.rawValue)" }
+
+  /// `domain/case`.
+  private static func name(of file: URL) -> String {
+    "\(file.deletingLastPathComponent().lastPathComponent)/\(file.deletingPathExtension().lastPathComponent)"
   }
 
   static let folder = repository.appending(path: "Protocol/conformance")
 
   /// Every case that can be run in memory, in each framing that it is for.
+  ///
+  /// `GEOMODEL_CASES` restricts them to the cases that its glob matches (`overlay/*`), `GEOMODEL_QUICK` to one framing each.
   static let all: [Transcript] = {
+    let environment = ProcessInfo.processInfo.environment
+    let glob = environment["GEOMODEL_CASES"] ?? "*"
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-    let cases = (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "jsonl" }.sorted { $0.path < $1.path }
+    let cases = (files?.allObjects as? [URL] ?? [])
+      .filter { $0.pathExtension == "jsonl" && fnmatch(glob, name(of: $0), 0) == 0 }
+      .sorted { $0.path < $1.path }
     return cases.flatMap { file -> [Transcript] in
       guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
       let head = try? Value(String(text.prefix { $0 != "\n" }))
@@ -30,6 +38,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
       let only = head?["framing"]?.string
       if let framing = only.flatMap(Framing.init) { return [Transcript(file: file, framing: framing)] }
       let lines = Transcript(file: file, framing: .lines)
+      if environment["GEOMODEL_QUICK"] != nil { return [lines] }
       return text.contains("\"sendRaw\"") ? [lines] : [lines, Transcript(file: file, framing: .headers)]
     }
   }()

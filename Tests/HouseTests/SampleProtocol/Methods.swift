@@ -34,6 +34,8 @@ public struct StatePathInfo: Sendable {
 
 public enum WireProtocol {
   public static let version = "0.2"
+  /// Of the server and its clients.
+  public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
   public static let hash = "37828a55fc44449c"
   public static let domains = [

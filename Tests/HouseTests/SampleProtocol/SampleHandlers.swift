@@ -6,34 +6,34 @@ import JSON
 
 /// What answers the methods of `sample`.
 public protocol SampleHandlers {
-  associatedtype Host: MethodHost
+  associatedtype Types: HandlerTypes
 
   /// Makes a thing.
   static func make(
-    _ params: SampleProtocol.Make.Params, in world: inout Host.World
+    _ params: SampleProtocol.Make.Params, in world: inout Types.World
   ) throws -> SampleProtocol.Make.Result
 
   /// Finds one.
-  static func find(_ params: SampleProtocol.Find.Params, in world: Host.World) throws -> SampleProtocol.Find.Result
+  static func find(_ params: SampleProtocol.Find.Params, in world: Types.World) throws -> SampleProtocol.Find.Result
 
   /// Runs until it ends.
-  static func run(_ params: SampleProtocol.Run.Params, in world: inout Host.World) throws -> Host.Process
+  static func run(_ params: SampleProtocol.Run.Params, in world: inout Types.World) throws -> Types.Process
   static func runEnded(
-    _ params: SampleProtocol.Run.Params, _ end: Host.ProcessEnd, in world: Host.World
+    _ params: SampleProtocol.Run.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> SampleProtocol.Run.Result
 
   /// Works.
   static func work(
-    _ params: SampleProtocol.Work.Params, in world: inout Host.World
-  ) throws -> TaskPlan<Host, SampleProtocol.Work.Result>
+    _ params: SampleProtocol.Work.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, SampleProtocol.Work.Result>
 
   /// Gives back.
-  static func echo(_ params: SampleProtocol.Echo.Params, on host: Host) throws -> SampleProtocol.Echo.Result
+  static func echo(_ params: SampleProtocol.Echo.Params, on client: Types.Client) throws -> SampleProtocol.Echo.Result
 }
 
 extension SampleHandlers {
   /// Hands every method of `sample` to `host`.
-  public static func register(on host: Host) {
+  public static func register(on host: some MethodHost<Types>) {
     host.command("sample/make", make)
     host.query("sample/find", find)
     host.process("sample/run", start: run, end: runEnded)

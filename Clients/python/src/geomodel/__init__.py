@@ -9,7 +9,7 @@
 
 from ._client import Client, Launch, Server, launch
 from ._find import find_server
-from ._generated import types
+from ._generated import __version__, types
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
 from ._sync import (
@@ -31,8 +31,6 @@ from .errors import (
     ServerDiedError,
     ServerNotFoundError,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CallTimeoutError",

@@ -11,7 +11,7 @@ from . import _wire
 from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
-from ._generated import types
+from ._generated import __version__, types
 from ._generated.methods_async import Domains
 from ._limits import Limits
 from ._options import CallOptions
@@ -19,8 +19,7 @@ from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
 from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedError
 
-PROTOCOL_VERSIONS = ("0.2",)
-CLIENT_VERSION = "0.1.0"
+PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
 
 
 class Client(Domains):
@@ -252,7 +251,7 @@ def launch(
         flags += [os.fspath(word) for word in args]
         params = _present(
             processId=os.getpid(),
-            clientInfo={"name": client_name, "version": CLIENT_VERSION},
+            clientInfo={"name": client_name, "version": __version__},
             protocolVersions=list(PROTOCOL_VERSIONS),
             rootPath=None if root_path is None else os.path.abspath(root_path),
         )

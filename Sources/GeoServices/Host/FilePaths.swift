@@ -5,7 +5,7 @@ import GeoProtocol
 import Geometry
 import JSONRPC
 
-struct Files: Sendable {
+struct FilePaths: Sendable {
   /// Where relative paths start.
   private(set) var root: String
   let policy: FilePolicy
@@ -19,7 +19,7 @@ struct Files: Sendable {
   mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
 
   /// The same rules, with relative paths starting elsewhere.
-  func rooted(at folder: String) -> Files {
+  func rooted(at folder: String) -> FilePaths {
     var result = self
     result.root = folder
     return result

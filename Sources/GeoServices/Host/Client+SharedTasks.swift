@@ -4,16 +4,18 @@ import GeoModel
 import GeoProtocol
 import JSON
 
-extension Host {
-  public typealias Prerequisite = RunningTask
-
-  /// Begins the one load of a layer, for nobody yet.
-  func beginLoad<R: JSONEncodable & Sendable>(of layer: LayerID, _ plan: TaskPlan<Host, R>) -> RunningTask {
-    let task = make(
-      plan, handle: "layer/load \(layer)", method: "layer/load", scope: ObjectReference(.layers, layer.rawValue),
-      key: LayerService.loadKey, question: nil)
-    task.begin?()
-    return task
+extension Client {
+  /// The tasks that end a prerequisite: a load begins unless it is under way.
+  func begin(_ prerequisite: Prerequisite) -> [RunningTask] {
+    switch prerequisite {
+    case .saves: return tasks.saves
+    case .load(let layer, let plan):
+      if let task = tasks.find(.load(layer)) { return [task] }
+      let method = "\(LayerProtocol.Load.name)"
+      let task = make(plan, handle: "\(method) \(layer)", method: method, nil)
+      task.begin?()
+      return [task]
+    }
   }
 
   /// Lets a task begin its work once all of what it awaits has ended.
@@ -48,15 +50,8 @@ extension Host {
   /// How far a task is that waits for others: each counts the same.
   func reportProgress(of task: RunningTask) {
     // What it waits for before it opens a document is no part of that.
-    guard task.awaitedCount > 0, task.key != DocumentService.openKey else { return }
+    guard task.awaitedCount > 0, task.kind != .openDocument else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }
     task.worker.report(done / Double(task.awaitedCount))
-  }
-}
-
-extension Tasks {
-  /// The load of a layer under way.
-  func load(of layer: LayerID) -> RunningTask? {
-    with(scope: ObjectReference(.layers, layer.rawValue), key: LayerService.loadKey)
   }
 }

@@ -5,16 +5,16 @@ import GeoProtocol
 import JSON
 import JSONRPC
 
-extension Host {
-  public func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
+extension Client {
+  func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, World) throws -> R
   ) {
     router.on("\(name)") { [self] call in
-      try wired(call) { .result(try body(try P(from: call.params), world)) }
+      try wired(call) { .result(try body(try P(from: call.params), host.world)) }
     }
   }
 
-  public func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> R
   ) {
     commands["\(name)"] = { params, world, writer in
@@ -35,7 +35,7 @@ extension Host {
     }
   }
 
-  public func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
+  func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, start: @escaping (P, inout World) throws -> ProcessID,
     end: @escaping (P, ProcessEnd, World) throws -> R
   ) {
@@ -47,18 +47,18 @@ extension Host {
         pending.onCancel = { [unowned self] in cancel(process) }
         waits[process] = Wait(pending: pending) { [unowned self] outcome in
           guard outcome != .cancelled else { return pending.fail(.cancelled) }
-          do { pending.reply(try end(params, outcome, world)) } catch {
+          do { pending.reply(try end(params, outcome, host.world)) } catch {
             pending.fail(RPCError(error, in: nil, at: "/params") ?? .internalError("\(error)"))
           }
         }
-        publish()
+        host.publish()
         return .later
       }
     }
   }
 
-  public func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, Host) throws -> R
+  func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, _ body: @escaping (P, any HandlerClient) throws -> R
   ) {
     router.on("\(name)") { [self] call in
       try wired(call) {
@@ -96,22 +96,22 @@ extension Host {
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
     let meta = try RequestMeta(call.params)
-    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, world) }
-    world.realTime = configuration.now()
+    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+    host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []
     while true {
-      world.begin(origin: .client(meta.origin))
-      if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
-      for link in closed { try? world.unlink(link) }
+      host.world.begin(origin: .client(meta.origin))
+      if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
+      for link in closed { try? host.world.unlink(link) }
       do {
-        let result = try body(&world)
-        try Propagation.propagate(&world)
-        commit(step ?? meta.step ?? call.method)
+        let result = try body(&host.world)
+        try Propagation.propagate(&host.world)
+        host.commit(step ?? meta.step ?? call.method)
         return result
       } catch {
         // No link keeps a step from being taken back: one that cannot follow is closed first.
-        let links = world.hasTakenBack ? Propagation.links(at: error, in: world) : []
-        world.rollBack()
+        let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
+        host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
         closed.formUnion(links)
       }
@@ -123,21 +123,23 @@ extension Host {
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
     let result = try change(call, name, step: step, body)
-    publish()
+    host.publish()
     return result
   }
 
   /// The same for a method of the session's shape.
-  func perform<R>(_ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R) throws -> R {
+  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
     guard let running else { throw RPCError.internalError("no request is running") }
     return try perform(running, name, step: step, body)
   }
 
+  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
+
   private func cancel(_ process: ProcessID) {
-    world.begin(origin: .client(nil))
-    if world.cancel(process) {
-      propagateOrUnlink()
-      publish()
+    host.world.begin(origin: .client(nil))
+    if host.world.cancel(process) {
+      host.propagateOrUnlink()
+      host.publish()
     }
   }
 }

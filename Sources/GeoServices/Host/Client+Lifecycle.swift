@@ -1,0 +1,43 @@
+// The beginning and the end of a client's session.
+
+import GeoProtocol
+import JSON
+import JSONRPC
+
+extension Client {
+  var lifecycle: Lifecycle {
+    var lifecycle = Lifecycle { [self] call in try initialize(call) }
+    lifecycle.shutdown = { [self] in
+      subscribers.removeAll()
+      flush()
+      host.endLiveSources()
+    }
+    lifecycle.endOfInput = { [self] in host.endLiveSources() }
+    return lifecycle
+  }
+
+  private func initialize(_ call: Call) throws -> any JSONEncodable {
+    // Other protocols' clients say hello with members of their own; only ours are read, and those liberally.
+    let params = call.params
+    if params["protocolVersions"].isPresent {
+      let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }
+      guard versions.isEmpty || versions.contains(WireProtocol.version) else {
+        throw RPCError(
+          .versionMismatch, "This server speaks version \(WireProtocol.version).", path: "/params/protocolVersions",
+          expected: "a list with \(WireProtocol.version)"
+        ).with("supported", json: RPCError.json([WireProtocol.version]))
+      }
+    }
+    for root in [params["rootUri"], params["rootPath"]] where root.isPresent {
+      try files.setRoot(try root.string())
+      break
+    }
+    let limits = host.configuration.limits
+    return SessionProtocol.Initialize.Result(
+      protocolVersion: WireProtocol.version,
+      serverInfo: .init(name: "geomodel-server", version: WireProtocol.productVersion),
+      capabilities: .init(
+        domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,
+        maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes))
+  }
+}

@@ -1,0 +1,48 @@
+// What handlers work with: the types that generated code leaves open, and what a handler of the session's shape sees of its client.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+/// The types that all handlers use.
+enum Server: HandlerTypes {
+  typealias World = GeoModel.World
+  typealias Client = any HandlerClient
+  typealias Process = ProcessID
+  typealias ProcessEnd = GeoModel.ProcessEnd
+  typealias TaskContext = Worker
+  typealias TaskKind = GeoServices.TaskKind
+  typealias Prerequisite = GeoServices.Prerequisite
+}
+
+typealias Plan<R: Sendable> = TaskPlan<Server, R>
+
+/// A command within a transaction: writes its result.
+typealias Command = (_ params: JSONValue, inout World, inout JSONWriter) throws -> Void
+
+/// The client whose request is handled.
+protocol HandlerClient: AnyObject {
+  var world: World { get }
+  var subscribers: Subscribers { get set }
+  var tasks: Tasks { get }
+  /// The commands of transactions, by name.
+  var commands: [String: Command] { get }
+  var session: Session? { get }
+  var realTime: Instant { get }
+  /// Resident memory in bytes, where the system tells.
+  var residentBytes: Int? { get }
+
+  /// Runs a command as one revision and one step, and publishes it.
+  ///
+  /// - Parameters:
+  ///   - name: the method's.
+  ///   - step: what the step is called unless `meta.step` says otherwise; the method's name when nil.
+  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R
+  /// Lets time pass: runs `body` as a revision that is no step, and publishes it.
+  func advance(_ body: (inout World) -> Void)
+  /// Ends a task before its work does.
+  func end(_ task: RunningTask, with error: RPCError)
+  /// Sends what subscriptions have recorded.
+  func flush(resumes: Bool)
+}
