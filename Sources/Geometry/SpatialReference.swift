@@ -101,21 +101,21 @@ extension CoordinateTransformer {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called at least every few thousand positions; what it throws ends it.
+  /// - Parameter check: called at least every few thousand positions; what it throws ends it.
   public func transform(
-    _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, looking look: () throws -> Void
+    _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, checking check: () throws -> Void
   ) throws -> Geometry {
-    var sinceLook = Int.max / 2
+    var sinceCheck = Int.max / 2
     return try geometry.mapPositions { (positions) throws -> Positions in
       var moved = positions
       let (count, stride, hasZ) = (positions.count, positions.stride, positions.hasZ)
       try moved.withMutableValues { buffer in
         for start in Swift.stride(from: 0, to: count, by: 4096) {
           let end = min(start + 4096, count)
-          sinceLook += end - start
-          if sinceLook >= 4096 {
-            sinceLook = 0
-            try look()
+          sinceCheck += end - start
+          if sinceCheck >= 4096 {
+            sinceCheck = 0
+            try check()
           }
           let piece = UnsafeMutableBufferPointer(rebasing: buffer[start * stride..<end * stride])
           do throws(TransformError) {

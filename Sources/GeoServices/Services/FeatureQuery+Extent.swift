@@ -17,7 +17,7 @@ extension FeatureQuery {
     if !isMoved {
       var box = Envelope.none
       for (place, row) in rows.enumerated() {
-        if place.isMultiple(of: 1 << 12) { try parts[1].look(place, of: rows.count) }
+        if place.isMultiple(of: 1 << 12) { try parts[1].check(place, of: rows.count) }
         if let own = store[row]?.envelope { box.include(own) }
       }
       return (rows.count, box.isNone ? nil : box)
@@ -25,7 +25,7 @@ extension FeatureQuery {
     var extent = try ProjectedExtent(from: reference, to: target, transformer)
     // A call for each feature would cost more than what it does.
     for start in stride(from: 0, to: rows.count, by: 1024) {
-      try parts[1].look(start, of: rows.count)
+      try parts[1].check(start, of: rows.count)
       try include(rows[start..<min(start + 1024, rows.count)], in: &extent)
     }
     return (rows.count, extent.box)

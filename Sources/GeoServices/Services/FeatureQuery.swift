@@ -33,7 +33,7 @@ struct FeatureQuery: Sendable {
   private let ids: [Int]?
   private let condition: CompiledExpression?
   /// What a look at a feature costs, by the conditions that it is held against.
-  private let look: Int
+  private let costOfTest: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
@@ -66,7 +66,7 @@ struct FeatureQuery: Sendable {
     (ids, isSelected) = (question.ids, question.isSelected)
     // A time is a text to be read.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
-    look = 1 + ((asked?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
+    costOfTest = 1 + ((asked?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
   }
 
   // MARK: Effort
@@ -108,7 +108,7 @@ struct FeatureQuery: Sendable {
     } else {
       candidates = store.count
     }
-    let looks = candidates * look
+    let looks = candidates * costOfTest
     return area.map { $0.reference == reference } ?? true ? looks : looks + candidates * Self.transforming
   }
 
@@ -130,14 +130,14 @@ struct FeatureQuery: Sendable {
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
     let parts = part.divided(
-      by: 1, tested == nil ? 0 : isMoved ? Self.transforming : 1, wantsAll ? 0 : look, 1)
+      by: 1, tested == nil ? 0 : isMoved ? Self.transforming : 1, wantsAll ? 0 : costOfTest, 1)
     var rows: [UInt32]
     if let ids {
-      rows = try store.rows(of: ids, looking: parts[0].look)
+      rows = try store.rows(of: ids, checking: parts[0].check)
     } else if let own = area?.own {
-      rows = try store.rows(in: own, looking: parts[0].look)
+      rows = try store.rows(in: own, checking: parts[0].check)
     } else {
-      rows = try store.rowsAscending(looking: parts[0].look)
+      rows = try store.rowsAscending(checking: parts[0].check)
     }
     if let tested {
       if isMoved { try checkWeight(of: rows, moved: true, part) }
@@ -149,7 +149,7 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    return try store.sortedForDrawing(try wanted(rows, parts[2]), looking: parts[3].look)
+    return try store.sortedForDrawing(try wanted(rows, parts[2]), checking: parts[3].check)
   }
 
   /// What `body` keeps of rows, handed to it a block at a time where a worker does it.
@@ -159,7 +159,7 @@ struct FeatureQuery: Sendable {
     guard part.worker != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
     for start in stride(from: 0, to: rows.count, by: size) {
-      try part.look(start, of: rows.count)
+      try part.check(start, of: rows.count)
       kept += try body(Array(rows[start..<min(start + size, rows.count)]))
     }
     return kept
@@ -184,7 +184,7 @@ struct FeatureQuery: Sendable {
     let all = try rows(parts[0])
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
     let rows =
-      terms.isEmpty ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, looking: parts[1].look)
+      terms.isEmpty ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, checking: parts[1].check)
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
   }
 
@@ -195,7 +195,7 @@ struct FeatureQuery: Sendable {
   /// Those that count, by what the layer shows and what is asked for.
   private func wanted(_ rows: [UInt32], _ part: WorkShare) throws -> [UInt32] {
     if wantsAll { return rows }
-    return try inBlocks(of: max(64, (1 << 15) / look), rows, part, wanted)
+    return try inBlocks(of: max(64, (1 << 15) / costOfTest), rows, part, wanted)
   }
 
   private func wanted(_ rows: [UInt32]) -> [UInt32] {

@@ -61,7 +61,7 @@ enum FeatureService: FeatureHandlers {
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
       return .init(
         revision: revision, exceededLimit: rows.exceeded,
-        ids: try features.store.ids(of: Array(rows.page), looking: parts[1].look))
+        ids: try features.store.ids(of: Array(rows.page), checking: parts[1].check))
     }
   }
 
@@ -125,10 +125,10 @@ enum FeatureService: FeatureHandlers {
     var writer = JSONWriter(capacity: 1 << 16)
     writer.beginArray()
     for (place, row) in page.enumerated() {
-      try part.look(place, of: page.count)
+      try part.check(place, of: page.count)
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
-        feature, schema, selection, moved: moved?[place], to: &writer, looking: worker.checkCancelled)
+        feature, schema, selection, moved: moved?[place], to: &writer, checking: worker.checkCancelled)
       // What will be refused is not made first.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
@@ -146,7 +146,7 @@ enum FeatureService: FeatureHandlers {
       guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
       do {
         return try transformer.transform(geometry, from: features.reference, to: target) {
-          try part.look(place, of: rows.count)
+          try part.check(place, of: rows.count)
         }
       } catch let error as TransformError {
         throw RPCError(error).with("feature", feature.id)

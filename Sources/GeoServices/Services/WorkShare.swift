@@ -29,12 +29,12 @@ struct WorkShare: Sendable {
   /// Ends the work when nobody wants it any more, else says how far it is. To be called at least every 10 ms.
   ///
   /// - Parameter fraction: what is done of this part, in 0...1.
-  func look(_ fraction: Double) throws {
+  func check(_ fraction: Double) throws {
     guard let worker else { return }
     try worker.checkCancelled()
     worker.report(start + (end - start) * fraction)
   }
 
   /// The same where `done` of `count` are.
-  func look(_ done: Int, of count: Int) throws { try look(Double(done) / Double(max(count, 1))) }
+  func check(_ done: Int, of count: Int) throws { try check(Double(done) / Double(max(count, 1))) }
 }

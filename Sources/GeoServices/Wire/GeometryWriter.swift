@@ -11,11 +11,11 @@ enum GeometryWriter {
 
   /// - Parameters:
   ///   - measures: whether M is written, by well-known text for the whole; else it is left out.
-  ///   - look: as with GeoJSON; well-known text is made at one go.
+  ///   - check: as with GeoJSON; well-known text is made at one go.
   static func write(
-    _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, looking look: () throws -> Void
+    _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, checking check: () throws -> Void
   ) rethrows {
-    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, looking: look) }
+    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, checking: check) }
     writer.beginObject()
     writer.key("type")
     writer.value("WKT")
@@ -26,9 +26,9 @@ enum GeometryWriter {
 
   /// Writes a geometry without its M.
   ///
-  /// - Parameter look: called every few thousand positions, and for each ring and line; what it throws ends it, with what was written being of no use.
+  /// - Parameter check: called every few thousand positions, and for each ring and line; what it throws ends it, with what was written being of no use.
   private static func writeGeoJSON(
-    _ geometry: Geometry, to writer: inout JSONWriter, looking look: () throws -> Void
+    _ geometry: Geometry, to writer: inout JSONWriter, checking check: () throws -> Void
   ) rethrows {
     writer.beginObject()
     writer.key("type")
@@ -40,30 +40,30 @@ enum GeometryWriter {
     case .lineString(let line):
       writer.value("LineString")
       writer.key("coordinates")
-      try positions(line, &writer, look)
+      try positions(line, &writer, check)
     case .polygon(let rings):
       writer.value("Polygon")
       writer.key("coordinates")
-      try runs(rings, &writer, look)
+      try runs(rings, &writer, check)
     case .multiPoint(let points):
       writer.value("MultiPoint")
       writer.key("coordinates")
-      try positions(points, &writer, look)
+      try positions(points, &writer, check)
     case .multiLineString(let lines):
       writer.value("MultiLineString")
       writer.key("coordinates")
-      try runs(lines, &writer, look)
+      try runs(lines, &writer, check)
     case .multiPolygon(let polygons):
       writer.value("MultiPolygon")
       writer.key("coordinates")
       writer.beginArray()
-      for rings in polygons { try runs(rings, &writer, look) }
+      for rings in polygons { try runs(rings, &writer, check) }
       writer.endArray()
     case .collection(let parts):
       writer.value("GeometryCollection")
       writer.key("geometries")
       writer.beginArray()
-      for part in parts { try writeGeoJSON(part, to: &writer, looking: look) }
+      for part in parts { try writeGeoJSON(part, to: &writer, checking: check) }
       writer.endArray()
     }
     writer.endObject()
@@ -93,25 +93,25 @@ enum GeometryWriter {
   }
 
   private static func runs(
-    _ parts: [Positions], _ writer: inout JSONWriter, _ look: () throws -> Void
+    _ parts: [Positions], _ writer: inout JSONWriter, _ check: () throws -> Void
   ) rethrows {
     writer.beginArray()
     for part in parts {
-      try look()
-      try positions(part, &writer, look)
+      try check()
+      try positions(part, &writer, check)
     }
     writer.endArray()
   }
 
   private static func positions(
-    _ positions: Positions, _ writer: inout JSONWriter, _ look: () throws -> Void
+    _ positions: Positions, _ writer: inout JSONWriter, _ check: () throws -> Void
   ) rethrows {
     writer.beginArray()
     let stride = positions.stride
     let pause = 4096 * stride
     try positions.values.withUnsafeBufferPointer { values in
       for base in Swift.stride(from: 0, to: values.count, by: stride) {
-        if base > 0, base.isMultiple(of: pause) { try look() }
+        if base > 0, base.isMultiple(of: pause) { try check() }
         writer.beginArray()
         writer.value(values[base])
         writer.value(values[base + 1])

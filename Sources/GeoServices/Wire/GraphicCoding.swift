@@ -22,10 +22,10 @@ enum FeatureWriter {
   ///
   /// - Parameters:
   ///   - moved: the geometry in another reference; nil for the feature's own.
-  ///   - look: called every few thousand positions; what it throws ends it.
+  ///   - check: called every few thousand positions; what it throws ends it.
   static func writeFeature(
     _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil,
-    to writer: inout JSONWriter, looking look: () throws -> Void
+    to writer: inout JSONWriter, checking check: () throws -> Void
   ) rethrows {
     writer.beginObject()
     writer.key("type")
@@ -34,7 +34,7 @@ enum FeatureWriter {
     writer.value(row.id)
     writer.key("geometry")
     if selection.geometry {
-      try writeGeometry(row, moved, measures: selection.measures, to: &writer, look)
+      try writeGeometry(row, moved, measures: selection.measures, to: &writer, check)
     } else {
       writer.null()
     }
@@ -77,12 +77,12 @@ enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ moved: Geometry?, measures: Bool, to writer: inout JSONWriter, _ look: () throws -> Void
+    _ row: FeatureRow, _ moved: Geometry?, measures: Bool, to writer: inout JSONWriter, _ check: () throws -> Void
   ) rethrows {
     if moved == nil, let point = row.point {
       GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
     } else if let geometry = moved ?? row.geometry {
-      try GeometryWriter.write(geometry, measures: measures, to: &writer, looking: look)
+      try GeometryWriter.write(geometry, measures: measures, to: &writer, checking: check)
     } else {
       writer.null()
     }

@@ -193,8 +193,8 @@ struct FoundRows: ~Copyable {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  mutating func sorted(looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  mutating func sorted(checking check: CancellationCheck) rethrows -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
     var low = UInt32.max
@@ -213,7 +213,7 @@ struct FoundRows: ~Copyable {
       starts.initialize(repeating: 0)
       for row in all { starts[Int((row &- low) &>> shift) &+ 1] &+= 1 }
       for bucket in 1..<starts.count { starts[bucket] &+= starts[bucket &- 1] }
-      try look(0.1)
+      try check(0.1)
       return try [UInt32](unsafeUninitializedCapacity: count) { result, filled in
         for row in all {
           let bucket = Int((row &- low) &>> shift)
@@ -221,14 +221,15 @@ struct FoundRows: ~Copyable {
           starts[bucket] &+= 1
         }
         filled = count
-        try Self.order(&result, ends: starts) { try look(0.3 + 0.7 * $0) }
+        try Self.order(&result, ends: starts) { try check(0.3 + 0.7 * $0) }
       }
     }
   }
 
   /// Puts each bucket in order, `ends` being where each ends.
   private static func order(
-    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>, looking look: Look
+    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>,
+    checking check: CancellationCheck
   ) rethrows {
     var start = 0
     var looked = 0
@@ -237,7 +238,7 @@ struct FoundRows: ~Copyable {
       defer { start = end }
       if end &- looked > 1 << 15 {
         looked = end
-        try look(Double(start) / Double(rows.count))
+        try check(Double(start) / Double(rows.count))
       }
       if end &- start > 16 {
         rows[start..<end].sort()

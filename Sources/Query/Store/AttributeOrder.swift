@@ -39,21 +39,21 @@ struct AttributeOrder {
   // MARK: Sorting
 
   /// All of the rows in order.
-  func sorted(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  func sorted(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     var items = rows.map { IndexItem(key: 0, row: $0, source: 0) }
     var runs = [Run(start: 0, end: items.count, level: Level())]
     var rest = items.count
-    var sinceLook = 0
+    var sinceCheck = 0
     while let run = runs.popLast() {
       // The first is most of the work. What comes later is done by as much as is settled.
       let isFirst = run.level.term == 0 && run.level.depth == 0
       let done = isFirst ? 0 : 0.8 + 0.2 * (1 - Double(rest) / Double(items.count))
-      sinceLook += run.end - run.start
-      if sinceLook >= IndexItem.block {
-        sinceLook = 0
-        try look(done)
+      sinceCheck += run.end - run.start
+      if sinceCheck >= IndexItem.block {
+        sinceCheck = 0
+        try check(done)
       }
-      let ties = try sort(&items, run) { try look(isFirst ? 0.8 * $0 : done) }
+      let ties = try sort(&items, run) { try check(isFirst ? 0.8 * $0 : done) }
       rest -= run.end - run.start
       for tie in ties { rest += tie.end - tie.start }
       runs += ties
@@ -64,15 +64,15 @@ struct AttributeOrder {
   /// Sorts a run by the keys of its level.
   ///
   /// - Returns: The runs inside it whose items have equal keys, and need the next level.
-  private func sort(_ items: inout [IndexItem], _ run: Run, looking look: Look) rethrows -> [Run] {
+  private func sort(_ items: inout [IndexItem], _ run: Run, checking check: CancellationCheck) rethrows -> [Run] {
     try items.withUnsafeMutableBufferPointer { all in
       let part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
       for start in stride(from: 0, to: part.count, by: IndexItem.block) {
         fill(UnsafeMutableBufferPointer(rebasing: part[start..<min(start + IndexItem.block, part.count)]), run.level)
-        if part.count > IndexItem.block { try look(0.5 * Double(start) / Double(part.count)) }
+        if part.count > IndexItem.block { try check(0.5 * Double(start) / Double(part.count)) }
       }
       var sorted = part
-      try IndexItem.sort(&sorted) { try look(0.5 + 0.5 * $0) }
+      try IndexItem.sort(&sorted) { try check(0.5 + 0.5 * $0) }
       return ties(in: UnsafeBufferPointer(part), run)
     }
   }
@@ -97,27 +97,27 @@ struct AttributeOrder {
   /// The first `count` of the rows in order.
   ///
   /// Twice as many are gathered before those too many are dropped; most of the rest then fails one comparison.
-  func first(_ count: Int, of rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  func first(_ count: Int, of rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     let limit = max(2 * count, 4096)
-    guard limit < rows.count else { return Array(try sorted(rows, looking: look).prefix(count)) }
+    guard limit < rows.count else { return Array(try sorted(rows, checking: check).prefix(count)) }
     var kept: [UInt32] = []
     kept.reserveCapacity(limit)
     var last: IndexItem?
     var block: [IndexItem] = []
     for start in stride(from: 0, to: rows.count, by: 1 << 13) {
       let done = Double(start) / Double(rows.count)
-      try look(done)
+      try check(done)
       block = rows[start..<min(start + 1 << 13, rows.count)].map { IndexItem(key: 0, row: $0, source: 0) }
       block.withUnsafeMutableBufferPointer { fill($0, Level()) }
       for item in block {
         if let last, !isBefore(item, last) { continue }
         kept.append(item.row)
         guard kept.count == limit else { continue }
-        kept = Array(try sorted(kept) { _ in try look(done) }.prefix(count))
+        kept = Array(try sorted(kept) { _ in try check(done) }.prefix(count))
         last = kept.last.map { self.item(of: $0, Level()) }
       }
     }
-    return Array(try sorted(kept) { _ in try look(1) }.prefix(count))
+    return Array(try sorted(kept) { _ in try check(1) }.prefix(count))
   }
 
   /// Whether a row comes before another, both with their numbers of the first level.

@@ -22,16 +22,16 @@ extension FeatureStore {
   /// - Parameters:
   ///   - rows: of features that are there.
   ///   - count: how many are wanted.
-  ///   - look: called at least with every few ten thousand rows.
+  ///   - check: called at least with every few ten thousand rows.
   /// - Complexity: O(n) where values differ in their first 7 bytes and few are wanted or they are numbers; at worst all bytes of
   ///   the texts are read, and O(n log n).
   public func ordered(
-    _ rows: [UInt32], by terms: [SortTerm], first count: Int, looking look: Look
+    _ rows: [UInt32], by terms: [SortTerm], first count: Int, checking check: CancellationCheck
   ) rethrows -> [UInt32] {
     guard !terms.isEmpty, count > 0 else { return [] }
     let order = AttributeOrder(self, terms)
     return count < rows.count / 4
-      ? try order.first(count, of: rows, looking: look)
-      : Array(try order.sorted(rows, looking: look).prefix(count))
+      ? try order.first(count, of: rows, checking: check)
+      : Array(try order.sorted(rows, checking: check).prefix(count))
   }
 }

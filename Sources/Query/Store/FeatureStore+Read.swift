@@ -53,26 +53,26 @@ extension FeatureStore {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rowsInDrawingOrder(looking look: Look) rethrows -> [UInt32] {
-    let rows = try rowsAscending { try look(0.2 * $0) }
-    return try sortedForDrawing(rows) { try look(0.2 + 0.8 * $0) }
+  /// - Parameter check: called every few ten thousand rows.
+  public func rowsInDrawingOrder(checking check: CancellationCheck) rethrows -> [UInt32] {
+    let rows = try rowsAscending { try check(0.2 * $0) }
+    return try sortedForDrawing(rows) { try check(0.2 + 0.8 * $0) }
   }
 
   /// Rows, ascending, in the order they are drawn in.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func sortedForDrawing(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func sortedForDrawing(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     guard raised > 0 else { return rows }
     // By the zIndex, its sign turned so that it sorts, then by the row.
     var items: [IndexItem] = []
     items.reserveCapacity(rows.count)
     for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try look(0.4 * Double(place) / Double(rows.count)) }
+      if place & 0x7fff == 0x7fff { try check(0.4 * Double(place) / Double(rows.count)) }
       let zIndex = UInt32(bitPattern: self[row]?.zIndex ?? 0) ^ 0x8000_0000
       items.append(IndexItem(key: UInt64(zIndex), row: row, source: 0))
     }
-    try IndexItem.sort(&items) { try look(0.4 + 0.6 * $0) }
+    try IndexItem.sort(&items) { try check(0.4 + 0.6 * $0) }
     return items.map(\.row)
   }
 
@@ -80,12 +80,12 @@ extension FeatureStore {
 
   /// All rows in the order of insertion.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rowsAscending(looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func rowsAscending(checking check: CancellationCheck) rethrows -> [UInt32] {
     var rows: [UInt32] = []
     rows.reserveCapacity(count)
     for (place, slot) in slots.enumerated() {
-      if place & 31 == 31 { try look(Double(place) / Double(slots.count)) }
+      if place & 31 == 31 { try check(Double(place) / Double(slots.count)) }
       for place in 0..<slot.chunk.count where slot.chunk.isLive(place) { rows.append(slot.base + UInt32(place)) }
     }
     return rows
@@ -98,11 +98,11 @@ extension FeatureStore {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rows(of ids: [Int], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func rows(of ids: [Int], checking check: CancellationCheck) rethrows -> [UInt32] {
     var found = FoundRows()
     for start in stride(from: 0, to: ids.count, by: 1 << 14) {
-      try look(0.7 * Double(start) / Double(ids.count))
+      try check(0.7 * Double(start) / Double(ids.count))
       let end = min(start + 1 << 14, ids.count)
       found.reserve(end - start)
       for id in ids[start..<end] {
@@ -111,7 +111,7 @@ extension FeatureStore {
         found.count += 1
       }
     }
-    return Self.distinct(try found.sorted { try look(0.7 + 0.3 * $0) })
+    return Self.distinct(try found.sorted { try check(0.7 + 0.3 * $0) })
   }
 
   /// The columns that have values, in the order in which a store would have them that is given the features anew, one by one: what
@@ -139,25 +139,25 @@ extension FeatureStore {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows, between boxes, and between searching and sorting.
-  public func rows(in boxes: [Envelope], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
+  public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
     var found = FoundRows()
     for (place, box) in boxes.enumerated() {
       index.search(box, into: &found)
-      try look(0.2 * Double(place + 1) / Double(boxes.count))
+      try check(0.2 * Double(place + 1) / Double(boxes.count))
     }
-    let rows = try found.sorted { try look(0.2 + 0.8 * $0) }
+    let rows = try found.sorted { try check(0.2 + 0.8 * $0) }
     return boxes.count > 1 ? Self.distinct(rows) : rows
   }
 
   /// The ids of features, of the rows of features that are there.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func ids(of rows: [UInt32], looking look: Look) rethrows -> [Int] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func ids(of rows: [UInt32], checking check: CancellationCheck) rethrows -> [Int] {
     var ids: [Int] = []
     ids.reserveCapacity(rows.count)
     for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try look(Double(place) / Double(rows.count)) }
+      if place & 0x7fff == 0x7fff { try check(Double(place) / Double(rows.count)) }
       if let id = self[row]?.id { ids.append(id) }
     }
     return ids

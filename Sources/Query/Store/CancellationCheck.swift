@@ -2,7 +2,7 @@
 
 /// A callback that long work calls every few milliseconds with the fraction done, in 0...1 and never decreasing. It throws to cancel
 /// the work.
-public typealias Look = (Double) throws -> Void
+public typealias CancellationCheck = (Double) throws -> Void
 
 extension IndexItem {
   /// Items handled between two cancellation checks: about half a millisecond of work.
@@ -10,8 +10,10 @@ extension IndexItem {
 
   /// Sorts by kind (`source`), key and row.
   ///
-  /// - Parameter look: called every few milliseconds.
-  static func sort(_ items: inout some MutableCollection<IndexItem> & RandomAccessCollection, looking look: Look)
+  /// - Parameter check: called every few milliseconds.
+  static func sort(
+    _ items: inout some MutableCollection<IndexItem> & RandomAccessCollection, checking check: CancellationCheck
+  )
     rethrows
   {
     // Sorting n items takes about n log2 n comparisons.
@@ -19,7 +21,7 @@ extension IndexItem {
     var comparisons = 0
     try items.sort { left, right in
       comparisons &+= 1
-      if comparisons & (8 * block - 1) == 0 { try look(min(Double(comparisons) / expected, 1)) }
+      if comparisons & (8 * block - 1) == 0 { try check(min(Double(comparisons) / expected, 1)) }
       return left.source != right.source ? left.source < right.source : left.isBefore(right.key, right.row)
     }
   }
