@@ -7,7 +7,7 @@ struct ModelMembers {
     var lines = Lines()
     lines.add(SwiftTypes.header)
     lines.add("/// A member of an object in the state tree, by its name there.")
-    lines.block("public enum Property: String, Hashable, Sendable {") { lines in
+    lines.block("public enum Property: String, CaseIterable, Hashable, Sendable {") { lines in
       lines.add("case")
       for row in packed(names.map(Names.swiftCase), width: 104) { lines.add("  " + row) }
     }

@@ -1,4 +1,4 @@
-// What a command can set is in documents too, or is listed here with the reason why not.
+// What the commands of objects without a table of members set is in documents too, or is listed here with the reason why not.
 
 import Foundation
 import JSON
@@ -7,9 +7,7 @@ import Testing
 struct SavedMembersTests {
   /// The type in documents, and the methods that make such an object and set its properties.
   private static let commands: [(type: String, methods: [String])] = [
-    ("SavedSource", ["source/open", "source/openInline"]), ("SavedMap", ["map/create", "map/update"]),
-    ("SavedScene", ["scene/create", "scene/update"]),
-    ("SavedView", ["view/create", "view/resize"]),
+    ("SavedSource", ["source/open", "source/openInline"]),
     ("SavedViewModelType", ["viewModel/define"]), ("SavedViewModel", ["viewModel/create", "viewModel/set"]),
     ("SavedEnvironmentKey", ["environment/register"]), ("SavedEnvironment", ["environment/set", "viewModel/provide"]),
   ]

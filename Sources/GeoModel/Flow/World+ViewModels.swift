@@ -207,7 +207,7 @@ extension World {
       guard let derivation = property.derivation else { continue }
       do throws(ExpressionError) {
         try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.string).sorted())
-      } catch { throw .expression(error, path: "/params/properties/\(index)/derived/expression") }
+      } catch { throw .expression(error, path: "/properties/\(index)/derived/expression") }
     }
   }
 

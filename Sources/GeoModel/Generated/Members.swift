@@ -2,21 +2,28 @@
 // swift-format-ignore-file
 
 /// A member of an object in the state tree, by its name there.
-public enum Property: String, Hashable, Sendable {
+public enum Property: String, CaseIterable, Hashable, Sendable {
   case
-    kind, map, scene, group, source, sourceLayer, name, isVisible, opacity, minScale, maxScale, loadStatus,
-    layers, visibilityMode, spatialReference, geometryType, featureCount, extent, fields, selectedCount,
-    definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, isPopupEnabled,
-    view, selectionColor, renderingMode, graphicCount, mode, tickRate, path, canUndo, canRedo, undoName,
-    redoName, isEditing, isModified, environment, values, objects, status, location, title, basemap,
-    operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, graphics,
-    baseSurface, viewpoint, isNavigating, width, height, dpi, overlays, locationDisplay, layerViewStates
+    values, objects, kind, map, scene, group, source, sourceLayer, name, isVisible, opacity, minScale,
+    maxScale, loadStatus, layers, visibilityMode, spatialReference, geometryType, featureCount, extent,
+    fields, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled,
+    popup, isPopupEnabled, status, velocity, interval, loops, owner, location, title, basemap,
+    operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
+    selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint,
+    isNavigating, overlays, locationDisplay, mode, tickRate, canUndo, canRedo, undoName, redoName,
+    isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
   /// What the protocol says of a member of these objects; empty for one that it does not list.
   func traits(of property: Property) -> MemberTraits {
     switch self {
+    case .environments:
+      switch property {
+      case .values, .objects:
+        [.returned, .observed, .modifies]
+      default: []
+      }
     case .layers:
       switch property {
       case .kind, .source, .sourceLayer:
@@ -35,6 +42,27 @@ extension Collection {
         [.returned, .observed, .modifies]
       default: []
       }
+    case .locationSources:
+      switch property {
+      case .kind, .velocity, .interval, .loops, .owner:
+        [.returned]
+      case .status, .location:
+        [.returned, .observed]
+      default: []
+      }
+    case .maps:
+      switch property {
+      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale,
+        .backgroundColor:
+        [.returned, .observed, .settable, .clearable, .written, .modifies]
+      case .spatialReference:
+        [.returned, .written, .modifies]
+      case .loadStatus:
+        [.returned, .observed]
+      case .operationalLayers, .tables:
+        [.returned, .observed, .modifies]
+      default: []
+      }
     case .overlays:
       switch property {
       case .view:
@@ -49,6 +77,43 @@ extension Collection {
         [.returned, .observed, .modifies]
       case .selectedCount, .extent:
         [.returned, .observed]
+      default: []
+      }
+    case .scenes:
+      switch property {
+      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale,
+        .backgroundColor:
+        [.returned, .observed, .settable, .clearable, .written, .modifies]
+      case .loadStatus:
+        [.returned, .observed]
+      case .operationalLayers, .tables:
+        [.returned, .observed, .modifies]
+      case .spatialReference:
+        [.returned]
+      case .baseSurface:
+        [.returned, .observed, .settable, .written, .modifies]
+      default: []
+      }
+    case .sources:
+      switch property {
+      case .driver, .path, .status, .layers:
+        [.returned]
+      default: []
+      }
+    case .views:
+      switch property {
+      case .map, .scene:
+        [.returned, .written, .modifies]
+      case .width, .height, .dpi:
+        [.returned, .observed, .written, .modifies]
+      case .spatialReference:
+        [.returned]
+      case .viewpoint:
+        [.returned, .observed, .written]
+      case .isNavigating, .locationDisplay:
+        [.returned, .observed]
+      case .overlays:
+        [.returned, .observed, .modifies]
       default: []
       }
     default: []

@@ -7,7 +7,7 @@ public struct DocumentState: Sendable {
   /// The absolute path of the document's file; nil before the first save.
   public internal(set) var path: String?
   /// Members of the file that only newer versions know.
-  public internal(set) var foreign = ForeignMembers()
+  public internal(set) var unknownMembers = UnknownMembers()
   /// Number of the document in the session. Whatever began with an earlier document compares it.
   var number = 0
   /// Number of the newest save that has ended.
@@ -20,7 +20,7 @@ public struct DocumentState: Sendable {
 }
 
 /// Members of a document that this version does not know, as JSON text, so that saving preserves them.
-public struct ForeignMembers: Sendable {
+public struct UnknownMembers: Sendable {
   /// One object of the file.
   public struct Object: Sendable {
     /// The text that was read, without the objects nested in it.

@@ -7,7 +7,7 @@ extension LayerFeatures {
   /// Throws unless the fields exist and hold dates, by their type. Texts may be dates: their values are checked once
   /// they are loaded.
   ///
-  /// - Parameter path: JSON Pointer of the definition, for errors.
+  /// - Parameter path: JSON Pointer of the definition from the layer, for errors.
   /// - Complexity: O(1) if the first value is a date; O(n) at worst.
   func check(_ time: LayerTime, at path: String) throws(ModelError) {
     let members = [(time.startField, "startField")] + (time.endField.map { [($0, "endField")] } ?? [])

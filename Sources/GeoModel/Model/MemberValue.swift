@@ -1,4 +1,4 @@
-// Values of members: what tables read and commands set, one case a type. How each is written on the wire is said once, by case.
+// Values of members, one case per type. Wire coding switches over these cases once.
 
 import Geometry
 import Query
@@ -10,36 +10,62 @@ public enum MemberValue: Sendable {
   case integer(Int)
   case number(Double)
   case text(String)
-  /// An ordered list of ids, each of which is in it once.
+  /// An ordered list of unique ids.
   case ids([String])
-  /// JSON of any shape.
+  /// Any JSON value.
   case value(Value)
+  case values([String: Value])
+  case objects([String: ViewModelID])
   case expression(Expression)
+  case basemap(Basemap)
+  case bookmarks([Bookmark])
   case envelope(Envelope)
   case fields([Field])
   case graphics(FeatureStore)
   case labels([LabelDefinition])
+  case layerViewStates([(layer: LayerID, state: LayerViewState)])
   case loadStatus(LoadStatus)
+  case location(Location)
+  case locationDisplay(LocationDisplay)
+  case locationStatus(LocationStatus)
   case popup(PopupDefinition)
   case renderer(Renderer)
+  case sourceLayers([SourceLayer])
+  case sourceStatus(SourceStatus)
+  case surface(BaseSurface)
   case time(LayerTime)
+  case viewpoint(Viewpoint)
+
+  // Values that commands give; `World` turns them into values of the cases above.
+  case basemapUpdate(BasemapUpdate)
+  case newBookmarks([NewBookmark])
+  case surfaceUpdate(BaseSurfaceUpdate)
+  case viewpointTarget(ViewpointTarget)
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-/// A type that members have.
+/// How deltas represent changes of a member: the whole value, elements of its list, or members of its object.
+public enum MemberShape: Sendable { case whole, list, parts }
+
+/// A type of members.
 public protocol MemberReadable: Sendable {
+  static var shape: MemberShape { get }
   var memberValue: MemberValue { get }
   func differs(from other: Self) -> Bool
 }
 
-/// A type of members that commands set.
+/// A type of members that commands can set.
 public protocol MemberSettable: MemberReadable {
-  /// What `clear` sets; nil where nothing stands for null.
+  /// The value after `clear`; nil if the type has none.
   static var null: Self? { get }
-  /// - Parameter path: where the value stands, for errors.
+  /// - Parameter path: JSON Pointer of the value in the request, for errors.
   /// - Returns: nil for a value of another type.
   static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
+}
+
+extension MemberReadable {
+  public static var shape: MemberShape { .whole }
 }
 
 extension MemberReadable where Self: Equatable {
@@ -51,6 +77,7 @@ extension MemberSettable {
 }
 
 extension Optional: MemberReadable where Wrapped: MemberReadable {
+  public static var shape: MemberShape { Wrapped.shape }
   public var memberValue: MemberValue { self?.memberValue ?? .null }
   public func differs(from other: Self) -> Bool {
     switch (self, other) {
@@ -75,8 +102,11 @@ extension Bool: MemberSettable {
   }
 }
 
-extension Text: MemberReadable {
+extension Text: MemberSettable {
   public var memberValue: MemberValue { .text(string) }
+  public static func read(_ value: MemberValue, at path: String) -> Text? {
+    if case .text(let text) = value { Text(text) } else { nil }
+  }
 }
 
 extension Int: MemberReadable {
@@ -98,7 +128,7 @@ extension String: MemberSettable {
   }
 }
 
-/// Enumerations are named on the wire as in the model.
+/// Enumerations have the same names on the wire.
 extension MemberSettable where Self: RawRepresentable, RawValue == String {
   public var memberValue: MemberValue { .text(rawValue) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
@@ -115,6 +145,7 @@ extension ID: MemberReadable {
 }
 
 extension Array: MemberReadable where Element: MemberElement {
+  public static var shape: MemberShape { .list }
   public var memberValue: MemberValue { Element.memberValue(of: self) }
   public func differs(from other: Self) -> Bool { self != other }
 }
@@ -123,12 +154,12 @@ extension Array: MemberSettable where Element: SettableMemberElement {
   public static func read(_ value: MemberValue, at path: String) -> Self? { Element.list(value) }
 }
 
-/// What lists among members are made of.
+/// An element type of members that are lists.
 public protocol MemberElement: Hashable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
 }
 
-/// What lists that commands set are made of.
+/// An element type of lists that commands can set.
 public protocol SettableMemberElement: MemberElement {
   /// Nil for a value of another type.
   static func list(_ value: MemberValue) -> [Self]?
@@ -189,7 +220,7 @@ extension LayerTime: MemberSettable {
   }
 }
 
-/// A condition; commands give its text.
+/// A condition; commands set its text.
 extension Expression: MemberSettable {
   public var memberValue: MemberValue { .expression(self) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Expression? {
@@ -199,4 +230,71 @@ extension Expression: MemberSettable {
     default: nil
     }
   }
+}
+
+extension Basemap: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .basemap(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Basemap? {
+    if case .basemap(let basemap) = value { basemap } else { nil }
+  }
+}
+
+extension BaseSurface: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .surface(self) }
+  public static func read(_ value: MemberValue, at path: String) -> BaseSurface? {
+    if case .surface(let surface) = value { surface } else { nil }
+  }
+}
+
+extension Viewpoint: MemberSettable {
+  public var memberValue: MemberValue { .viewpoint(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Viewpoint? {
+    if case .viewpoint(let viewpoint) = value { viewpoint } else { nil }
+  }
+}
+
+extension Bookmark: SettableMemberElement {
+  public static func memberValue(of list: [Bookmark]) -> MemberValue { .bookmarks(list) }
+  public static func list(_ value: MemberValue) -> [Bookmark]? {
+    if case .bookmarks(let list) = value { list } else { nil }
+  }
+}
+
+extension SourceLayer: MemberElement {
+  public static func memberValue(of list: [SourceLayer]) -> MemberValue { .sourceLayers(list) }
+}
+
+extension SourceStatus: MemberReadable {
+  public var memberValue: MemberValue { .sourceStatus(self) }
+}
+
+extension Location: MemberReadable {
+  public var memberValue: MemberValue { .location(self) }
+}
+
+extension LocationStatus: MemberReadable {
+  public var memberValue: MemberValue { .locationStatus(self) }
+}
+
+extension LocationDisplay: MemberReadable {
+  public var memberValue: MemberValue { .locationDisplay(self) }
+}
+
+extension Dictionary: MemberReadable where Key == String, Value: MemberMapElement {
+  public var memberValue: MemberValue { Value.memberValue(of: self) }
+}
+
+/// A value type of members that are dictionaries by name.
+public protocol MemberMapElement: Equatable, Sendable {
+  static func memberValue(of map: [String: Self]) -> MemberValue
+}
+
+extension Value: MemberMapElement {
+  public static func memberValue(of map: [String: Value]) -> MemberValue { .values(map) }
+}
+
+extension ID<ViewModel>: MemberMapElement {
+  public static func memberValue(of map: [String: ViewModelID]) -> MemberValue { .objects(map) }
 }

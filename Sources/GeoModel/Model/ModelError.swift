@@ -4,6 +4,8 @@ import Geometry
 import Query
 
 /// Why a command was refused. The world is then unchanged.
+///
+/// Paths are JSON Pointers from the object of which members are set, or from the command's parameters.
 public enum ModelError: Error, Hashable, Sendable {
   case unknownID(Collection, String)
   case idExists(String)
@@ -36,7 +38,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooManyTicks
   /// One of several parameters is required.
   case oneOf([String])
-  case unknownField(String, available: [String], path: String = "/params/properties")
+  case unknownField(String, available: [String], path: String = "/properties")
   /// The field has an unsuitable type, or unsuitable values.
   case wrongFieldType(String, found: FieldType, expected: String, path: String)
   case items([ItemError], count: Int)
@@ -53,13 +55,19 @@ public enum ModelError: Error, Hashable, Sendable {
   case failed(Failure)
 }
 
-/// An invalid item of a bulk command.
+/// A bad item of a bulk command.
 public struct ItemError: Hashable, Sendable {
+  public enum Reason: Hashable, Sendable {
+    case store(StoreError)
+    case noFeature(Int)
+    case failure(Failure)
+  }
   public let index: Int
-  public let failure: Failure
-  public init(index: Int, failure: Failure) {
+  public let reason: Reason
+
+  public init(index: Int, _ reason: Reason) {
     self.index = index
-    self.failure = failure
+    self.reason = reason
   }
 }
 

@@ -1,4 +1,4 @@
-// What changes of each kind of object are told of, and what of it undo leaves alone.
+// Which changes of objects are recorded, and what undo leaves alone.
 
 import Query
 
@@ -6,27 +6,26 @@ extension Source: Entity {
   public static let collection = Collection.sources
   public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
   public static let isUndoable = false
-  public static let observed: [Observed<Source>] = []
+  public static let observed = Observed.all(members)
 }
 
 extension Map: Entity {
   public static let collection = Collection.maps
   public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
-  public static let observed: [Observed<Map>] = MapContent.observed { $0.content }
+  public static let observed = Observed.all(members)
 }
 
 extension Scene: Entity {
   public static let collection = Collection.scenes
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
-  public static let observed: [Observed<Scene>] =
-    MapContent.observed { $0.content } + [Observed(.baseSurface) { $0.surface }]
+  public static let observed = Observed.all(members)
 
   public func undone(from current: Scene) -> Scene {
     var result = self
     result.revision = current.revision
-    for (place, source) in surface.elevationSources.enumerated() {
+    for (index, source) in surface.elevationSources.enumerated() {
       guard let now = current.surface.elevationSources.first(where: { $0.id == source.id }) else { continue }
-      result.surface.elevationSources[place] = now
+      result.surface.elevationSources[index] = now
     }
     return result
   }
@@ -36,15 +35,10 @@ extension View: Entity {
   public static let collection = Collection.views
   public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
   public static let isUndoable = false
-  public static let observed: [Observed<View>] = [
-    Observed(.width) { $0.screen.width }, Observed(.height) { $0.screen.height }, Observed(.dpi) { $0.screen.dpi },
-    Observed(.viewpoint) { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera },
-    Observed(.isNavigating) { $0.isNavigating }, Observed(.overlays) { $0.overlays },
-    Observed(.locationDisplay) { $0.locationDisplay },
-  ]
+  public static let observed = Observed.all(members)
 
   public func undone(from current: View) -> View {
-    // What lies on the view is undone, the view itself is not.
+    // Undo restores the overlays of a view, but not the view itself.
     var result = current
     result.overlays = overlays
     return result
@@ -81,11 +75,9 @@ extension LocationSource: Entity {
   public static let collection = Collection.locationSources
   public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
   public static let isUndoable = false
-  public static let observed: [Observed<LocationSource>] = [
-    Observed(.status) { $0.status }, Observed(.location) { $0.location },
-  ]
+  public static let observed = Observed.all(members)
 
-  /// All of it is live.
+  /// A location source is live: undo leaves all of it alone.
   public func undone(from current: LocationSource) -> LocationSource { current }
 }
 
@@ -95,17 +87,5 @@ extension ViewContent {
     case .map(let id): ObjectReference(.maps, id.rawValue)
     case .scene(let id): ObjectReference(.scenes, id.rawValue)
     }
-  }
-}
-
-extension MapContent {
-  static func observed<E>(_ content: @escaping @Sendable (E) -> MapContent) -> [Observed<E>] {
-    [
-      Observed(.title) { content($0).title }, Observed(.basemap) { content($0).basemap },
-      Observed(.operationalLayers) { content($0).operationalLayers }, Observed(.tables) { content($0).tables },
-      Observed(.bookmarks) { content($0).bookmarks }, Observed(.initialViewpoint) { content($0).initialViewpoint },
-      Observed(.referenceScale) { content($0).referenceScale }, Observed(.minScale) { content($0).minScale },
-      Observed(.maxScale) { content($0).maxScale }, Observed(.backgroundColor) { content($0).backgroundColor },
-    ]
   }
 }

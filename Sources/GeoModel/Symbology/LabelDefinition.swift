@@ -61,6 +61,12 @@ public struct Label: Hashable, Sendable {
   public let symbol: TextSymbol
   public let placement: LabelDefinition.Placement
   public let priority: Int
+
+  /// The label with its text symbol scaled; the text stays.
+  public func scaled(by factor: Double) -> Label {
+    guard case .text(let scaled) = Symbol.text(symbol).scaled(by: factor) else { return self }
+    return Label(definition: definition, symbol: scaled, placement: placement, priority: priority)
+  }
 }
 
 /// Label definitions bound to the columns of a store, for evaluation over many rows.

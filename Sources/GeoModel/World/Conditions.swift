@@ -5,7 +5,7 @@ import Query
 extension Expression {
   /// Parses a condition without a schema.
   ///
-  /// - Parameter path: JSON Pointer of the text in the request, for errors.
+  /// - Parameter path: JSON Pointer of the text from the params, for errors.
   static func condition(_ text: String, at path: String) throws(ModelError) -> Expression {
     do throws(ExpressionError) {
       let expression = try Expression(text)
@@ -16,7 +16,7 @@ extension Expression {
 
   /// Parses a condition and compiles it for a schema.
   ///
-  /// - Parameter path: JSON Pointer of the text in the request, for errors.
+  /// - Parameter path: JSON Pointer of the text from the params, for errors.
   public static func condition(
     _ text: String, over schema: FeatureSchema, at path: String
   ) throws(ModelError) -> (Expression, CompiledExpression) {

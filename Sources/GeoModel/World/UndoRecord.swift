@@ -94,7 +94,7 @@ struct Changed<Element: Entity>: UndoRecord {
   }
   func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
     // Derived members are not in the memento.
-    guard case .property(let property) = member, property.isSaved(of: Element.collection),
+    guard case .property(let property) = member, Element.collection.traits(of: property).contains(.modifies),
       let observed = Element.observed.first(where: { $0.property == property }),
       let now = world[keyPath: Element.registry][memento.id]
     else { return nil }

@@ -4,7 +4,7 @@ import Geometry
 
 extension World {
   /// Closes all objects and drops history: an empty document begins.
-  public mutating func beginDocument() { replaceContent(nil, path: nil, ForeignMembers()) }
+  public mutating func beginDocument() { replaceContent(nil, path: nil, UnknownMembers()) }
 
   /// Closes all objects and takes over those of another world, under their ids.
   ///
@@ -14,8 +14,8 @@ extension World {
   ///   - saves: number of saves that had begun before the file was read. If a later save has written the file, the
   ///     document counts as modified, since it is unknown which version was read.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
-    replaceContent(other, path: path, foreign)
+  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers, after saves: Int) {
+    replaceContent(other, path: path, unknown)
     if document.written[Text(path)] ?? 0 > saves { markFileOverwritten() }
   }
 
@@ -27,7 +27,7 @@ extension World {
     recordHistory(since: before)
   }
 
-  private mutating func replaceContent(_ other: World?, path: String?, _ foreign: ForeignMembers) {
+  private mutating func replaceContent(_ other: World?, path: String?, _ unknown: UnknownMembers) {
     let before = history.state
     // Opening a document is not undone.
     isStep = false
@@ -41,7 +41,7 @@ extension World {
     document.number += 1
     // A save of the old document must not name this one.
     document.pendingName = nil
-    document.foreign = foreign
+    document.unknownMembers = unknown
     setPath(path)
     recordHistory(since: before)
   }

@@ -41,7 +41,7 @@ extension World {
       let isTable = layer.kind == .table
       if let schema { layer.features?.schema = isTable ? schema.asTable : schema }
       layer.features?.store = store
-      if let time = layer.features?.time { try layer.features?.check(time, at: "/layers/\(id.rawValue)/time") }
+      if let time = layer.features?.time { try layer.features?.check(time, at: "/time") }
       layer.features?.countSelected()
       layer.features?.loadStatus = .loaded
     }

@@ -50,44 +50,43 @@ extension World {
     for layer in content.topLayers + content.tables { removeTree(layer) }
   }
 
-  /// Changes a map or a scene.
+  /// Sets members of a map or a scene. Clearing the basemap removes its layers; `basemap.name` clears only its name.
   ///
-  /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and what a viewpoint cannot be.
-  public mutating func updateContent(of container: ViewContent, _ update: MapContentUpdate) throws(ModelError) {
-    var new = try content(of: container)
-    try check(
-      update.clear,
-      allowed: [
-        "title", "basemap", "basemap.name", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
-        "backgroundColor",
-      ])
-    if update.clear.contains("title") { new.title = nil }
-    if update.clear.contains("bookmarks") { new.bookmarks = [] }
-    if update.clear.contains("initialViewpoint") { new.initialViewpoint = nil }
-    if update.clear.contains("referenceScale") { new.referenceScale = nil }
-    if update.clear.contains("minScale") { new.minScale = nil }
-    if update.clear.contains("maxScale") { new.maxScale = nil }
-    if update.clear.contains("backgroundColor") { new.backgroundColor = nil }
-    if let title = update.title { new.title = Text(title) }
-    if let scale = update.referenceScale { new.referenceScale = scale }
-    if let scale = update.minScale { new.minScale = scale }
-    if let scale = update.maxScale { new.maxScale = scale }
-    if let color = update.backgroundColor { new.backgroundColor = color }
-    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
-    if let target = update.initialViewpoint { new.initialViewpoint = try checked(target, in: container) }
-    if let bookmarks = update.bookmarks { new.bookmarks = try made(bookmarks, in: container) }
-    var dropped: [LayerID] = []
-    if update.clear.contains("basemap"), let basemap = new.basemap {
-      dropped = basemap.baseLayers + basemap.referenceLayers
-      new.basemap = nil
+  /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and errors of viewpoints.
+  public mutating func updateContent(of container: ViewContent, _ changes: [MemberChange]) throws(ModelError) {
+    if let basemap = try content(of: container).basemap,
+      changes.contains(where: { $0.name == "basemap" && $0.value == nil })
+    {
+      for layer in basemap.baseLayers + basemap.referenceLayers { removeTree(layer) }
     }
-    if update.clear.contains("basemap.name") { new.basemap?.name = nil }
-    if let basemap = update.basemap {
-      new.basemap = new.basemap ?? Basemap()
-      if let name = basemap.name { new.basemap?.name = Text(name) }
+    var resolved: [MemberChange] = []
+    for change in changes { resolved.append(try self.resolved(change, in: container)) }
+    switch container {
+    case .map(let id):
+      try update(id, resolved) { (map, _, _) throws(ModelError) in try map.content.checkScaleRange() }
+    case .scene(let id):
+      try update(id, resolved) { (scene, _, _) throws(ModelError) in try scene.content.checkScaleRange() }
     }
-    for layer in dropped { removeTree(layer) }
-    try changeContent(of: container) { (content) throws(ModelError) in content = new }
+  }
+
+  /// Converts the value given by a command to the member's stored value.
+  private mutating func resolved(_ change: MemberChange, in container: ViewContent) throws(ModelError) -> MemberChange {
+    var basemap = try content(of: container).basemap
+    switch change.value {
+    case .viewpointTarget(let target): return MemberChange(change.name, .viewpoint(try checked(target, in: container)))
+    case .newBookmarks(let new): return MemberChange(change.name, .bookmarks(try made(new, in: container)))
+    case .basemapUpdate(let update):
+      basemap = basemap ?? Basemap()
+      if let name = update.name { basemap?.name = Text(name) }
+      return MemberChange(.basemap, basemap)
+    case nil where change.name == "basemap.name":
+      basemap?.name = nil
+      return MemberChange(.basemap, basemap)
+    case .surfaceUpdate(let update):
+      guard case .scene(let id) = container else { return change }
+      return MemberChange(.baseSurface, try scenes.require(id).surface.applying(update))
+    default: return change
+    }
   }
 
   // MARK: Bookmarks
@@ -100,7 +99,7 @@ extension World {
     var result: [Bookmark] = []
     for (index, new) in bookmarks.enumerated() {
       let id = new.id ?? mintBookmark(beside: given)
-      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/params/bookmarks/\(index)/id") }
+      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/bookmarks/\(index)/id") }
       result.append(Bookmark(id: Text(id), name: Text(new.name), viewpoint: try checked(new.viewpoint, in: container)))
     }
     return result

@@ -222,28 +222,7 @@ extension ModelError {
       return
     }
     self = .items(
-      failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, failure: Failure($0.error)) },
+      failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, .store($0.error)) },
       count: failure.items.count)
-  }
-}
-
-extension Failure {
-  init(_ error: StoreError) {
-    switch error {
-    case .idOutOfRange(let id):
-      self.init(
-        kind: "invalidParams", message: "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
-    case .idExists(let id): self.init(kind: "idExists", message: "there is a graphic \(id)", path: "/id")
-    case .idRepeated(let id): self.init(kind: "idExists", message: "\(id) stands in the request twice", path: "/id")
-    case .noSuchID(let id): self.init(kind: "unknownId", message: "there is no graphic \(id)", path: "/id")
-    case .noIDsLeft: self.init(kind: "invalidParams", message: "there are no ids left to mint")
-    case .tooManyRows: self.init(kind: "invalidParams", message: "an overlay takes no more graphics")
-    case .tooManyColumns(let limit):
-      self.init(kind: "invalidParams", message: "an overlay takes at most \(limit) different attribute names")
-    case .textTooLarge(let column):
-      self.init(kind: "invalidParams", message: "more than 4 GiB of text", path: "/attributes/\(column)")
-    case .lengthMismatch(let expected, let found):
-      self.init(kind: "columnLengths", message: "\(expected) rows, but \(found)")
-    }
   }
 }

@@ -21,14 +21,6 @@ extension World {
     remove(id)
   }
 
-  public mutating func updateSurface(of id: SceneID, _ update: BaseSurfaceUpdate) throws(ModelError) {
-    try change(id) { (scene) throws(ModelError) in
-      if let exaggeration = update.elevationExaggeration { scene.surface.elevationExaggeration = exaggeration }
-      if let isEnabled = update.isEnabled { scene.surface.isEnabled = isEnabled }
-      if let opacity = update.opacity { scene.surface.opacity = opacity }
-    }
-  }
-
   /// Throws if an elevation source cannot have this id and index. Called before its raster is opened.
   public func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
     let sources = try scenes.require(id).surface.elevationSources

@@ -5,11 +5,15 @@ import JSON
 
 /// The value of a member as a command carries it, by its wire type; enumerations and named strings are strings.
 public enum MemberPayload: Sendable {
+  case baseSurfaceUpdate(SceneProtocol.BaseSurfaceUpdate)
+  case basemapUpdate(MapProtocol.BasemapUpdate)
   case boolean(Bool)
   case labelDefinitions([SymbologyProtocol.LabelDefinition])
   case layerTime(LayerProtocol.LayerTime)
+  case newBookmarks([BookmarkProtocol.NewBookmark])
   case number(Double)
   case popupDefinition(SymbologyProtocol.PopupDefinition)
   case renderer(SymbologyProtocol.Renderer)
   case string(String)
+  case viewpoint(ViewProtocol.Viewpoint)
 }

@@ -40,31 +40,12 @@ struct SavedObjects {
     return saved
   }
 
-  func map(_ map: Map) -> DocumentProtocol.SavedMap {
-    let content = map.content
-    return .init(
-      map: map.id.rawValue, title: content.title?.string, spatialReference: map.reference.reference.definition,
-      basemap: content.basemap.map { .init(name: $0.name?.string) }, bookmarks: bookmarks(content),
-      initialViewpoint: content.initialViewpoint.map(Wire.viewpoint), referenceScale: content.referenceScale,
-      minScale: content.minScale, maxScale: content.maxScale, backgroundColor: content.backgroundColor?.text)
-  }
-
-  func scene(_ scene: Scene) -> DocumentProtocol.SavedScene {
-    let content = scene.content
-    let surface = scene.surface
-    return .init(
-      scene: scene.id.rawValue, title: content.title?.string,
-      basemap: content.basemap.map { .init(name: $0.name?.string) },
-      bookmarks: bookmarks(content), initialViewpoint: content.initialViewpoint.map(Wire.viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text,
-      baseSurface: .init(
-        elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity),
-      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path.string)) })
-  }
-
-  private func bookmarks(_ content: MapContent) -> [BookmarkProtocol.Bookmark]? {
-    content.bookmarks.isEmpty ? nil : content.bookmarks.map(Wire.bookmark)
+  func scene(_ scene: Scene) -> JSONOpaque {
+    let sources = scene.surface.elevationSources.map {
+      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path.string))
+    }
+    return Wire.saved(
+      scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
   }
 
   /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
@@ -79,22 +60,19 @@ struct SavedObjects {
     ]
   }
 
-  func view(_ view: View) -> DocumentProtocol.SavedView {
-    var saved = DocumentProtocol.SavedView(
-      view: view.id.rawValue, width: view.screen.width, height: view.screen.height, dpi: view.screen.dpi,
-      viewpoint: Wire.viewpoint(view.viewpoint),
-      locationDisplay: .init(
-        wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
-        initialZoomScale: view.locationDisplay.initialZoomScale))
-    switch view.content {
-    case .map(let id): saved.map = id.rawValue
-    case .scene(let id): saved.scene = id.rawValue
-    }
+  func view(_ view: View) -> JSONOpaque {
+    var more: [(name: String, value: JSONOpaque)] = []
     if !world.viewpointDeterminesCamera(view) {
       let camera = view.camera
-      saved.position = .init(x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
+      let position = DocumentProtocol.ViewPosition(
+        x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
+      more.append(("position", .written { position.encode(to: &$0) }))
     }
-    return saved
+    let display = DocumentProtocol.SavedLocationDisplay(
+      wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
+      initialZoomScale: view.locationDisplay.initialZoomScale)
+    more.append(("locationDisplay", .written { display.encode(to: &$0) }))
+    return Wire.saved(view, world, and: more)
   }
 }
 

@@ -1,4 +1,4 @@
-// Bookmarks of maps and scenes on the wire.
+// Handlers of `bookmark/*`, for maps and scenes.
 
 import GeoModel
 import GeoProtocol

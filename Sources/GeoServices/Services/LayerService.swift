@@ -1,4 +1,4 @@
-// Layers on the wire: read, changed, selected.
+// Handlers of `layer/*` that read, update and select.
 
 import GeoModel
 import GeoProtocol
@@ -46,13 +46,13 @@ enum LayerService: LayerHandlers {
     return .init(revision: world.revision, selectedCount: count)
   }
 
-  /// The ids that a selection names, or those of the features that count which it describes.
+  /// The ids to select: those given, restricted by `timeExtent`; or those of the visible features that match the criteria.
   private static func chosen(_ params: LayerProtocol.Select.Params, in world: World) throws -> [Int] {
     guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
     guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
     let features = try world.layers.require(ID(params.layer)).requireFeatures()
     guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
-    /// Those of the rows that meet the span, where there is one.
+    /// The ids of the rows that `timeExtent`, if given, includes.
     func meeting(_ rows: [UInt32]) throws -> [Int] {
       var rows = rows
       if let given = params.timeExtent {
@@ -63,11 +63,11 @@ enum LayerService: LayerHandlers {
     }
     if let ids = params.ids {
       let kept = Set(try meeting(store.rows(of: ids)))
-      // Ids of nobody stay among them, to be refused.
+      // Unknown ids are kept, so that selecting them is refused.
       return ids.filter { kept.contains($0) || !store.contains(id: $0) }
     }
     guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
-    let condition = try Expression.condition(text, over: store.schema, at: "/params/whereClause").1
+    let condition = try Expression.condition(text, over: store.schema, at: "/whereClause").1
     return try meeting(features.shown(store.rows(where: condition)))
   }
 }

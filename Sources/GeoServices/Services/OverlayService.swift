@@ -1,4 +1,4 @@
-// Overlays on the wire.
+// Handlers of `overlay/*`: overlays and their graphics.
 
 import GeoModel
 import GeoProtocol
@@ -93,11 +93,11 @@ enum OverlayService: OverlayHandlers {
     }
   }
 
-  /// All bad items in one error, each by its index.
+  /// Throws one error for all invalid items, with the index of each.
   private static func check(_ reader: GraphicReader) throws {
     guard reader.failureCount > 0 else { return }
     let items = reader.failures.map { index, error, item in
-      ItemError(index: index, failure: (RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure)
+      ItemError(index: index, .failure((RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure))
     }
     throw ModelError.items(items, count: reader.failureCount)
   }
@@ -139,7 +139,8 @@ enum OverlayService: OverlayHandlers {
     for (name, column, other) in [("x", params.x, params.y ?? params.z), ("y", params.y, params.x ?? params.z)]
     where column == nil && other != nil {
       throw RPCError(
-        .invalidParams, "x and y come together, and z with them.", path: "/params/\(name)", expected: "a column")
+        .invalidParams, "x and y are required together, and z with both.", path: "/params/\(name)", expected: "a column"
+      )
     }
     var columns: [(String, Column)] = []
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {

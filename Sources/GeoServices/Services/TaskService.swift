@@ -1,4 +1,4 @@
-// Task handles on the wire.
+// Handlers of `task/*`.
 
 import GeoModel
 import GeoProtocol

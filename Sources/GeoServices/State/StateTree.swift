@@ -231,18 +231,19 @@ enum StateTree {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
-        Object.members.first { Text($0.name) == Text(name) }?.value(of: object, in: world).map(StateNode.init)
+        guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
+        return member.value(of: object, in: world).map { StateNode($0, member.shape) }
       }
     }
     let id = object.id
     switch object.collection {
-    case .sources: return open(world.sources[ID(id)]) { _ in ofSource }
-    case .maps: return open(world.maps[ID(id)]) { _ in ofMap }
+    case .sources: return open(world.sources[ID(id)])
+    case .maps: return open(world.maps[ID(id)])
     case .layers: return open(world.layers[ID(id)])
-    case .scenes: return open(world.scenes[ID(id)]) { _ in ofScene }
-    case .views: return open(world.views[ID(id)]) { _ in ofView }
+    case .scenes: return open(world.scenes[ID(id)])
+    case .views: return open(world.views[ID(id)])
     case .overlays: return open(world.overlays[ID(id)])
-    case .locationSources: return open(world.locationSources[ID(id)]) { _ in ofLocationSource }
+    case .locationSources: return open(world.locationSources[ID(id)])
     case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
     case .viewModels:
       guard let model = world.viewModels[ID(id)] else { return nil }
@@ -250,7 +251,7 @@ enum StateTree {
     case .bindings: return open(world.bindings[ID(id)]) { _ in ofBinding }
     case .links: return open(world.links[ID(id)]) { _ in ofLink }
     case .environmentKeys: return open(world.environmentKeys[ID(id)]) { _ in ofEnvironmentKey }
-    case .environments: return open(world.environments[ID(id)], ofEnvironment)
+    case .environments: return open(world.environments[ID(id)])
     }
   }
 

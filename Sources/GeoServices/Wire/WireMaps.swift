@@ -6,30 +6,6 @@ import Geometry
 import JSON
 
 extension Wire {
-  static func map(_ map: Map, _ world: World) -> MapProtocol.Map {
-    let content = map.content
-    return .init(
-      map: map.id.rawValue, revision: map.revision, title: content.title?.string,
-      spatialReference: map.reference.reference.definition,
-      loadStatus: loadStatus(world.loadStatus(of: .map(map.id))), basemap: content.basemap.map(basemap),
-      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
-      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text)
-  }
-
-  static func scene(_ scene: Scene, _ world: World) -> SceneProtocol.Scene {
-    let content = scene.content
-    return .init(
-      scene: scene.id.rawValue, revision: scene.revision, title: content.title?.string,
-      loadStatus: loadStatus(world.loadStatus(of: .scene(scene.id))), basemap: content.basemap.map(basemap),
-      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
-      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text, spatialReference: SpatialReference.wgs84.definition,
-      baseSurface: surface(scene.surface))
-  }
-
   static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {
     .init(
       name: basemap.name?.string, baseLayers: basemap.baseLayers.map(\.rawValue),
@@ -68,14 +44,6 @@ extension Wire {
     case (let map?, nil): .map(ID(map))
     case (nil, let scene?): .scene(ID(scene))
     default: throw .oneOf(["map", "scene"])
-    }
-  }
-
-  /// The map or the scene.
-  static func ids(of container: ViewContent) -> (map: String?, scene: String?) {
-    switch container {
-    case .map(let id): (id.rawValue, nil)
-    case .scene(let id): (nil, id.rawValue)
     }
   }
 

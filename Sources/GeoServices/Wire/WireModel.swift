@@ -41,14 +41,6 @@ enum Wire {
     .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
   }
 
-  // MARK: Objects
-
-  static func source(_ source: Source) -> SourceProtocol.Source {
-    .init(
-      source: source.id.rawValue, revision: source.revision, driver: source.driver, path: source.path,
-      status: sourceStatus(source.status), layers: source.layers.map(sourceLayer))
-  }
-
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
     switch status {
     case .open: .open
@@ -107,13 +99,6 @@ enum Wire {
       timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
       horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
       speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
-  }
-
-  static func locationSource(_ source: LocationSource) -> LocationProtocol.LocationSource {
-    .init(
-      locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
-      status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
-      loops: source.loops, owner: source.owner?.id, location: source.location.map(location))
   }
 
   /// - Parameter path: where it stands, for errors.

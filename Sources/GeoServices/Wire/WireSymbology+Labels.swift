@@ -1,4 +1,4 @@
-// Labels, popups and legends on the wire.
+// Converts labels, popups and legends between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -7,23 +7,23 @@ import JSON
 import Query
 
 extension Wire {
-  // MARK: In
+  // MARK: From the wire
 
   static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
     var result: [LabelDefinition] = []
-    for (place, each) in labels.enumerated() {
-      result.append(try within(String(place)) { () throws(SymbologyError) in try label(each) })
+    for (index, each) in labels.enumerated() {
+      result.append(try within(String(index)) { () throws(SymbologyError) in try label(each) })
     }
     return result
   }
 
   private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {
-    var words = TextSymbol()
+    var textSymbol = TextSymbol()
     if let symbol = label.symbol {
       guard case .text(let text) = try self.symbol(symbol) else {
         throw SymbologyError(.form, at: ["symbol", "type"], expected: "\"text\"", found: "another type of symbol")
       }
-      words = text
+      textSymbol = text
     }
     if let far = label.minScale, let near = label.maxScale, far <= near {
       throw SymbologyError(
@@ -38,7 +38,7 @@ extension Wire {
       condition = read
     }
     return LabelDefinition(
-      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: words,
+      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: textSymbol,
       minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
       priority: label.priority)
   }
@@ -50,9 +50,9 @@ extension Wire {
     }
     guard let lines = popup.elements else { return PopupDefinition(title: title) }
     var elements: [PopupDefinition.Element] = []
-    for (place, each) in lines.enumerated() {
+    for (index, each) in lines.enumerated() {
       elements.append(
-        try within("elements", String(place)) { () throws(SymbologyError) in
+        try within("elements", String(index)) { () throws(SymbologyError) in
           try PopupDefinition.Element(
             source: try source(each.field, each.expression), label: each.label, format: each.format)
         })
@@ -60,7 +60,7 @@ extension Wire {
     return PopupDefinition(title: title, elements: elements)
   }
 
-  // MARK: Out
+  // MARK: To the wire
 
   static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
     .init(
@@ -80,8 +80,7 @@ extension Wire {
   }
 
   static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
-    var symbol = label.symbol
-    if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
+    let symbol = label.scaled(by: scale).symbol
     return .init(
       id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)

@@ -2850,6 +2850,7 @@ class MapMethods(SyncCaller):
         self,
         *,
         map: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -2858,18 +2859,19 @@ class MapMethods(SyncCaller):
         min_scale: float | None = None,
         max_scale: float | None = None,
         background_color: t.Color | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
         """Changes a map; absent members stay as they are.
 
         Args:
             map: Its id.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; made where there is none.
-            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; views that are
-                there stay.
+            basemap: Layers that orient; absent when there is none.
+            bookmarks: Places to come back to, in order. (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; the world when
+                absent.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
                 shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
                 (above 0)
@@ -2877,8 +2879,6 @@ class MapMethods(SyncCaller):
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2905,6 +2905,7 @@ class MapMethods(SyncCaller):
             _given(
                 {
                     "map": map,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -2913,7 +2914,6 @@ class MapMethods(SyncCaller):
                     "minScale": min_scale,
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),
@@ -3885,6 +3885,7 @@ class SceneMethods(SyncCaller):
         self,
         *,
         scene: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -3894,18 +3895,19 @@ class SceneMethods(SyncCaller):
         max_scale: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
         """Changes a scene; absent members stay as they are.
 
         Args:
             scene: Its id.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; made where there is none.
-            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; views that are
-                there stay.
+            basemap: Layers that orient; absent when there is none.
+            bookmarks: Places to come back to, in order. (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; the world when
+                absent.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
                 shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
                 (above 0)
@@ -3914,8 +3916,6 @@ class SceneMethods(SyncCaller):
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
             base_surface: The ground.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3942,6 +3942,7 @@ class SceneMethods(SyncCaller):
             _given(
                 {
                     "scene": scene,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -3951,7 +3952,6 @@ class SceneMethods(SyncCaller):
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
                     "baseSurface": base_surface,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),
