@@ -1,41 +1,41 @@
-// Heights from a raster file: what one is, what a sample says, and why a file gives none.
+// Elevation from raster files: samples, descriptions and errors.
 
 import Files
 import Geometry
 
-/// What a surface says of one position. 0 is a height, never "unknown".
+/// The elevation at one position. 0 is an elevation, never "unknown".
 public enum ElevationSample: Hashable, Sendable {
   /// Metres.
   case value(Double)
-  /// Inside the raster, where it knows nothing.
+  /// Inside the raster, without a value.
   case noData
   case outside
 }
 
 public enum ElevationInterpolation: Hashable, Sendable {
-  /// Between the centres of the four pixels around; towards an outer edge, between those that there are.
+  /// Interpolates between the centres of the four surrounding pixels; near an outer edge, between those that exist.
   case bilinear
-  /// The pixel that the position is in.
+  /// The pixel that contains the position.
   case nearest
 }
 
-/// Why a raster was not opened or read.
+/// Why a raster could not be opened or read.
 public enum ElevationError: Error, Hashable, Sendable {
   case notFound(path: String)
   case isDirectory(path: String)
-  /// The ``FilePolicy`` says no.
+  /// The ``FilePolicy`` denies it.
   case refused(path: String, reason: String)
   case notReadable(path: String, reason: String)
-  /// No raster format that is known here.
+  /// No supported raster format.
   case unrecognized(path: String)
   case openFailed(path: String, reason: String)
   case readFailed(path: String, reason: String)
   case cancelled
-  /// GDAL is not on this machine.
+  /// GDAL is not installed.
   case unavailable(reason: String)
 }
 
-/// What a raster says of itself.
+/// Properties of a raster.
 public struct ElevationDescription: Hashable, Sendable {
   public let path: String
   /// GDAL's name of the format: "GTiff".
@@ -43,16 +43,16 @@ public struct ElevationDescription: Hashable, Sendable {
   /// Pixels.
   public let width: Int
   public let height: Int
-  /// Nil when the file names none.
+  /// Nil if the file names none.
   public let spatialReference: SpatialReference?
   public let transform: RasterTransform
-  /// As stored, before scale and unit; nil when every pixel counts.
+  /// As stored, before scale and unit; nil if every pixel has a value.
   public let noData: Double?
-  /// Around the pixels' outer edges, in the units of the reference.
+  /// The box of the pixels' outer edges, in the units of the reference.
   public let extent: Envelope
 }
 
-/// Where pixels lie: GDAL's six numbers, rotation included.
+/// The position of pixels: GDAL's six numbers, rotation included.
 public struct RasterTransform: Hashable, Sendable {
   public let xOrigin: Double
   public let xPerColumn: Double
@@ -61,7 +61,7 @@ public struct RasterTransform: Hashable, Sendable {
   public let yPerColumn: Double
   public let yPerRow: Double
 
-  /// Nil when pixels have no area.
+  /// Nil if pixels have no area.
   public init?(_ numbers: [Double]) {
     guard numbers.count == 6, numbers.allSatisfy(\.isFinite) else { return nil }
     (xOrigin, xPerColumn, xPerRow) = (numbers[0], numbers[1], numbers[2])
@@ -71,7 +71,7 @@ public struct RasterTransform: Hashable, Sendable {
 
   private var determinant: Double { xPerColumn * yPerRow - xPerRow * yPerColumn }
 
-  /// The sides of a pixel, in the units of the reference.
+  /// The width and height of a pixel in the units of the reference.
   public var resolution: (x: Double, y: Double) {
     (
       (xPerColumn * xPerColumn + yPerColumn * yPerColumn).squareRoot(),
@@ -79,7 +79,7 @@ public struct RasterTransform: Hashable, Sendable {
     )
   }
 
-  /// Columns and rows from the outer corner of the first pixel; its centre is at 0.5, 0.5.
+  /// Columns and rows from the outer corner of the first pixel, whose centre is at 0.5, 0.5.
   func pixel(x: Double, y: Double) -> (column: Double, row: Double) {
     let dx = x - xOrigin
     let dy = y - yOrigin

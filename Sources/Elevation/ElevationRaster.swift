@@ -1,30 +1,35 @@
-// Many samples of one raster: points are brought together by tile, so that each tile is read once.
+// Samples a raster at many positions, grouped by tile, so that each tile is read once.
 
 import Files
 import Geometry
 import Synchronization
 
-/// An open raster, its first band as heights in metres.
+/// An open raster: its first band as elevation in metres.
 ///
-/// May be used from several threads; they take turns. The file stays open until the last use ends.
+/// Thread-safe; calls are serialized. The file stays open until the last reference goes.
+///
+/// ```swift
+/// let raster = try ElevationRaster(path: "/data/alps.tif")
+/// let sample = try raster.sample(Point(x: 10.5, y: 46.8))  // .value(1890.4)
+/// ```
 public final class ElevationRaster: Sendable {
   public let description: ElevationDescription
   private let tiles: Mutex<RasterTiles>
 
   /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
-  /// - Parameter path: Absolute.
-  /// - Complexity: reads the headers alone.
+  /// - Parameter path: absolute.
+  /// - Complexity: reads the headers only.
   public init(path: String, policy: FilePolicy = FilePolicy()) throws(ElevationError) {
     let file = try RasterFile(path: path, policy: policy)
     description = file.description
     tiles = Mutex(RasterTiles(file: file))
   }
 
-  /// The height at each position, given in the raster's own reference.
+  /// The elevation at each position, given in the raster's reference.
   ///
-  /// - Parameter isCancelled: Asked before each tile is read and every few thousand positions.
-  /// - Complexity: O(n log n) in the positions, plus one read for each tile of 256 x 256 pixels that they touch. The
-  ///   last tiles are kept for later calls.
+  /// - Parameter isCancelled: called before each tile is read and every few thousand positions.
+  /// - Complexity: O(n log n) in positions, plus one read for each tile of 256 x 256 pixels that they touch. The last
+  ///   tiles are cached for later calls.
   public func sample(
     _ positions: Positions, interpolation: ElevationInterpolation = .bilinear,
     isCancelled: () -> Bool = { false }
@@ -65,7 +70,7 @@ public final class ElevationRaster: Sendable {
     return result
   }
 
-  /// The height at one position, given in the raster's own reference.
+  /// The elevation at one position, given in the raster's reference.
   public func sample(
     _ point: Point, interpolation: ElevationInterpolation = .bilinear
   ) throws(ElevationError) -> ElevationSample {
@@ -73,12 +78,13 @@ public final class ElevationRaster: Sendable {
   }
 }
 
-/// From positions to the pixels that have a say.
+/// Maps positions to the pixels of a sample.
 struct SampleGrid {
-  /// Pixels a side of a tile; each is read with one more column and row, for the neighbours of its last.
+  /// Width and height of a tile in pixels; each is read with one more column and row, for the neighbours of its last
+  /// pixels.
   static let tileSize = 256
 
-  /// The pixel a sample starts from, and how far it leans to the next column and row, in 0..<1.
+  /// The first pixel of a sample, and the weights of the next column and row, in 0..<1.
   struct Cell {
     let tile: Int
     let column: Int
@@ -100,7 +106,7 @@ struct SampleGrid {
     self.interpolation = interpolation
   }
 
-  /// Nil outside; the outer edges are inside, with a millionth of a pixel for rounding.
+  /// Nil outside. Outer edges are inside, with a millionth of a pixel for rounding.
   func cell(x: Double, y: Double) -> Cell? {
     let (column, row) = transform.pixel(x: x, y: y)
     let slack = 1e-6
@@ -111,7 +117,7 @@ struct SampleGrid {
     case .nearest:
       return cell(Int(min(max(column, 0), Double(width - 1))), 0, Int(min(max(row, 0), Double(height - 1))), 0)
     case .bilinear:
-      // Values hold at the centres; beyond the outermost centres there is only one to go by.
+      // Values hold at pixel centres; beyond the outermost centres there is only one to use.
       let column = min(max(column - 0.5, 0), Double(width - 1))
       let row = min(max(row - 0.5, 0), Double(height - 1))
       let c = Int(column)

@@ -1,4 +1,4 @@
-// GDAL's hold on a raster: opening within the policy, and reading windows of heights in metres.
+// A raster opened with GDAL, within the policy; reads windows of elevation in metres.
 
 import CGDAL
 import Files
@@ -7,16 +7,16 @@ import Platform
 
 /// An open raster file.
 ///
-/// `@unchecked` because GDAL lets one thread at a time use a dataset, and ``ElevationRaster`` keeps it behind its lock.
+/// `@unchecked`: GDAL allows one thread at a time to use a dataset; ``ElevationRaster`` guards it with a lock.
 final class RasterFile: @unchecked Sendable {
-  /// Formats that are one grid in one file. Not those that name other files, such as VRT.
+  /// Formats of one grid in one file. Formats that refer to other files, such as VRT, are excluded.
   private static let drivers = ["GTiff", "AAIGrid", "SRTMHGT", "DTED", "HFA"]
 
   let description: ElevationDescription
   private let gdal: UnsafePointer<cgdal_functions>
   private let dataset: GDALDatasetH
   private let band: GDALRasterBandH
-  /// From stored numbers to metres.
+  /// Factor from stored numbers to metres.
   private let scale: Double
   private let offset: Double
   private let storedAsFloat: Bool
@@ -53,7 +53,7 @@ final class RasterFile: @unchecked Sendable {
     scale = gdal.pointee.GDALGetRasterScale(band, nil) * unit
     offset = gdal.pointee.GDALGetRasterOffset(band, nil) * unit
     storedAsFloat = type == GDT_Float32
-    // A mask of its own, besides the nodata value.
+    // A mask besides the nodata value.
     mask = gdal.pointee.GDALGetMaskFlags(band) & GMF_PER_DATASET != 0 ? gdal.pointee.GDALGetMaskBand(band) : nil
     self.description = description
     self.gdal = gdal
@@ -79,7 +79,7 @@ final class RasterFile: @unchecked Sendable {
     }
   }
 
-  /// GDAL opens sidecar files by itself; a link among them may lead outside.
+  /// GDAL opens sidecar files by itself; a link among them may lead outside the policy.
   private static func checkFiles(
     of dataset: GDALDatasetH, _ gdal: UnsafePointer<cgdal_functions>, _ path: String, _ policy: FilePolicy
   ) throws(ElevationError) {
@@ -113,7 +113,7 @@ final class RasterFile: @unchecked Sendable {
       noData: hasNoData != 0 ? noData : nil, extent: transform.extent(width: width, height: height))
   }
 
-  /// The heights of a window in metres, row by row; NaN where there is none.
+  /// The elevation of a window in metres, row by row; NaN without a value.
   func heights(column: Int, row: Int, width: Int, height: Int) throws(ElevationError) -> [Double] {
     let call = GDALCall(allowNetwork: false)
     defer { call.end() }
@@ -141,12 +141,12 @@ final class RasterFile: @unchecked Sendable {
 
   private func isNoData(_ stored: Double) -> Bool {
     guard let noData = description.noData else { return false }
-    // The value's text may be finer than the band's numbers.
+    // The value's text may have more digits than the band's numbers.
     return stored == noData || (storedAsFloat && Float(stored) == Float(noData))
   }
 }
 
-/// Metres in one of a band's units; metres where it names none.
+/// Metres in one unit of a band; 1 where it names none.
 private func metres(per unit: String) -> Double {
   switch unit.lowercased() {
   case "ft", "foot", "feet", "international foot", "international feet": 0.3048
@@ -158,7 +158,7 @@ private func metres(per unit: String) -> Double {
   }
 }
 
-/// GDAL's messages of this thread, kept between its making and ``end()``.
+/// Collects GDAL's messages of this thread until ``end()``.
 private struct GDALCall {
   private let messages = UnsafeMutablePointer<cgdal_call>.allocate(capacity: 1)
   private let allowNetwork: Int32
@@ -179,7 +179,7 @@ private struct GDALCall {
   }
 }
 
-/// A C list of strings, ended by NULL, while `body` runs.
+/// Passes a NULL-terminated C list of strings to `body`.
 private func withList<T>(_ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T) -> T {
   var texts: [UInt8] = []
   var starts: [Int] = []

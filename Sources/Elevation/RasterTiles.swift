@@ -1,8 +1,8 @@
-// Tiles of heights, read when first needed; the last few are kept, as neighbouring positions are asked for together.
+// Tiles of elevation, read on demand. The last ones are cached, since neighbouring positions are requested together.
 
 import Geometry
 
-/// A rectangle of heights in metres; NaN where there is none.
+/// A rectangle of elevation in metres; NaN without a value.
 struct RasterTile {
   let firstColumn: Int
   let firstRow: Int
@@ -14,16 +14,16 @@ struct RasterTile {
     let right = cell.columnWeight
     let below = cell.rowWeight
     var sum = heights[start] * (1 - right) * (1 - below)
-    // A weight of 0 also stands for a neighbour that is not there.
+    // A neighbour that does not exist has the weight 0.
     if right != 0 { sum += heights[start + 1] * right * (1 - below) }
     if below != 0 { sum += heights[start + width] * (1 - right) * below }
     if right != 0 && below != 0 { sum += heights[start + width + 1] * right * below }
-    // NaN of any pixel with a say stays NaN.
+    // NaN of any pixel with a weight stays NaN.
     return sum.isNaN ? .noData : .value(sum)
   }
 }
 
-/// A raster file and the tiles of it in memory.
+/// A raster file and its cached tiles.
 struct RasterTiles {
   /// Half a megabyte each.
   private static let maximumKept = 32

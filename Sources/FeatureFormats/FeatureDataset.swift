@@ -1,13 +1,13 @@
-// Opening a source: what is refused, which driver reads it, and the order in which everything is given back.
+// Opens a source: refusals, choice of driver, and release of everything in order.
 
 import CGDAL
 import Files
 import Geometry
 import Platform
 
-/// An open source; it lives inside ``with(_:_:_:_:progress:body:)`` alone.
+/// An open source, valid only inside ``with(_:_:_:_:progress:body:)``.
 struct FeatureDataset: ~Copyable {
-  /// What it is opened for: what is in it, or its features.
+  /// Why it is opened: to describe it, or to read its features.
   enum Purpose { case description, features }
 
   let gdal: GDAL
@@ -20,7 +20,7 @@ struct FeatureDataset: ~Copyable {
 
   var layerCount: Int { Int(gdal.pointee.GDALDatasetGetLayerCount(handle)) }
 
-  /// What GDAL complained of first; nil when it did not.
+  /// GDAL's first error message; nil without one.
   var complaint: String? { Self.complaint(messages, session) }
 
   private static func complaint(_ messages: UnsafeMutablePointer<cgdal_call>, _ session: ReadSession) -> String? {
@@ -30,7 +30,7 @@ struct FeatureDataset: ~Copyable {
     }
   }
 
-  /// Opens the source, hands it to `body`, and gives everything back; then sees to it that the files stayed the same.
+  /// Opens the source, calls `body`, releases everything, then checks that the files have not changed.
   static func with<T>(
     _ source: FeatureSource, _ options: OpenOptions, _ policy: FilePolicy,
     _ isCancelled: @escaping @Sendable () -> Bool, for purpose: Purpose, progress: @escaping (Double) -> Void,
@@ -60,7 +60,7 @@ struct FeatureDataset: ~Copyable {
         name = path
         session.leaveChangesToSQLite()
       }
-      // What drivers said that the file is not for.
+      // Drops messages of drivers that do not recognize the file.
       messages.pointee.failures = 0
       session.readShare = driver.shareOfOpening(for: purpose)
       guard let handle = open(name, driver, gdal) else {
@@ -71,7 +71,7 @@ struct FeatureDataset: ~Copyable {
       let dataset = FeatureDataset(
         gdal: gdal, handle: handle, driver: driver, session: session, source: source, options: options,
         messages: messages)
-      // A parser that met the end too soon still gives a dataset, with what it had by then.
+      // A parser that reaches a premature end still returns a dataset, with what it has read.
       if let reason = dataset.complaint {
         throw FormatError.openFailed(driver: driver, path: source.name, reason: reason)
       }
@@ -82,7 +82,7 @@ struct FeatureDataset: ~Copyable {
       session.reached(1)
       return result
     } catch {
-      // A cancelled read looks like a broken file to GDAL, and so does one that was written meanwhile.
+      // To GDAL, a cancelled read looks like a broken file, as does a file written meanwhile.
       if session.wasCancelled { throw .cancelled }
       if session.firstChangedFile() != nil { throw .changedWhileRead(path: source.name) }
       throw error
@@ -119,8 +119,9 @@ struct FeatureDataset: ~Copyable {
 
   /// The real path of a GeoPackage that another program has open, or left open: one with a journal beside it.
   ///
-  /// Read through our file system, SQLite would take no lock and pass over the journal, and so give an older or a
-  /// half-written state. Read directly it gives one state or an error; then only the loop over the rows can be stopped.
+  /// Through the virtual file system SQLite takes no lock and ignores the journal, and would read an older or
+  /// half-written state. Read directly it gives one state or an error; only the loop over the rows can then be
+  /// cancelled.
   private static func pathOfLiveDatabase(_ source: FeatureSource, _ policy: FilePolicy) throws(FormatError) -> String? {
     guard case .file(let path) = source, let real = realPath(path) else { return nil }
     let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
@@ -157,22 +158,22 @@ struct FeatureDataset: ~Copyable {
 }
 
 extension FeatureDriver {
-  /// The drivers that GDAL may use for it.
+  /// Names of the GDAL drivers for it.
   func gdalNames(_ gdal: GDAL) -> [String] {
-    // LIBKML knows more of KML, but not every GDAL is built with it.
+    // LIBKML supports more of KML, but not every build of GDAL has it.
     guard self == .kml else { return [rawValue] }
     return gdal.pointee.GDALGetDriverByName("LIBKML") == nil ? ["KML"] : ["LIBKML"]
   }
 
   var openOptions: [String] {
     switch self {
-    // The whole file decides on a column's type: a type told by the first rows loses what comes later.
+    // The whole file determines a column's type: a type taken from the first rows loses later values.
     case .csv: ["AUTODETECT_TYPE=YES", "AUTODETECT_SIZE_LIMIT=0", "EMPTY_STRING_AS_NULL=YES"]
     default: []
     }
   }
 
-  /// How much of the work is the reading of bytes, which tells progress; what is above is the features.
+  /// The share of the work that is reading bytes, from which progress is computed; the rest is features.
   func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
     switch (self, purpose) {
     case (.geoJSON, .features), (.kml, .features), (.csv, .features): 0.5
@@ -182,7 +183,7 @@ extension FeatureDriver {
   }
 }
 
-/// A C list of strings, ended by NULL, while `body` runs.
+/// Passes a NULL-terminated C list of strings to `body`.
 func withStrings<T>(
   _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T
 ) -> T {

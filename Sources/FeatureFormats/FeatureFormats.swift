@@ -1,9 +1,9 @@
-// What the rest of the server knows of vector files: their formats, what is in them, and why one was not read.
+// Vector files: formats, descriptions and errors.
 
 import Files
 import Geometry
 
-/// A format that can be read, by the name of its GDAL driver.
+/// A readable format, by the name of its GDAL driver.
 public enum FeatureDriver: String, Hashable, Sendable, CaseIterable {
   case geoJSON = "GeoJSON"
   case geoPackage = "GPKG"
@@ -14,14 +14,14 @@ public enum FeatureDriver: String, Hashable, Sendable, CaseIterable {
   case flatGeobuf = "FlatGeobuf"
 }
 
-/// Where features come from.
+/// The origin of features.
 public enum FeatureSource: Hashable, Sendable {
   /// An absolute path.
   case file(String)
-  /// A GeoJSON document's text as UTF-8. Reading it can reach no file.
+  /// A GeoJSON document as UTF-8. Reading it cannot access files.
   case geoJSON([UInt8])
 
-  /// As errors name it.
+  /// The name used in errors.
   public var name: String {
     switch self {
     case .file(let path): path
@@ -30,9 +30,9 @@ public enum FeatureSource: Hashable, Sendable {
   }
 }
 
-/// How a source is opened where its content does not say.
+/// Options where the content does not determine how to open a source.
 public struct OpenOptions: Hashable, Sendable {
-  /// The fields of a CSV file that make its points.
+  /// The fields of a CSV file that hold coordinates.
   public struct PointFields: Hashable, Sendable {
     public let x: String
     public let y: String
@@ -42,9 +42,9 @@ public struct OpenOptions: Hashable, Sendable {
     }
   }
 
-  /// Nil tells it from the content and the name.
+  /// Nil to detect it from content and name.
   public var driver: FeatureDriver?
-  /// Nil leaves CSV rows without geometry.
+  /// Nil for CSV rows without geometry.
   public var points: PointFields?
 
   public init(driver: FeatureDriver? = nil, points: PointFields? = nil) {
@@ -53,7 +53,7 @@ public struct OpenOptions: Hashable, Sendable {
   }
 }
 
-/// What is in a source.
+/// The contents of a source.
 public struct SourceDescription: Hashable, Sendable {
   public let driver: FeatureDriver
   public let name: String
@@ -62,56 +62,61 @@ public struct SourceDescription: Hashable, Sendable {
 
 public struct LayerDescription: Hashable, Sendable {
   public let name: String
-  /// "Point", "MultiPolygon", "Unknown" when it differs from feature to feature; nil for a table without geometry.
+  /// "Point", "MultiPolygon", "Unknown" if features differ; nil for a table without geometry.
   public let geometryType: String?
   /// In the order of ``RawFeature/attributes``.
   public let fields: [Field]
-  /// Nil when only reading would tell.
+  /// Nil if it takes a full read to count them.
   public let featureCount: Int?
-  /// In the units of the spatial reference; nil when only reading would tell, or when there is nothing.
+  /// In the units of the spatial reference; nil if it takes a full read to compute, or if there are no features.
   public let extent: Envelope?
-  /// An authority code where one is known, else WKT; nil when the source names none.
+  /// An authority code where known, else WKT; nil if the source has none.
   public let spatialReference: SpatialReference?
-  /// The column that holds feature ids, where the format has one.
+  /// The column of feature ids, if the format has one.
   public let fidColumn: String?
 }
 
-/// A feature as its file holds it.
+/// A feature as stored in its file.
 public struct RawFeature: Hashable, Sendable {
-  /// The format's own id; nil when it has none.
+  /// The format's id; nil without one.
   public let fid: Int64?
   public let geometry: Geometry?
-  /// One value a field, in the order of ``LayerDescription/fields``.
+  /// One value for each field, in the order of ``LayerDescription/fields``.
   public let attributes: [AttributeValue]
 }
 
-/// Why a source was not described or read.
+/// Why a source could not be described or read.
 public enum FormatError: Error, Hashable, Sendable {
   case notFound(path: String)
   case isDirectory(path: String)
-  /// The ``FilePolicy`` says no.
+  /// The ``FilePolicy`` denies it.
   case refused(path: String, reason: String)
   case notReadable(path: String, reason: String)
-  /// None of the formats.
+  /// No supported format.
   case unrecognized(path: String)
   case openFailed(driver: FeatureDriver, path: String, reason: String)
   case readFailed(driver: FeatureDriver, path: String, layer: String, reason: String)
-  /// The file was written while it was read: what was read may be no state it ever had.
+  /// The file was written while it was read: the result may mix states.
   case changedWhileRead(path: String)
   case noSuchLayer(String, available: [String])
   case missingField(String, available: [String])
   case cancelled
-  /// GDAL, or its driver, is not on this machine.
+  /// GDAL, or its driver, is not installed.
   case unavailable(reason: String)
 }
 
-/// Reads vector files by GDAL. Calls share nothing and may run on any thread; each blocks its own until it is done.
+/// Reads vector files with GDAL. Calls share no state and may run on any thread; each blocks its thread until done.
+///
+/// ```swift
+/// let source = FeatureSource.file("/data/roads.gpkg")
+/// let description = try FeatureFormats.describe(source, policy: policy)
+/// ```
 public enum FeatureFormats {
-  /// What is in a source.
+  /// Describes the contents of a source.
   ///
   /// - Parameters:
-  ///   - isCancelled: Asked at every read of the file.
-  ///   - progress: A rising fraction in 0...1, by bytes read of a text format; 1 is told last.
+  ///   - isCancelled: called at every read of the file.
+  ///   - progress: a rising fraction in 0...1, by bytes read of a text format; ends with 1.
   /// - Complexity: text formats (GeoJSON, KML, GPX, CSV) are parsed as a whole, others by their headers.
   public static func describe(
     _ source: FeatureSource, options: OpenOptions = OpenOptions(), policy: FilePolicy = FilePolicy(),
@@ -125,18 +130,18 @@ public enum FeatureFormats {
     }
   }
 
-  /// Reads the features of one layer in the file's order.
+  /// Reads the features of one layer in file order.
   ///
   /// - Parameters:
-  ///   - layer: Nil is the first.
-  ///   - isCancelled: Asked at every read of the file and every few features. Libkml alone is given the
-  ///     whole text at once and has no way to be stopped: its parse goes on behind a cancel for some 40-80 ms a megabyte.
-  ///   - progress: A rising fraction in 0...1; 1 is told last, and only when all was read.
-  ///   - begin: Told the layer before its first feature.
-  ///   - body: Told each feature.
-  /// - Throws: Also after features were told, which then are to be forgotten: `readFailed`, `changedWhileRead`,
+  ///   - layer: nil for the first.
+  ///   - isCancelled: called at every read of the file and every few features. Libkml is given the whole text at once
+  ///     and cannot be interrupted: after a cancel it parses on for 40-80 ms per megabyte.
+  ///   - progress: a rising fraction in 0...1; ends with 1 only when everything has been read.
+  ///   - begin: called with the layer before its first feature.
+  ///   - body: called with each feature.
+  /// - Throws: also after `body` was called; the caller then discards those features: `readFailed`, `changedWhileRead`,
   ///   `cancelled`.
-  /// - Complexity: linear in the file.
+  /// - Complexity: O(n) in the file.
   @discardableResult
   public static func read(
     _ source: FeatureSource, layer: String? = nil, options: OpenOptions = OpenOptions(),

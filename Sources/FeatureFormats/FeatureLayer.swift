@@ -1,19 +1,19 @@
-// What a layer of an open source is: its description, and how each field's column is read.
+// A layer of an open source: its description, and how each field's column is read.
 
 import CGDAL
 import Geometry
 
-/// A layer of an open dataset, ready to be read.
+/// A layer of an open dataset, ready for reading.
 struct FeatureLayer {
   let handle: OGRLayerH
   let description: LayerDescription
   let columns: [FieldColumn]
-  /// Where a CSV file's points come from.
+  /// Columns of a CSV file's coordinates.
   let points: (x: Int, y: Int)?
 }
 
 extension FeatureDataset {
-  /// - Parameter name: Nil is the first.
+  /// - Parameter name: nil for the first.
   func layer(named name: String?) throws(FormatError) -> FeatureLayer {
     var names: [String] = []
     for index in 0..<layerCount {
@@ -80,7 +80,7 @@ extension FeatureDataset {
     }
   }
 
-  /// Only where the format keeps it: a forced extent reads everything.
+  /// The extent stored by the format; computing it would read everything.
   private func extent(_ layer: OGRLayerH) -> Envelope? {
     var box = OGREnvelope()
     guard gdal.pointee.OGR_L_GetExtent(layer, &box, 0) == OGRERR_NONE, box.MinX <= box.MaxX else { return nil }

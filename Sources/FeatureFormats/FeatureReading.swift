@@ -1,10 +1,10 @@
-// The loop over a layer's features: one GDAL feature after the other becomes a value, and is given back.
+// Reads a layer: each GDAL feature becomes a value and is released.
 
 import CGDAL
 import Geometry
 
 extension FeatureDataset {
-  /// Tells `body` each feature of `layer`.
+  /// Calls `body` with each feature of `layer`.
   func readFeatures(of layer: FeatureLayer, _ body: (RawFeature) -> Void) throws(FormatError) {
     let share = session.readShare
     let total = layer.description.featureCount.map(Double.init)
@@ -14,7 +14,7 @@ extension FeatureDataset {
     gdal.pointee.OGR_L_ResetReading(layer.handle)
     while let feature = gdal.pointee.OGR_L_GetNextFeature(layer.handle) {
       defer { gdal.pointee.OGR_F_Destroy(feature) }
-      // A geometry may be large and a row small: the clock is not asked, the flag is cheap.
+      // The flag is cheap and rows vary in size, so it is checked by count and not by time.
       if count & 15 == 0 {
         guard !session.stops() else { throw .cancelled }
         if let total, total > 0 { session.reached(min(share + (1 - share) * Double(count) / total, 0.99)) }
@@ -24,7 +24,7 @@ extension FeatureDataset {
     }
     guard !session.wasCancelled else { throw .cancelled }
     if let reason = complaint { throw failure(layer, reason) }
-    // FlatGeobuf's reader takes an early end for the end. Others tell, and may count wrong by their formats' rules.
+    // FlatGeobuf's reader takes a premature end for the end. Other drivers report it, and their counts may be inexact.
     if driver == .flatGeobuf, let expected = layer.description.featureCount, expected != count {
       throw failure(layer, "the file ends after \(count) of \(expected) features")
     }
@@ -46,7 +46,7 @@ extension FeatureDataset {
     return RawFeature(fid: fid == OGRNullFID ? nil : fid, geometry: geometry, attributes: attributes)
   }
 
-  /// GDAL's own points from CSV take a word for 0 and leave out the place 0, 0.
+  /// GDAL's own points from CSV read a word as 0 and drop the position 0, 0.
   private func point(_ x: AttributeValue, _ y: AttributeValue) -> Geometry? {
     guard let x = number(x), let y = number(y) else { return nil }
     return .point(Point(x: x, y: y))

@@ -1,4 +1,4 @@
-// How a field of GDAL's becomes an attribute: decided once a layer, not once a value.
+// Converts a GDAL field to an attribute. The conversion is chosen once for each layer, not for each value.
 
 import CGDAL
 import Geometry
@@ -35,7 +35,7 @@ struct FieldColumn {
     self.reader = reader
   }
 
-  /// The value in a feature; a number that is none (NaN, infinity) is not known, so null.
+  /// The value in a feature; NaN and infinities become null.
   func value(_ feature: OGRFeatureH, _ gdal: GDAL) -> AttributeValue {
     guard gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, index) != 0 else { return .null }
     switch reader {
@@ -79,7 +79,7 @@ struct FieldColumn {
     gdal.pointee.OGR_F_GetFieldAsString(feature, index).map { String(cString: $0) }
   }
 
-  /// RFC 3339. A moment without a zone is taken as UTC, as GeoPackage and OGC API Features do.
+  /// RFC 3339. A time without a zone is taken as UTC, as in GeoPackage and OGC API Features.
   private func moment(_ feature: OGRFeatureH, _ gdal: GDAL) -> String? {
     var year: Int32 = 0
     var month: Int32 = 0
@@ -94,12 +94,12 @@ struct FieldColumn {
     else { return nil }
     let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     if reader == .date { return date }
-    // GDAL keeps seconds in a Float, good to the millisecond.
+    // GDAL keeps seconds in a Float, accurate to a millisecond.
     let milliseconds = Int32((second * 1000).rounded())
     var time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(milliseconds / 1000, 2))"
     if milliseconds % 1000 != 0 { time += "." + padded(milliseconds % 1000, 3) }
     if reader == .time { return time }
-    // GDAL counts zones in quarters of an hour from 100; 0 is unknown and 1 local.
+    // GDAL encodes zones in quarters of an hour from 100; 0 is unknown and 1 local.
     let offset = zone > 1 ? (zone - 100) * 15 : 0
     let zoneText =
       offset == 0 ? "Z" : "\(offset < 0 ? "-" : "+")\(padded(abs(offset) / 60, 2)):\(padded(abs(offset) % 60, 2))"

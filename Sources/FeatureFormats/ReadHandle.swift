@@ -1,10 +1,10 @@
-// One open file as GDAL reads it: each read asks whether to go on and tells how far it is.
+// One open file as read by GDAL: each read checks for cancellation and reports progress.
 
 import Files
 import Geometry
 import Platform
 
-/// A file, or bytes, with a place to read at. Used by one thread, as GDAL uses its files.
+/// A file, or bytes, with a read offset. Used by one thread, as GDAL uses its files.
 final class ReadHandle {
   private enum Storage {
     case file(Int32)
@@ -17,12 +17,12 @@ final class ReadHandle {
   private let tellsProgress: Bool
   private(set) var offset = 0
   private(set) var isAtEnd = false
-  // Some drivers read a few bytes at a time; what they read next is mostly what follows.
+  // Some drivers read a few bytes at a time, mostly in sequence: reads are buffered.
   private var ahead: [UInt8] = []
   private var aheadStart = 0
   private static let aheadSize = 65536
 
-  /// Nil when the session does not admit the file, or the system does not give it.
+  /// Nil if the session does not admit the file, or it cannot be opened.
   init?(_ path: String, in session: ReadSession) {
     self.session = session
     tellsProgress = session.isMain(path)
@@ -32,10 +32,10 @@ final class ReadHandle {
       size = bytes.count
       return
     }
-    // Not waiting for a writer, should the name have become a FIFO's.
+    // Non-blocking, in case the name now belongs to a FIFO.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    // What is open is checked, not the name, which may have been pointed elsewhere meanwhile.
+    // The open file is checked, not its name, which may have been redirected meanwhile.
     guard let identity = FileIdentity(descriptor: descriptor), identity.kind == .regular,
       let real = realPath(ofDescriptor: descriptor) ?? realPath(path), session.policy.allows(realPath: real)
     else {
@@ -51,7 +51,7 @@ final class ReadHandle {
     if case .file(let descriptor) = storage { close(descriptor) }
   }
 
-  /// Bytes read, fewer than asked for at the end, on a fault, or once the call is cancelled.
+  /// Returns the bytes read: fewer than requested at the end, on an error, or once the call is cancelled.
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     guard !session.stops() else {
       isAtEnd = true
@@ -101,7 +101,7 @@ final class ReadHandle {
     }
   }
 
-  /// - Parameter origin: As in `fseek`.
+  /// - Parameter origin: as for `fseek`.
   func seek(to place: UInt64, from origin: Int32) -> Bool {
     let base =
       switch origin {
@@ -109,7 +109,7 @@ final class ReadHandle {
       case SEEK_END: size
       default: 0
       }
-    // GDAL's offsets are unsigned, its backward ones from the end wrap.
+    // GDAL's offsets are unsigned; backward offsets from the end wrap.
     let target = base &+ Int(truncatingIfNeeded: place)
     guard target >= 0 else { return false }
     offset = target

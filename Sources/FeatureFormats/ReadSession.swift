@@ -1,16 +1,16 @@
-// One call's hold on GDAL's reads: what it may open, how far it got, whether to go on, and whether the files stayed.
+// State of one call's reads through GDAL: admitted files, progress, cancellation, and changes of the files.
 
 import Files
 import Geometry
 import Synchronization
 
-/// What one call lets GDAL read.
+/// The files that GDAL may read in one call.
 ///
-/// `@unchecked` because GDAL's callbacks find it by a number in a table that any thread can see; all but the table is
-/// used on the thread that made the call, which is the only one that GDAL's vector drivers read on.
+/// `@unchecked`: GDAL's callbacks find it by a number in a table visible to all threads. All but the table is used on
+/// the calling thread, the only one on which GDAL's vector drivers read.
 final class ReadSession: @unchecked Sendable {
   enum Content {
-    /// A file, and beside it those that share its stem (`roads.shp`, `roads.dbf`): nothing else.
+    /// A file, and those beside it with the same stem (`roads.shp`, `roads.dbf`).
     case file(directory: String, name: String, stem: String)
     case bytes([UInt8], name: String)
   }
@@ -24,7 +24,7 @@ final class ReadSession: @unchecked Sendable {
   private let isCancelled: @Sendable () -> Bool
   private let progress: (Double) -> Void
   private var told = 0.0
-  /// Where in 0...1 the reads of the main file lead; what is above is for features.
+  /// The fraction in 0...1 at the end of reading the main file; the rest is features.
   var readShare = 0.0
   private(set) var wasCancelled = false
   private var identities: [String: FileIdentity] = [:]
@@ -46,17 +46,17 @@ final class ReadSession: @unchecked Sendable {
     Self.sessions.withLock { $0.table[token] = self }
   }
 
-  /// GDAL finds it no more.
+  /// Removes the session from the table.
   func end() { Self.sessions.withLock { $0.table[token] = nil } }
 
-  /// The session and the path in it of a name that GDAL asks for, `<token>/<path>`.
+  /// The session and its path for a name that GDAL opens, `<token>/<path>`.
   static func find(_ name: String) -> (session: ReadSession, path: String)? {
     guard let slash = name.firstIndex(of: "/"), let token = UInt64(name[..<slash]) else { return nil }
     guard let session = sessions.withLock({ $0.table[token] }) else { return nil }
     return (session, String(name[slash...]))
   }
 
-  /// What GDAL is given to open.
+  /// The name that GDAL opens.
   var gdalName: String {
     switch content {
     case .file(let directory, let name, _): "\(Self.prefix)\(token)\(directory)/\(name)"
@@ -64,7 +64,7 @@ final class ReadSession: @unchecked Sendable {
     }
   }
 
-  /// Messages without our prefix, as the client knows the file.
+  /// A message without the prefix of the virtual file system.
   func cleaned(_ message: String) -> String {
     let prefix = Array("\(Self.prefix)\(token)".utf8)
     let bytes = Array(message.utf8)
@@ -81,13 +81,13 @@ final class ReadSession: @unchecked Sendable {
     return String(decoding: cleaned, as: UTF8.self)
   }
 
-  /// Whether to stop; once stopped, stopped for good.
+  /// Whether to stop; once true, it remains true.
   func stops() -> Bool {
     if !wasCancelled && isCancelled() { wasCancelled = true }
     return wasCancelled
   }
 
-  /// Tells progress when it rose by a hundredth.
+  /// Reports progress when it has risen by a hundredth.
   func reached(_ fraction: Double) {
     let fraction = min(fraction, 1)
     guard fraction >= told + 0.01 || (fraction == 1 && told < 1) else { return }
@@ -95,7 +95,7 @@ final class ReadSession: @unchecked Sendable {
     progress(fraction)
   }
 
-  /// Whether GDAL may see `path`: the file itself, or one beside it that shares its stem.
+  /// Whether GDAL may open `path`: the file itself, or one beside it with the same stem.
   func admits(_ path: String) -> Bool {
     switch content {
     case .bytes(_, let name): return Text(path) == Text("/\(name)")
@@ -111,7 +111,7 @@ final class ReadSession: @unchecked Sendable {
     return Text(path) == Text("\(directory)/\(name)")
   }
 
-  /// Remembers how a file looked when first opened.
+  /// Records the identity of a file when first opened.
   func opened(_ path: String, _ identity: FileIdentity) {
     if let known = identities[path] {
       if known != identity { changed = changed ?? path }
@@ -120,12 +120,12 @@ final class ReadSession: @unchecked Sendable {
     }
   }
 
-  /// SQLite's locks and snapshots see to it that one state is read, whatever becomes of the file.
+  /// Excludes the file from change detection: SQLite's locks and snapshots ensure that one state is read.
   func leaveChangesToSQLite() {
     isLeftToSQLite = true
   }
 
-  /// The first file that no longer looks as it did when it was opened.
+  /// The first file whose identity has changed since it was opened.
   func firstChangedFile() -> String? {
     if isLeftToSQLite { return nil }
     return changed ?? identities.first { FileIdentity(path: $0.key) != $0.value }?.key

@@ -1,4 +1,4 @@
-// GDAL's file system callbacks: how every read of its drivers comes through us, so that it can be measured and stopped.
+// GDAL's file system callbacks: all reads of its drivers pass through them, which gives progress and cancellation.
 
 import CGDAL
 import Files
@@ -7,7 +7,7 @@ import Platform
 
 typealias GDAL = UnsafePointer<cgdal_functions>
 
-/// GDAL with our file system in it, once a process; or why it is not to be had.
+/// GDAL with the virtual file system, loaded once for the process; or why it is not available.
 enum GDALLibrary {
   static let shared: Result<SharedGDAL, GDALUnavailable> = {
     var reason: UnsafePointer<CChar>?
@@ -19,7 +19,7 @@ enum GDALLibrary {
   }()
 }
 
-/// `@unchecked` because the table is written once, before anyone has it, and lives as long as the process.
+/// `@unchecked`: the table is written once, before it is shared, and lives as long as the process.
 struct SharedGDAL: @unchecked Sendable {
   let functions: GDAL
 }
@@ -70,7 +70,7 @@ private func installVirtualFiles(_ gdal: GDAL) {
   _ = gdal.pointee.VSIInstallPluginHandler(strdup(ReadSession.prefix), callbacks)
 }
 
-// POSIX's modes: both GDAL's headers and Glibc's define the names, so Swift takes neither.
+// POSIX file modes: GDAL's headers and Glibc's both define the names, so Swift imports neither.
 private let readableFile: UInt32 = 0o100400
 private let readableDirectory: UInt32 = 0o040400
 

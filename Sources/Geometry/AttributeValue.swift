@@ -1,21 +1,21 @@
-// What a field of a feature, graphic or table row can hold, wherever it came from.
+// Values and fields of features, graphics and table rows.
 
 /// One attribute value.
 ///
-/// Null is "not known". Dates stay in the text of RFC 3339 until a query needs their instant; nested JSON stays the text it
-/// came as, since the model gives it back but never looks inside.
+/// Null means unknown. Dates are kept as RFC 3339 text until a query needs their instant; nested JSON is kept as text
+/// and never parsed by the model.
 public enum AttributeValue: Hashable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
   case double(Double)
   case string(String)
-  /// A JSON object or array, as its text.
+  /// The text of a JSON object or array.
   case json(String)
 }
 
 extension AttributeValue {
-  /// Texts are equal where they are written alike.
+  /// Texts are compared by code points.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -34,7 +34,7 @@ public enum FieldType: String, Hashable, Sendable {
   case boolean, integer, double, string, date, dateTime, time, binary, json
 }
 
-/// A field of a layer: its name and what it holds.
+/// A field of a layer: name and type.
 public struct Field: Hashable, Sendable {
   public let name: Text
   public let type: FieldType

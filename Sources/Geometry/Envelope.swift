@@ -1,4 +1,4 @@
-// The axis-aligned box: what indexes, extents and box queries are made of.
+// The axis-aligned box of indexes, extents and box queries.
 
 /// An axis-aligned box, edges included, in the units of a spatial reference that its container names.
 ///
@@ -17,7 +17,7 @@ public struct Envelope: Hashable, Sendable {
     self.yMax = yMax
   }
 
-  /// The box around nothing: including a position gives the box of that position.
+  /// The empty box: including a position gives the box of that position.
   public static let none = Envelope(xMin: .infinity, yMin: .infinity, xMax: -.infinity, yMax: -.infinity)
 
   /// Whether it is ``none``.
@@ -57,7 +57,7 @@ public struct Envelope: Hashable, Sendable {
     other.xMin >= xMin && other.xMax <= xMax && other.yMin >= yMin && other.yMax <= yMax
   }
 
-  /// The boxes that it stands for: itself, or two when it crosses the antimeridian at ±`limit` (180 in degrees).
+  /// The boxes it stands for: itself, or two if it crosses the antimeridian at ±`limit` (180 in degrees).
   public func split(at limit: Double) -> [Envelope] {
     guard xMin > xMax else { return [self] }
     return [

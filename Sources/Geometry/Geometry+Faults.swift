@@ -1,4 +1,4 @@
-// What makes a geometry none, whoever read it: the checks that every way in shares.
+// Checks that a geometry is well formed, shared by all readers.
 
 /// What is wrong with a geometry.
 public struct GeometryFault: Error, Hashable, Sendable {
@@ -6,10 +6,10 @@ public struct GeometryFault: Error, Hashable, Sendable {
 }
 
 extension Geometry {
-  /// The first thing wrong with it; nil when it is well formed. Linear in its positions.
+  /// The first fault; nil when well formed. O(n) in positions.
   ///
-  /// Well formed is less than valid (a ring may cross itself): every number finite, lines of at least two positions, rings closed and
-  /// of at least four.
+  /// Well formed does not mean valid (a ring may cross itself): numbers are finite, lines have at least two positions,
+  /// rings are closed and have at least four.
   public var fault: GeometryFault? {
     var isFinite = true
     forEachPositions { positions in

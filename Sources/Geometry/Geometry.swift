@@ -1,8 +1,8 @@
-// The shapes of the model: GeoJSON's seven types, with Z and M.
+// Geometries: GeoJSON's seven types, with Z and M.
 
 /// A geometry in the units of a spatial reference that its container names.
 ///
-/// Empty is a value of its own, not an absent geometry: `.point(nil)` and every other case without positions.
+/// An empty geometry differs from an absent one: `.point(nil)`, and every other case without positions.
 /// Rings are closed: the last position equals the first.
 public indirect enum Geometry: Hashable, Sendable {
   case point(Point?)
@@ -15,7 +15,7 @@ public indirect enum Geometry: Hashable, Sendable {
 }
 
 extension Geometry {
-  /// Whether no position is in it.
+  /// Whether it has no positions.
   public var isEmpty: Bool {
     switch self {
     case .point(let point): point == nil
@@ -26,7 +26,7 @@ extension Geometry {
     }
   }
 
-  /// The smallest box around it; nil when it is empty. Linear in its positions.
+  /// The smallest box around it; nil if empty. O(n) in positions.
   public var envelope: Envelope? {
     var box = Envelope.none
     forEachPositions { positions in
@@ -46,7 +46,7 @@ extension Geometry {
     return result
   }
 
-  /// Calls `body` with each run of positions, a lone point as a run of one.
+  /// Calls `body` with each run of positions; a single point is a run of one.
   public func forEachPositions(_ body: (Positions) -> Void) {
     switch self {
     case .point(let point): if let point { body(Positions([point])) }
@@ -57,7 +57,7 @@ extension Geometry {
     }
   }
 
-  /// The same shape with every run of positions replaced by what `body` gives for it.
+  /// The same shape, every run of positions replaced by the result of `body`.
   public func mapPositions<E: Error>(_ body: (Positions) throws(E) -> Positions) throws(E) -> Geometry {
     func runs(_ parts: [Positions]) throws(E) -> [Positions] {
       var result: [Positions] = []

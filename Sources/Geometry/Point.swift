@@ -1,9 +1,9 @@
-// The position every other part of the model is made of.
+// A position: the element of every geometry.
 
 /// A position in the units of a spatial reference that its container names.
 ///
-/// `x` is always easting or longitude and `y` northing or latitude, whatever axis order the reference's authority
-/// gives. Absent `z` and `m` are "not known", which 0 never is.
+/// `x` is easting or longitude and `y` northing or latitude, whatever axis order the reference's authority defines. An
+/// absent `z` or `m` means unknown, not 0.
 public struct Point: Hashable, Sendable {
   public var x: Double
   public var y: Double

@@ -1,4 +1,4 @@
-// The positions of a line, ring or multipoint, flat in memory: one array, whatever its length.
+// Positions of a line, ring or multipoint in one flat array: one allocation whatever the length.
 
 /// Positions of one layout, stored x, y[, z][, m] one after the other.
 public struct Positions: Hashable, Sendable {
@@ -23,7 +23,8 @@ public struct Positions: Hashable, Sendable {
     precondition(values.count.isMultiple(of: stride))
   }
 
-  /// Takes the layout of the first point; a coordinate that a later point lacks becomes NaN, one it has more is left out.
+  /// Takes the layout of the first point. A coordinate missing in a later point becomes NaN; an additional one is
+  /// dropped.
   public init(_ points: [Point]) {
     self.init(hasZ: points.first?.z != nil, hasM: points.first?.m != nil)
     values.reserveCapacity(points.count * stride)
@@ -47,7 +48,7 @@ public struct Positions: Hashable, Sendable {
 
   public var points: [Point] { (0..<count).map { self[$0] } }
 
-  /// Changes the numbers in place; their count stays.
+  /// Changes the numbers in place. Their count cannot change.
   public mutating func withMutableValues<E: Error>(
     _ body: (UnsafeMutableBufferPointer<Double>) throws(E) -> Void
   ) throws(E) {

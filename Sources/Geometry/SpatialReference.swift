@@ -1,8 +1,8 @@
-// Names of spatial references, what the model needs to know of one, and who answers: two protocols, no library.
+// Spatial references and protocols of coordinate transformation and geodesy; implementations are elsewhere.
 
 /// The name of a spatial reference as clients give it: an authority code (`EPSG:4326`), WKT or PROJJSON.
 ///
-/// Two are equal when their text is; ``CoordinateTransformer/describe(_:)`` gives the canonical one.
+/// Equal if the texts are; ``CoordinateTransformer/describe(_:)`` gives the canonical name.
 public struct SpatialReference: Hashable, Sendable {
   private let text: Text
   public init(_ definition: String) { text = Text(definition) }
@@ -14,19 +14,19 @@ public struct SpatialReference: Hashable, Sendable {
   public static let webMercator = SpatialReference("EPSG:3857")
 }
 
-/// What the model needs to know of a spatial reference.
+/// Properties of a spatial reference that the model uses.
 public struct SpatialReferenceInfo: Hashable, Sendable {
   public enum Kind: String, Sendable { case geographic, projected, geocentric, local, vertical }
   /// `AUTHORITY:CODE` where one identifies it, else the definition as given.
   public let reference: SpatialReference
-  /// As its authority names it: "WGS 84 / Pseudo-Mercator".
+  /// The authority's name: "WGS 84 / Pseudo-Mercator".
   public let name: String
   public let kind: Kind
   /// "degree", "metre", "US survey foot" ...
   public let unitName: String
-  /// Metres in one unit when projected; nil for degrees, which are never metres.
+  /// Metres per unit when projected; nil for degrees.
   public let metersPerUnit: Double?
-  /// Where it is meant to be used, longitude and latitude in degrees; nil when not known.
+  /// The area of use, longitude and latitude in degrees; nil when unknown.
   public let areaOfUse: Envelope?
 
   public init(
@@ -42,48 +42,48 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   }
 }
 
-/// Why a reference or a transformation could not be had.
+/// Why a reference or a transformation is not available.
 public enum TransformError: Error, Hashable, Sendable {
-  /// No such reference; `reason` is the library's.
+  /// Unknown reference; `reason` is the library's message.
   case unknownReference(String, reason: String)
-  /// Both are known, but no operation leads from one to the other.
+  /// Both references are known, but there is no operation between them.
   case noOperation(from: String, to: String)
-  /// The position at `index` of those given lies where the operation is not defined.
+  /// The position at `index` lies outside the domain of the operation.
   case outsideDomain(index: Int, from: String, to: String)
-  /// The library behind it is not on this machine.
+  /// The library is not installed.
   case unavailable(reason: String)
 }
 
 extension TransformError {
-  /// The same, `count` positions behind which those that were given begin.
+  /// The same error for positions that follow `count` others.
   fileprivate func moved(by count: Int) -> TransformError {
     guard case .outsideDomain(let index, let source, let target) = self else { return self }
     return .outsideDomain(index: index + count, from: source, to: target)
   }
 }
 
-/// Takes coordinates from one spatial reference to another, x always easting or longitude.
+/// Transforms coordinates between spatial references; x is always easting or longitude.
 public protocol CoordinateTransformer: Sendable {
-  /// - Complexity: the first call for a reference parses it; later ones look it up.
+  /// - Complexity: O(1) after the first call for a reference, which parses it.
   func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo
 
-  /// Transforms in place `values.count / stride` positions: x and y, and z where `hasZ` (then the third number).
-  /// On a throw the values are undefined.
+  /// Transforms `values.count / stride` positions in place: x and y, and z where `hasZ` (the third number). On a throw
+  /// the values are undefined.
   func transform(
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool,
     from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError)
 
-  /// The box around what becomes of all positions of `envelope`, not of its corners alone.
+  /// The box around the transformed `envelope`, all of it and not only its corners.
   ///
-  /// In a geographic `target` `xMin > xMax` says that it crosses the antimeridian.
+  /// In a geographic `target`, `xMin > xMax` means that it crosses the antimeridian.
   func bounds(
     of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Envelope
 }
 
 extension CoordinateTransformer {
-  /// The geometry in `target`; itself when both are the same. M is kept, Z goes through the operation.
+  /// The geometry in `target`; unchanged if both references are the same. M is kept, Z is transformed.
   public func transform(
     _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Geometry {
@@ -101,21 +101,21 @@ extension CoordinateTransformer {
 
   /// The same for long work.
   ///
-  /// - Parameter look: called at least every few thousand positions; what it throws ends it.
+  /// - Parameter check: called at least every few thousand positions; throws to cancel.
   public func transform(
-    _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, looking look: () throws -> Void
+    _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, checking check: () throws -> Void
   ) throws -> Geometry {
-    var sinceLook = Int.max / 2
+    var sinceCheck = Int.max / 2
     return try geometry.mapPositions { (positions) throws -> Positions in
       var moved = positions
       let (count, stride, hasZ) = (positions.count, positions.stride, positions.hasZ)
       try moved.withMutableValues { buffer in
         for start in Swift.stride(from: 0, to: count, by: 4096) {
           let end = min(start + 4096, count)
-          sinceLook += end - start
-          if sinceLook >= 4096 {
-            sinceLook = 0
-            try look()
+          sinceCheck += end - start
+          if sinceCheck >= 4096 {
+            sinceCheck = 0
+            try check()
           }
           let piece = UnsafeMutableBufferPointer(rebasing: buffer[start * stride..<end * stride])
           do throws(TransformError) {
@@ -137,9 +137,10 @@ extension CoordinateTransformer {
   }
 }
 
-/// Lines on the WGS 84 ellipsoid. Positions are longitude and latitude in degrees; azimuths degrees clockwise from north.
+/// Geodesics on the WGS 84 ellipsoid. Positions are longitude and latitude in degrees, azimuths degrees clockwise from
+/// north.
 public protocol Geodesy: Sendable {
-  /// The shortest line from one position to another: metres, and the azimuths at both ends, forwards.
+  /// The shortest line between two positions: metres, and the azimuths at both ends in the direction of travel.
   func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine
   /// The position `distance` metres from `start` along `azimuth`, and the azimuth there.
   func direct(from start: Point, azimuth: Double, distance: Double) throws(TransformError) -> (Point, azimuth: Double)

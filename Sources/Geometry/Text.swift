@@ -1,11 +1,12 @@
-// The one rule for comparing a client's text: by code points. Swift's `String ==` follows canonical equivalence, under which "é" as one
-// code point equals "é" as two; a change from one to the other would be lost.
+// The one rule for comparing a client's text: by code points. Swift's `String ==` follows canonical equivalence, under
+// which "é" as one code point equals "é" as two; a change from one to the other would be lost.
 
 import Platform
 
 /// A client's text, equal to another that has the same code points.
 ///
-/// Stored properties of `Equatable` types, keys of dictionaries and elements of sets are of this type where a client chooses the text:
+/// Used where a client chooses the text, for stored properties of `Equatable` types, keys of dictionaries and elements
+/// of sets:
 ///
 /// ```swift
 /// struct Bookmark: Hashable { let name: Text }
@@ -27,8 +28,9 @@ public struct Text: Hashable, Sendable {
     let (left, right) = (left.string, right.string)
     let count = left.utf8.count
     guard count == right.utf8.count else { return false }
-    // Strings of up to 15 bytes are stored inline, where `==` is faster than access to the bytes. It is exact if the byte counts are
-    // equal and one is ASCII: every other text that is canonically equivalent to an ASCII text is longer.
+    // Strings of up to 15 bytes are stored inline, where `==` is faster than access to the bytes. It is exact if the
+    // byte counts are equal and one is ASCII: every other text that is canonically equivalent to an ASCII text is
+    // longer.
     if count <= 15, left.utf16.count == count { return left == right }
     let isSame = left.utf8.withContiguousStorageIfAvailable { left in
       right.utf8.withContiguousStorageIfAvailable { right in
@@ -53,8 +55,8 @@ extension Text: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension StringProtocol {
-  /// Whether the text starts with the code points of `prefix`. `hasPrefix` compares characters: a combining mark after the prefix hides
-  /// it.
+  /// Whether the text starts with the code points of `prefix`. `hasPrefix` compares characters: a combining mark after
+  /// the prefix hides it.
   @inlinable
   public func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

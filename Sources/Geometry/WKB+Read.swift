@@ -1,17 +1,17 @@
-// Bytes from files and clients into geometries: no count is believed before its bytes are seen to be there.
+// Reads WKB from files and clients. Untrusted input: counts are checked against the remaining bytes before allocation.
 
 extension Geometry {
-  /// Reads ISO WKB or EWKB, either byte order; a SRID is read over, since containers name the reference.
+  /// Reads ISO WKB or EWKB in either byte order. An SRID is skipped: containers name the reference.
   ///
-  /// An empty point is NaN, NaN; empty members of a multipoint are left out.
-  /// - Complexity: linear in the bytes; memory is bounded by them too.
+  /// An empty point is written as NaN, NaN; empty members of a multipoint are dropped.
+  /// - Complexity: O(n) in bytes, memory too.
   public init(wkb bytes: [UInt8]) throws(WKBError) {
     self = try bytes.withUnsafeBytes { raw in
       Result { () throws(WKBError) in try Geometry(wkb: raw) }
     }.get()
   }
 
-  /// Reads ISO WKB or EWKB from memory that outlives the call.
+  /// Reads ISO WKB or EWKB from memory that stays valid during the call.
   public init(wkb bytes: UnsafeRawBufferPointer) throws(WKBError) {
     var reader = WKBReader(bytes: bytes)
     self = try reader.geometry(depth: 0)
@@ -44,7 +44,7 @@ private struct WKBReader {
     return swapped ? value.byteSwapped : value
   }
 
-  /// A count of parts of at least `size` bytes each, refused before anything is allocated for it.
+  /// Reads a count of parts of at least `size` bytes each, and checks it before anything is allocated.
   private mutating func count(of size: Int, _ header: Header) throws(WKBError) -> Int {
     let count = Int(try integer(swapped: header.swapped))
     // UInt32 times a stride of 32 bytes cannot overflow 64 bits.
@@ -101,7 +101,7 @@ private struct WKBReader {
     return rings
   }
 
-  /// The header of a member that has to be of one shape.
+  /// Reads the header of a member that must have the given shape.
   private mutating func member(_ shape: WKB.Shape) throws(WKBError) -> Header {
     let header = try header()
     guard header.shape == shape else { throw .unexpectedMember(offset: header.offset, code: header.code) }

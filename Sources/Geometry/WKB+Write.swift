@@ -1,8 +1,8 @@
-// Geometries into bytes, in the machine's own byte order so that positions are copied, not converted.
+// Writes geometries as WKB in native byte order, so that positions are copied and not converted.
 
 extension Geometry {
-  /// ISO WKB with Z and M where any position has them; a coordinate that one lacks is NaN.
-  /// - Complexity: linear in the positions.
+  /// ISO WKB, with Z and M if any position has them; a missing coordinate is NaN.
+  /// - Complexity: O(n) in positions.
   public func wkb() -> [UInt8] {
     var layout = WKB.Layout()
     forEachPositions { positions in
@@ -12,7 +12,7 @@ extension Geometry {
     return wkb(layout)
   }
 
-  /// ISO WKB of x and y alone, for planar predicates.
+  /// ISO WKB of x and y only, for planar predicates.
   public func planarWKB() -> [UInt8] { wkb(WKB.Layout()) }
 
   private func wkb(_ layout: WKB.Layout) -> [UInt8] {

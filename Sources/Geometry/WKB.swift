@@ -1,18 +1,18 @@
-// The error and the type codes that reading and writing WKB share: what GDAL, GEOS, GeoPackage and clients exchange.
+// Errors and type codes shared by reading and writing WKB, the format of GDAL, GEOS, GeoPackage and clients.
 
-/// Why bytes are not a WKB geometry. Every case names the offset of the byte where reading stopped.
+/// Why bytes are not a WKB geometry. Every case has the offset of the byte where reading stopped.
 public enum WKBError: Error, Hashable, Sendable {
-  /// `needed` more bytes had to follow than do.
+  /// `needed` more bytes are missing.
   case truncated(offset: Int, needed: Int)
   /// Neither 0 (big endian) nor 1 (little endian).
   case badByteOrder(offset: Int, value: UInt8)
   /// Not one of GeoJSON's seven types.
   case unsupportedType(offset: Int, code: UInt32)
-  /// A member that its parent cannot hold, or whose layout differs from its siblings'.
+  /// A member type that the parent cannot hold, or a layout other than its siblings'.
   case unexpectedMember(offset: Int, code: UInt32)
   /// Collections nested deeper than ``WKB/maximumDepth``.
   case tooDeep(offset: Int)
-  /// The geometry ended before its bytes did.
+  /// Bytes follow the end of the geometry.
   case trailingBytes(offset: Int)
 
   public var offset: Int {
@@ -37,12 +37,12 @@ extension WKBError: CustomStringConvertible {
   }
 }
 
-/// What the format fixes: type codes of ISO 19125-2 with the Z, M and ZM of ISO 13249-3.
+/// Constants of the format: type codes of ISO 19125-2, with Z, M and ZM of ISO 13249-3.
 public enum WKB {
-  /// Collections in collections; more is refused, so that hostile bytes cannot exhaust the stack.
+  /// Maximum nesting of collections, so that hostile input cannot exhaust the stack.
   public static let maximumDepth = 64
 
-  /// The spatial reference that EWKB names by number; nil where it names none, as ISO's does.
+  /// The EPSG code in an EWKB header; nil without one, as in ISO WKB.
   public static func spatialReference(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= 9, bytes[0] <= 1 else { return nil }
     func integer(at place: Int) -> UInt32 {

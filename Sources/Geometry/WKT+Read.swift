@@ -1,19 +1,19 @@
-// Text from clients into geometries; own code because GEOS 3.11 loses M and does not say where a fault is.
+// Reads WKT from clients. Own code because GEOS 3.11 loses M and reports no position of an error.
 
-/// Why a text is not WKT: what was expected where.
+/// Why a text is not WKT: what was expected, and where.
 public struct WKTError: Error, Hashable, Sendable {
-  /// Of the first byte that does not fit, from 1.
+  /// 1-based, in bytes, of the first byte that does not fit.
   public let column: Int
   public let expected: String
-  /// At most 20 characters from there; empty at the end of the text.
+  /// At most 20 characters of the input from there; empty at its end.
   public let found: String
 }
 
 extension Geometry {
-  /// Reads ISO WKT in any case, with or without parentheses around a multipoint's members.
+  /// Reads ISO WKT, case-insensitively, with or without parentheses around a multipoint's members.
   ///
   /// Three numbers without a tag are x, y, z and four x, y, z, m. Numbers are finite; Z and M may be `NaN`.
-  /// - Complexity: linear in the text. Collections nest at most ``WKB/maximumDepth`` deep.
+  /// - Complexity: O(n) in bytes. Collections nest at most ``WKB/maximumDepth`` deep.
   public init(wkt text: String) throws(WKTError) {
     var parser = WKTParser(bytes: Array(text.utf8))
     self = try parser.geometry(depth: 0)
@@ -22,7 +22,7 @@ extension Geometry {
 }
 
 private struct WKTParser {
-  /// Nil until a tag or the first position tells; then fixed for the whole geometry.
+  /// Nil until a tag or the first position determines it; then fixed for the whole geometry.
   typealias Layout = WKB.Layout
 
   let bytes: [UInt8]
@@ -54,7 +54,7 @@ private struct WKTParser {
     guard take("(") else { throw failure("'(' or EMPTY") }
   }
 
-  /// The letters ahead in upper case; the index stays behind them.
+  /// Reads letters and returns them in upper case.
   private mutating func word() -> String {
     skipSpace()
     var letters: [UInt8] = []
@@ -77,7 +77,7 @@ private struct WKTParser {
     let start = index
     while index < bytes.count, !" \t\r\n,()".utf8.contains(bytes[index]) { index += 1 }
     let token = String(decoding: bytes[start..<index], as: UTF8.self)
-    // Double reads hexadecimal and "infinity" too; neither is WKT.
+    // `Double` reads hexadecimal and "infinity" too; WKT has neither.
     if let value = Double(token), value.isFinite, !token.contains(where: { "xX".contains($0) }) { return value }
     if allowNaN && token.lowercased() == "nan" { return .nan }
     index = start
@@ -98,7 +98,7 @@ private struct WKTParser {
       x: numbers[0], y: numbers[1], z: known.hasZ ? numbers[2] : nil, m: known.hasM ? numbers[known.stride - 1] : nil)
   }
 
-  /// `EMPTY`, or items between parentheses.
+  /// Reads `EMPTY`, or items between parentheses.
   private mutating func list(_ item: (inout WKTParser) throws(WKTError) -> Void) throws(WKTError) {
     if takeEmpty() { return }
     try open()
@@ -135,7 +135,7 @@ private struct WKTParser {
     return points.isEmpty ? Positions(hasZ: known?.hasZ ?? false, hasM: known?.hasM ?? false) : Positions(points)
   }
 
-  /// The type and its tag, apart (`POINT Z`) or in one word (`POINTZ`).
+  /// Reads the type and its tag, separate (`POINT Z`) or in one word (`POINTZ`).
   private mutating func type() throws(WKTError) -> (name: String, layout: Layout?) {
     skipSpace()
     let start = index

@@ -1,8 +1,9 @@
-// Geometries as text, own code because GEOS 3.11 loses M.
+// Writes geometries as text. Own code because GEOS 3.11 loses M.
 
 extension Geometry {
-  /// ISO WKT: `POINT Z (1 2 3)`, `MULTIPOINT ((1 2), (3 4))`, `LINESTRING EMPTY`. Shortest numbers.
-  /// - Complexity: linear in the positions.
+  /// ISO WKT: `POINT Z (1 2 3)`, `MULTIPOINT ((1 2), (3 4))`, `LINESTRING EMPTY`. Numbers have the fewest digits that
+  /// read back the same.
+  /// - Complexity: O(n) in positions.
   public var wkt: String {
     var text = ""
     writeWKT(to: &text)
@@ -58,7 +59,7 @@ extension String {
     self += " \(hasZ ? "Z" : "")\(hasM ? "M" : "")"
   }
 
-  /// One tag covers all runs: that of the first, as one geometry has one layout.
+  /// Appends the tag of the first run's layout; a geometry has one layout.
   fileprivate mutating func appendTag(of runs: [Positions]) {
     guard let first = runs.first else { return }
     appendTag(hasZ: first.hasZ, hasM: first.hasM)

@@ -1,15 +1,15 @@
-// The owners of GEOS's handles: a context, and geometries that live in one.
+// Owners of GEOS's handles: a context, and the geometries in it.
 
 import CGEOS
 import Geometry
 
 /// One GEOS context. Never share it between tasks; make one per batch of operations.
 ///
-/// A class, because shapes keep theirs alive; it is confined to what made it.
+/// A class, because shapes keep theirs alive; confined to the caller that created it.
 final class GEOSContext {
   let geos: UnsafePointer<cgeos_functions>
   let handle: GEOSContextHandle_t
-  /// The last message, which GEOS gives through a callback.
+  /// The last message, which GEOS passes to a callback.
   private let message: UnsafeMutablePointer<String>
 
   init() throws(EngineError) {
@@ -38,7 +38,7 @@ final class GEOSContext {
 
   var reason: String { message.pointee.isEmpty ? "no reason given" : message.pointee }
 
-  /// GEOS's predicates give 0, 1, or 2 for an exception.
+  /// Predicates of GEOS return 0, 1, or 2 for an exception.
   func answer(_ operation: String, _ result: CChar) throws(EngineError) -> Bool {
     guard result != 2 else { throw .failed(operation: operation, reason: reason) }
     return result == 1

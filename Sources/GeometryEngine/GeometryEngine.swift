@@ -1,24 +1,28 @@
-// What planar geometry GEOS answers for the model: values go in and come out, its handles stay inside.
+// Planar geometry by GEOS: values in, values out; handles stay inside.
 
 import CGEOS
 import Geometry
 
-/// Why GEOS did not answer.
+/// Why GEOS returned no result.
 public enum EngineError: Error, Hashable, Sendable {
-  /// GEOS is not on this machine.
+  /// GEOS is not installed.
   case unavailable(reason: String)
-  /// GEOS refused, mostly because a geometry is too broken to be built, such as a ring of three positions.
+  /// GEOS reported an error, mostly for a malformed geometry, such as a ring of three positions.
   case failed(operation: String, reason: String)
 }
 
-/// Whether a geometry is valid by the Simple Features rules, and if not, why and where.
+/// Whether a geometry is valid by the Simple Features rules; if not, why and where.
 public enum Validity: Hashable, Sendable {
   case valid
-  /// `at` is nil when the fault has no one place, as when a ring has too few positions.
+  /// `at` is nil if the fault has no single position, such as a ring with too few positions.
   case invalid(reason: String, at: Point?)
 }
 
-/// Planar geometry on x and y; z and m play no part. Each call uses a GEOS context of its own.
+/// Planar geometry on x and y; z and m are ignored. Each call uses its own GEOS context.
+///
+/// ```swift
+/// if case .invalid(let reason, let at) = try GeometryEngine.validity(of: polygon) { ... }
+/// ```
 public enum GeometryEngine {
   /// Whether `geometry` is valid, and the first fault if not.
   public static func validity(of geometry: Geometry) throws(EngineError) -> Validity {
@@ -31,7 +35,7 @@ public enum GeometryEngine {
     return try context.validity(of: shape)
   }
 
-  /// Whether the two share a position.
+  /// Whether the geometries share a position.
   public static func intersects(_ first: Geometry, _ second: Geometry) throws(EngineError) -> Bool {
     let context = try GEOSContext()
     let first = try GEOSShape(first, in: context)
@@ -41,16 +45,16 @@ public enum GeometryEngine {
   }
 }
 
-/// A geometry that is asked many times: its edges are indexed once.
+/// A geometry for many predicates: its edges are indexed once.
 ///
-/// It holds a context of its own, so it may go to another task, but serves one at a time.
+/// It owns a context, so it may move to another task, but serves one at a time.
 public struct PreparedGeometry: ~Copyable {
   private let context: GEOSContext
-  // GEOS's prepared geometry points into it.
+  // The prepared geometry of GEOS points into it.
   private let shape: GEOSShape
   private let handle: OpaquePointer
 
-  /// - Complexity: O(n log n) in the positions, at the first question.
+  /// - Complexity: O(n log n) in positions, at the first predicate.
   public init(_ geometry: Geometry) throws(EngineError) {
     let context = try GEOSContext()
     let shape = try GEOSShape(geometry, in: context)
@@ -64,12 +68,12 @@ public struct PreparedGeometry: ~Copyable {
 
   deinit { context.geos.pointee.GEOSPreparedGeom_destroy_r(context.handle, handle) }
 
-  /// Whether they share a position. About O(log n) for small ones.
+  /// Whether the geometries share a position. About O(log n) for small ones.
   public func intersects(_ geometry: Geometry) throws(EngineError) -> Bool {
     try intersects(try GEOSShape(geometry, in: context))
   }
 
-  /// Whether they share a position. A box that crosses the antimeridian is to be split first.
+  /// Whether the geometries share a position. A box that crosses the antimeridian has to be split first.
   public func intersects(_ envelope: Envelope) throws(EngineError) -> Bool {
     try intersects(try GEOSShape(envelope, in: context))
   }

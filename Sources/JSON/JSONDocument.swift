@@ -1,11 +1,11 @@
-// The owner of one parsed text: everything read from it lives as long as this object.
+// The owner of one parsed text. Values read from it are valid as long as it lives.
 
 import CJansson
 import Platform
 
-/// Bounds on what one text may hold.
+/// Limits of one text.
 public struct JSONLimits: Sendable {
-  /// Values at most; jansson needs a few hundred bytes for each.
+  /// Maximum number of values; jansson needs a few hundred bytes for each.
   public var values: Int
   public init(values: Int = 4_000_000) { self.values = values }
 }
@@ -14,10 +14,10 @@ public struct JSONLimits: Sendable {
 // Safe: nothing writes to the tree after parsing, and this object alone owns its root.
 public final class JSONDocument: @unchecked Sendable {
   private let owned: UnsafeMutablePointer<json_t>
-  /// Holds the whole tree, and lets go of it.
+  /// Owns the memory of the whole tree.
   private let arena: ParseArena?
 
-  /// `{}`: what stands for params that were left out. (Should memory be gone, null, which has no members either.)
+  /// `{}`, for omitted params. (Null if memory is exhausted; it has no members either.)
   public static let emptyObject = JSONDocument()
 
   private init() {
@@ -25,30 +25,31 @@ public final class JSONDocument: @unchecked Sendable {
     owned = arena?.withAllocation { json_object() } ?? json_null()
   }
 
-  /// Reads the document's value, keeping the document as long as `body` runs.
+  /// Reads the document's value and keeps the document alive while `body` runs.
   @inline(__always)
   public func read<R, E: Error>(_ body: (JSONValue) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(self) {} }
     return try body(unownedRoot)
   }
 
-  /// The document's value, for owners who keep the document themselves: Swift lets go of it after its own last use.
+  /// The document's value, for callers that keep the document alive themselves: Swift releases it after its last use.
   public var unownedRoot: JSONValue { JSONValue(node: owned, place: JSONPlace(container: nil, step: .root)) }
 
-  /// Parses one text: any JSON value, UTF-8, no member's name twice, NUL allowed in strings but not in names.
+  /// Parses one text: any JSON value in UTF-8. Duplicate member names are errors; NUL is allowed in strings but not in
+  /// names.
   ///
-  /// An integer beyond 64 bits is read as the double next to it, as by everybody to whom all numbers are doubles.
+  /// An integer beyond 64 bits is read as the nearest double, as JavaScript does.
   ///
-  /// - Complexity: linear; about ten times the text in memory.
+  /// - Complexity: O(n); the tree takes about ten times the memory of the text.
   public init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
-    // Two bytes are the least that a value takes, so only long texts can have too many.
+    // A value takes at least two bytes, so only long texts can have too many.
     if text.count > 2 * limits.values, Self.countValues(text) > limits.values {
       throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(limits.values) values", offset: 0)
     }
     guard let arena = ParseArena(textSize: text.count) else {
       throw JSONSyntaxError(kind: .outOfMemory, reason: "out of memory", offset: 0)
     }
-    // jansson takes a zero byte behind a number for its end.
+    // jansson takes a zero byte after a number for the end of the text.
     if let start = text.baseAddress, let zero = memchr(start, 0, text.count) {
       throw JSONSyntaxError(kind: .malformed, reason: "a zero byte", offset: UnsafeRawPointer(zero) - start)
     }
@@ -83,7 +84,7 @@ public final class JSONDocument: @unchecked Sendable {
     try self.init(Array(text.utf8), limits: limits)
   }
 
-  /// An upper bound of the number of values: every comma, and every opening bracket, outside strings.
+  /// An upper bound of the number of values: commas and opening brackets outside strings.
   private static func countValues(_ text: UnsafeRawBufferPointer) -> Int {
     var count = 1
     var inString = false
@@ -106,7 +107,7 @@ public final class JSONDocument: @unchecked Sendable {
 }
 
 extension json_error_t {
-  /// What kind of error it is: jansson keeps it in the last byte of the text.
+  /// The kind of error: jansson keeps it in the last byte of the text.
   fileprivate var code: json_error_code {
     withUnsafeBytes(of: text) { json_error_code(rawValue: UInt32($0[$0.count - 1])) }
   }

@@ -1,13 +1,13 @@
-// What can be wrong with a text or a value, and where: enough to tell the sender precisely what was expected.
+// Errors of texts and of values, with what was expected and where.
 
 import CJansson
 
-/// Why a text is no JSON document.
+/// Why a text is not a JSON document.
 public struct JSONSyntaxError: Error, Hashable, Sendable {
   public enum Kind: String, Sendable {
-    /// Not JSON by RFC 8259, or a number beyond any double, or a lone surrogate.
+    /// Not JSON by RFC 8259, a number beyond the range of a double, or a lone surrogate.
     case malformed
-    /// A member's name stands twice in one object.
+    /// A member name occurs twice in one object.
     case duplicateKey
     /// Nested deeper than 2,048 levels.
     case tooDeep
@@ -15,22 +15,22 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
     case tooManyValues
     /// Bytes that are not UTF-8.
     case invalidUTF8
-    /// The allocator gave up.
+    /// Out of memory.
     case outOfMemory
   }
   public let kind: Kind
-  /// What the parser says of it.
+  /// The parser's message.
   public let reason: String
-  /// Bytes from the start of the text to where it was noticed.
+  /// Offset in bytes where the parser stopped.
   public let offset: Int
 }
 
-/// A value that is not what it has to be, and where it stands.
+/// A value is not what it has to be.
 ///
-/// The place is kept as the container and the step into it, and turned into a path (``path(from:)``) only when somebody
-/// asks: decoding pays nothing for errors that do not happen.
+/// The position is kept as container and step, and turned into a pointer (``path(from:)``) only on demand: decoding
+/// pays nothing for errors that do not occur.
 public struct JSONError: Error {
-  /// What was expected there: "number", "integer in 1...1000", "one of \"real\", \"manual\"".
+  /// What was expected: "number", "integer in 1...1000", "one of \"real\", \"manual\"".
   public let expected: String
   /// What was found: "string", "absent", "-3".
   public let found: String
@@ -42,13 +42,13 @@ public struct JSONError: Error {
     self.place = place
   }
 
-  /// The place as a JSON Pointer below `root`, which must be or contain the value: `/params/viewpoint/scale`.
+  /// The JSON Pointer of the value below `root`, which must be or contain the value: `/params/viewpoint/scale`.
   ///
-  /// - Complexity: linear in the document, paid only by the sender of a bad value.
+  /// - Complexity: O(n) in the document.
   public func path(from root: JSONValue) -> String { place.path(from: root) }
 }
 
-/// The step from a container into it.
+/// A step from a container to a value in it.
 // Safe to send, as JSONPlace is: the name's bytes belong to the document or are static.
 enum JSONStep: @unchecked Sendable {
   case root
@@ -69,7 +69,7 @@ enum JSONStep: @unchecked Sendable {
 public func jsonPointerEscaped(_ name: String) -> String {
   guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
   var result = ""
-  // By code points: a mark that combines with a slash must not hide it.
+  // By code points: a combining mark after a slash must not hide it.
   for character in name.unicodeScalars {
     switch character {
     case "~": result += "~0"
@@ -80,20 +80,20 @@ public func jsonPointerEscaped(_ name: String) -> String {
   return result
 }
 
-/// Where a value stands: jansson shares `true`, `false` and `null`, so only its container tells.
-// Safe to send: the tree it points into never changes, and is read only while its document lives.
+/// The position of a value: jansson shares `true`, `false` and `null`, so only the container identifies it.
+// Safe to send: the tree is immutable, and is read only while its document lives.
 struct JSONPlace: @unchecked Sendable {
   let container: UnsafeMutablePointer<json_t>?
   let step: JSONStep
 
   func path(from root: JSONValue) -> String {
-    // A member looked up in what is absent: the path is from there.
+    // The container is absent: the path starts there.
     guard let container else { return step.pointer }
     guard let start = root.node else { return step.pointer }
     return (Self.search(for: container, in: start) ?? "") + step.pointer
   }
 
-  /// Depth first; the parser keeps documents at most 2,048 deep.
+  /// Depth first; documents are at most 2,048 levels deep.
   private static func search(
     for target: UnsafeMutablePointer<json_t>, in node: UnsafeMutablePointer<json_t>
   ) -> String? {

@@ -1,9 +1,9 @@
-// Writing a parsed value again: what echoes, traces and opaque attributes need.
+// Writes a parsed value again, for echoes, traces and opaque attributes.
 
 import CJansson
 
 extension JSONValue: JSONEncodable {
-  /// The same value, members in the order written; an absent one as null.
+  /// Writes the same value, members in the original order; an absent value as null.
   public func encode(to writer: inout JSONWriter) {
     guard let node else {
       writer.null()
@@ -30,7 +30,7 @@ extension JSONValue: JSONEncodable {
     }
   }
 
-  /// Its text, compact.
+  /// The value as compact text.
   public var text: String {
     var writer = JSONWriter(capacity: 256)
     encode(to: &writer)
@@ -38,15 +38,15 @@ extension JSONValue: JSONEncodable {
   }
 }
 
-/// Something that can be read from one JSON value.
+/// A type that can be read from one JSON value.
 public protocol JSONDecodable {
   init(from value: JSONValue) throws(JSONError)
 }
 
 /// A value that the protocol leaves to its handler: a geometry, a list of features, attributes.
 ///
-/// Coming in it is the parsed value, to be read in place; going out it is a closure that writes from the model straight into
-/// the buffer. Neither way is it copied into wire types.
+/// Incoming, it is the parsed value, read in place; outgoing, a closure that writes from the model into the buffer.
+/// Neither is copied into wire types.
 public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
   case parsed(JSONValue)
   case written(@Sendable (inout JSONWriter) -> Void)
@@ -60,7 +60,7 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
     }
   }
 
-  /// What came in; nil for a value made here.
+  /// The parsed value; nil for an outgoing one.
   public var value: JSONValue? {
     if case .parsed(let value) = self { value } else { nil }
   }

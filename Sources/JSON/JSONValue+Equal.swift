@@ -1,12 +1,11 @@
-// When two values are the same: what two requests need to be one question.
+// Equality of values, by which equal requests share one task.
 
 import CJansson
 
 extension JSONValue {
-  /// Whether `other` is the same value: the same members whatever their order, the same elements in the same order, numbers of
-  /// the same value however they are written (1 and 1.0).
+  /// Whether the values are equal: members in any order, elements in the same order, numbers by value (1 equals 1.0).
   ///
-  /// - Complexity: linear in the smaller of the two; it ends at the first difference.
+  /// - Complexity: O(n) in the smaller value; stops at the first difference.
   public func isEqual(to other: JSONValue) -> Bool {
     guard let node, let right = other.node else { return node == nil && other.node == nil }
     switch (kind, other.kind) {

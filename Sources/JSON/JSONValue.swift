@@ -1,11 +1,15 @@
-// The reader: a cursor on one value of a document, which copies nothing that is not asked for and knows where it stands.
+// A cursor on one value of a document. It copies nothing until asked to, and knows its position.
 
 import CJansson
 
-/// A value in a ``JSONDocument``, or the place where one is missing. Valid only while the document lives.
+/// A value in a ``JSONDocument``, or the position where one is missing. Valid only while the document lives.
 ///
-/// Absent and null are the same to every reader (see ``isPresent``); ``isNull`` alone tells them apart.
-// Safe to send: the tree never changes. Whoever sends one keeps its document.
+/// Readers treat absent and null alike (see ``isPresent``); ``isNull`` distinguishes them.
+///
+/// ```swift
+/// let title = try params["title"].string()      // throws JSONError with the path if not a string
+/// let scale = try params["viewpoint"]["scale"].double()
+/// ```
 public struct JSONValue: @unchecked Sendable {
   let node: UnsafeMutablePointer<json_t>?
   let place: JSONPlace
@@ -30,7 +34,7 @@ public struct JSONValue: @unchecked Sendable {
     }
   }
 
-  /// Whether a value other than null stands here.
+  /// Whether there is a value other than null.
   public var isPresent: Bool {
     guard let node else { return false }
     return node.pointee.type != JSON_NULL
@@ -38,7 +42,7 @@ public struct JSONValue: @unchecked Sendable {
 
   public var isNull: Bool { node != nil && !isPresent }
 
-  /// An error about this value, for readers that check more than its type.
+  /// An error about this value, for checks beyond its type.
   public func error(expected: String) -> JSONError {
     let found: String =
       switch kind {
@@ -51,12 +55,12 @@ public struct JSONValue: @unchecked Sendable {
     return JSONError(expected: expected, found: found, place: place)
   }
 
-  /// An error that names only the type found, where the type is what is wrong.
+  /// An error about this value's type.
   public func typeError(expected: String) -> JSONError {
     JSONError(expected: expected, found: kind.rawValue, place: place)
   }
 
-  /// Where it stands, as a JSON Pointer below `root`. Linear in the document.
+  /// The JSON Pointer below `root`. O(n) in the document.
   public func path(from root: JSONValue) -> String { place.path(from: root) }
 }
 
@@ -72,7 +76,7 @@ extension JSONValue {
     }
   }
 
-  /// Whether it is true; false for anything else.
+  /// Whether it is `true`; false for any other value.
   public var isTrue: Bool { node?.pointee.type == JSON_TRUE }
 
   /// A number, integer or not.
@@ -85,7 +89,7 @@ extension JSONValue {
     }
   }
 
-  /// An integer: also a number such as `3.0`, which some clients write for one.
+  /// An integer. `3.0` is accepted: some clients write integers so.
   public func integer() throws(JSONError) -> Int {
     guard let node else { throw typeError(expected: "integer") }
     switch node.pointee.type {
@@ -97,7 +101,7 @@ extension JSONValue {
     }
   }
 
-  /// The integer, or 0 where there is none: for those who have looked at ``kind``.
+  /// The integer, or 0 for any other value: for callers that have checked ``kind``.
   @inline(__always)
   public var int64: Int64 { Int64(json_integer_value(node)) }
 
@@ -106,7 +110,7 @@ extension JSONValue {
     return withUTF8 { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The string's bytes, without a copy; none when it is no string.
+  /// The string's bytes without a copy; empty if it is not a string.
   @inline(__always)
   public func withUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
     guard let node, let start = json_string_value(node) else {
@@ -122,7 +126,7 @@ extension JSONValue {
 // MARK: - Containers
 
 extension JSONValue {
-  /// The member of that name; absent when there is none or this is no object.
+  /// The member of that name; absent if there is none or this is not an object.
   public subscript(name: StaticString) -> JSONValue {
     let child = name.withUTF8Buffer { utf8 in
       utf8.baseAddress.flatMap { start in
@@ -133,7 +137,7 @@ extension JSONValue {
       node: child, place: JSONPlace(container: node, step: .member(name.utf8Start, count: name.utf8CodeUnitCount)))
   }
 
-  /// The member of a name that is known only at run time. Errors about it name the object.
+  /// The member of a name known only at run time. Errors about it name the object.
   public func member(_ name: String) -> JSONValue {
     var name = name
     let child = name.withUTF8 { utf8 in
@@ -144,14 +148,14 @@ extension JSONValue {
     return JSONValue(node: child, place: JSONPlace(container: node, step: .root))
   }
 
-  /// The element at `index`; absent when there is none or this is no array.
+  /// The element at `index`; absent if there is none or this is not an array.
   public subscript(index: Int) -> JSONValue {
     JSONValue(
       node: index < 0 ? nil : json_array_get(node, index),
       place: JSONPlace(container: node, step: .element(index)))
   }
 
-  /// Elements of an array, members of an object, else 0.
+  /// The number of elements or members; 0 for other values.
   public var count: Int {
     switch kind {
     case .array: json_array_size(node)
@@ -160,7 +164,7 @@ extension JSONValue {
     }
   }
 
-  /// An empty array passes: it is what some languages have for an empty object.
+  /// Requires an object. An empty array passes: some languages encode empty objects so.
   public func requireObject() throws(JSONError) {
     guard kind == .object || (kind == .array && count == 0) else { throw typeError(expected: "object") }
   }
@@ -169,7 +173,7 @@ extension JSONValue {
     guard kind == .array else { throw typeError(expected: "array") }
   }
 
-  /// The array's elements, each read by `read`.
+  /// The elements of the array, each read by `read`.
   public func array<T>(_ read: (JSONValue) throws(JSONError) -> T) throws(JSONError) -> [T] {
     try requireArray()
     var result: [T] = []
@@ -179,7 +183,7 @@ extension JSONValue {
     return result
   }
 
-  /// Calls `body` with each member's name, as UTF-8 that lives as long as the document, and value, in the order written.
+  /// Calls `body` with each member in order: its name, as UTF-8 valid as long as the document, and its value.
   @inline(__always)
   public func forEachMember<E: Error>(
     _ body: (UnsafeBufferPointer<UInt8>, JSONValue) throws(E) -> Void
@@ -198,7 +202,7 @@ extension JSONValue {
     }
   }
 
-  /// The object's members by name, each read by `read`.
+  /// The members by name, each read by `read`.
   public func dictionary<T>(_ read: (JSONValue) throws(JSONError) -> T) throws(JSONError) -> [String: T] {
     try requireObject()
     var result: [String: T] = [:]
@@ -217,9 +221,9 @@ extension JSONValue {
 // MARK: - Numbers in bulk
 
 extension JSONValue {
-  /// An array of numbers, without a cursor for each: what coordinates are read with.
+  /// Reads an array of numbers without a cursor for each, for coordinates.
   ///
-  /// - Complexity: linear, one append a number.
+  /// - Complexity: O(n), one append for each number.
   @inline(__always)
   public func appendNumbers(to numbers: inout [Double]) throws(JSONError) {
     try requireArray()
@@ -234,9 +238,10 @@ extension JSONValue {
     }
   }
 
-  /// Lends the strings of an array in UTF-8, in order, to `body`, which must not keep them; nil, and no call, where one is none.
+  /// Passes the strings of an array as UTF-8, in order, to `body`, which must not keep them. Returns nil, without a
+  /// call, if any element is not a string.
   ///
-  /// - Complexity: linear.
+  /// - Complexity: O(n).
   public func withTexts<R, E: Error>(_ body: ([UnsafeRawBufferPointer]) throws(E) -> R) throws(E) -> R? {
     let count = json_array_size(node)
     var texts: [UnsafeRawBufferPointer] = []
@@ -248,7 +253,7 @@ extension JSONValue {
     return try body(texts)
   }
 
-  /// A number, or nil where it is something else: the quick way past well-formed data.
+  /// The number, or nil for any other value: the fast path for well-formed data.
   @inline(__always)
   public var number: Double? {
     guard let node else { return nil }

@@ -1,13 +1,21 @@
-// The writer: values straight into one growing buffer, which is what goes out on the wire.
+// Writes values directly into one growing buffer, which is then sent.
 
 import Platform
 
-/// Something that can be written as one JSON value.
+/// A type that can be written as one JSON value.
 public protocol JSONEncodable {
   func encode(to writer: inout JSONWriter)
 }
 
-/// Appends JSON text to a buffer. Commas are its business, matching brackets its caller's.
+/// Appends JSON text to a buffer. It writes commas; the caller matches brackets.
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.key("revision")
+/// writer.value(7)
+/// writer.endObject()  // {"revision":7}
+/// ```
 public struct JSONWriter: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -20,11 +28,11 @@ public struct JSONWriter: ~Copyable {
 
   deinit { start.deallocate() }
 
-  /// What has been written; valid until the next change.
+  /// The bytes written so far; valid until the next change.
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
   public var string: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Room for `more` bytes behind what is written.
+  /// Makes room for `more` bytes.
   @inline(__always)
   private mutating func reserve(_ more: Int) {
     if capacity - count < more { grow(more) }
@@ -64,24 +72,24 @@ public struct JSONWriter: ~Copyable {
     count += bytes.count
   }
 
-  /// Forgets what stands behind `mark`, an earlier ``count``.
+  /// Drops everything after `mark`, an earlier ``count``.
   public mutating func truncate(to mark: Int) { count = min(count, max(mark, 0)) }
 
-  /// Forgets the first `prefix` bytes; the rest moves to the front.
+  /// Drops the first `prefix` bytes and moves the rest to the front.
   public mutating func removeFirst(_ prefix: Int) {
     guard prefix > 0 else { return }
     memmove(start, start + prefix, count - prefix)
     count -= prefix
   }
 
-  /// Moves what stands at `from` and behind it to `to`, an earlier place, and ends there.
+  /// Moves the bytes from `from` to the end to the earlier offset `to`.
   public mutating func close(gapAt to: Int, upTo from: Int) {
     guard to < from else { return }
     memmove(start + to, start + from, count - from)
     count -= from - to
   }
 
-  /// Puts one byte in place of another wherever it stands at `offset` or behind.
+  /// Replaces each occurrence of a byte at or after `offset`.
   public mutating func replace(_ old: UInt8, by new: UInt8, from offset: Int) {
     var place = offset
     while place < count, let found = memchr(start + place, CInt(old), count - place) {
@@ -91,13 +99,13 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Overwrites bytes that were written before.
+  /// Overwrites bytes written earlier.
   public mutating func overwrite(at offset: Int, with bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress, offset >= 0, offset + bytes.count <= count else { return }
     UnsafeMutableRawPointer(start + offset).copyMemory(from: base, byteCount: bytes.count)
   }
 
-  /// Gives back what a large text left allocated.
+  /// Releases the memory of a large text.
   public mutating func reset(keeping limit: Int = 1 << 20) {
     count = 0
     guard capacity > limit else { return }
@@ -108,7 +116,7 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Structure
 
-  /// Before a value or a name: the comma that the last byte asks for.
+  /// Writes the comma that the previous byte requires before a value or a name.
   @inline(__always)
   private mutating func separate() {
     guard count > 0 else { return }
@@ -133,7 +141,7 @@ public struct JSONWriter: ~Copyable {
   @inline(__always)
   public mutating func endArray() { append(byte: UInt8(ascii: "]")) }
 
-  /// A member's name that needs no escapes: every name of the protocol.
+  /// Writes a member name that needs no escapes: any name of the protocol.
   @inline(__always)
   public mutating func key(_ name: StaticString) {
     separate()
@@ -178,7 +186,7 @@ public struct JSONWriter: ~Copyable {
     digits(integer.magnitude)
   }
 
-  /// Decimal digits, room for which was made.
+  /// Writes decimal digits; the caller has made room.
   @inline(__always)
   private mutating func digits(_ magnitude: UInt64) {
     var length = 1
@@ -200,15 +208,15 @@ public struct JSONWriter: ~Copyable {
     count += length
   }
 
-  /// The shortest text that reads back to the same value; null for NaN and the infinities, which JSON does not have.
+  /// Writes the shortest text that reads back as the same value; null for NaN and infinities, which JSON lacks.
   public mutating func value(_ number: Double) {
     separate()
     guard number.isFinite else {
       append("null")
       return
     }
-    // With at most 15 significant digits, decimal texts and doubles correspond one to one (DBL_DIG), so a number that is
-    // an integer over a power of ten has that as its shortest text.
+    // Up to 15 significant digits, decimal texts and doubles correspond one to one (DBL_DIG). A number that is an
+    // integer over a power of ten therefore has that as its shortest text.
     let magnitude = number.magnitude
     if magnitude < 1e8 {
       let scaled = (magnitude * 1e7).rounded()
@@ -222,7 +230,7 @@ public struct JSONWriter: ~Copyable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// `scaled` ten-millionths, without trailing zeros; a whole number keeps `.0`, so that it stays a real.
+  /// Writes `scaled` ten-millionths without trailing zeros; a whole number keeps `.0`, so that it remains a real.
   @inline(__always)
   private mutating func fixed(_ scaled: UInt64) {
     reserve(32)
@@ -258,7 +266,7 @@ public struct JSONWriter: ~Copyable {
     text.withUTF8Buffer { value(utf8: $0) }
   }
 
-  /// A string given as valid UTF-8.
+  /// Writes a string given as valid UTF-8.
   public mutating func value(utf8 text: UnsafeBufferPointer<UInt8>) {
     separate()
     reserve(text.count + 2)
@@ -299,7 +307,7 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// A value that is JSON text already.
+  /// Writes a value that is already JSON text.
   public mutating func raw(_ text: String) {
     var text = text
     separate()

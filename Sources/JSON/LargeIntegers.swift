@@ -1,9 +1,10 @@
-// Integers beyond 64 bits, which JSON has and jansson refuses: 2^64 is what JavaScript writes of a double of that size.
+// Integers beyond 64 bits: valid JSON that jansson rejects. JavaScript writes a double of 2^64 as an integer.
 
 enum LargeIntegers {
-  /// The text with `.0` behind each integer beyond 64 bits, so that it is read as the double next to it; nil where there is none.
+  /// The text with `.0` appended to each integer beyond 64 bits, so that it is read as the nearest double; nil if there
+  /// is none.
   ///
-  /// - Complexity: linear.
+  /// - Complexity: O(n).
   static func asReals(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
     var result: [UInt8] = []
     var copied = 0

@@ -1,22 +1,22 @@
-// Where a parsed tree lives: in a few blocks that go all at once, instead of a heap block for each of its nodes.
+// Memory of a parsed tree: a few blocks that are freed together, instead of a heap block for each node.
 //
-// jansson lets its allocator be replaced. Half the time of parsing and giving back a large message was the heap's, and
-// the holes that short-lived trees left between long-lived objects slowed it further.
+// jansson's allocator is replaceable. With the heap, half of the time of parsing and freeing a large message was spent
+// in the allocator, and the fragmentation between long-lived objects slowed it further.
 
 import CJansson
 import Platform
 import Synchronization
 
-/// The memory of one document. Filled by one thread while it parses; afterwards only given back.
+/// The memory of one document. One thread fills it while parsing; afterwards it is only freed.
 struct ParseArena: ~Copyable {
-  /// Larger pieces get heap blocks of their own, which can be given back one by one: buffers that grow do that.
+  /// Larger allocations get heap blocks of their own, which are freed individually: growing buffers make these.
   private static let largest = 32 << 10
   private static let largestBlock = 1 << 20
 
-  /// What stands before each piece.
+  /// The word before each allocation.
   private enum Tag { static let small: UInt = 0, large: UInt = 1 }
 
-  /// At the head of each heap block of a large piece: its neighbours in the list of them.
+  /// Header of a large allocation: its neighbours in the list of them.
   fileprivate struct LargeHeader {
     var arena: UnsafeMutablePointer<State>?
     var next: UnsafeMutablePointer<LargeHeader>?
@@ -27,20 +27,20 @@ struct ParseArena: ~Copyable {
   fileprivate struct State {
     var cursor: UnsafeMutableRawPointer
     var end: UnsafeMutableRawPointer
-    /// Each block's first two words are the block before and its size.
+    /// The first two words of each block are the previous block and the size.
     var block: UnsafeMutableRawPointer
-    /// Of the last block; each is twice as large as the one before, up to the largest.
+    /// Size of the last block; each is twice the size of the previous one, up to the maximum.
     var size: Int
     var large: UnsafeMutablePointer<LargeHeader>?
   }
 
   private let state: UnsafeMutablePointer<State>
 
-  /// - Parameter textSize: bytes that will be parsed; a tree takes several times as many.
+  /// - Parameter textSize: bytes to be parsed; a tree takes several times as much memory.
   init?(textSize: Int) {
     let size = textSize > Self.largestBlock / 8 ? Self.largestBlock : max(textSize &* 6, 2048)
     guard let block = Self.takeBlock(size) else { return nil }
-    // The arena's own state is the first thing in its first block.
+    // The arena's own state is at the start of its first block.
     block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
     block.storeBytes(of: 0, toByteOffset: 8, as: Int.self)
     state = (block + 16).bindMemory(to: State.self, capacity: 1)
@@ -64,7 +64,7 @@ struct ParseArena: ~Copyable {
     }
   }
 
-  /// Runs `body` with jansson allocating here, on this thread.
+  /// Runs `body` while jansson allocates from this arena, on this thread.
   borrowing func withAllocation<R>(_ body: () -> R) -> R {
     _ = Self.isInstalled
     pthread_setspecific(Self.key, state)
@@ -88,7 +88,7 @@ struct ParseArena: ~Copyable {
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
     let state = pthread_getspecific(key)?.assumingMemoryBound(to: State.self)
     guard let state, size <= largest else { return allocateLarge(size, state) }
-    // Eight bytes before each piece, eight bytes' alignment: all that jansson's structures ask for.
+    // Eight bytes before each allocation, and eight bytes' alignment, which is all that jansson's structures need.
     let needed = (size + 15) & ~7
     if state.pointee.end - state.pointee.cursor < needed, !addBlock(to: state) { return nil }
     let piece = state.pointee.cursor
@@ -111,8 +111,8 @@ struct ParseArena: ~Copyable {
 
   // MARK: - Blocks
 
-  /// Blocks of the largest size that wait for the next large message: fresh ones cost a page fault every 4 KiB.
-  // Safe to send: a block on this list belongs to nobody else.
+  /// Blocks of the maximum size, kept for the next large message: fresh ones cost a page fault every 4 KiB.
+  // Safe to send: a block on this list has no other owner.
   private struct Spares: @unchecked Sendable { var blocks: [UnsafeMutableRawPointer] = [] }
   private static let spares = Mutex(Spares())
   private static let mostSpares = 4

@@ -1,47 +1,48 @@
-// Answers that are made and not written: they state what is still being told, and have to come behind it.
+// Holds back answers until the notifications that precede them have been sent.
 
 import JSON
 
-/// What waits for its turn, in order.
+/// Answers and work in the queue, in order.
 struct AnswerGate {
   enum Item {
     /// The body of a frame.
     case answer([UInt8])
-    /// What has to happen right behind the answer before it.
+    /// Work that runs directly after the previous answer.
     case work(() -> Void)
   }
 
   fileprivate var items: [(mark: Int, item: Item)] = []
-  /// How many of ``items`` have gone already.
+  /// The number of ``items`` already processed.
   fileprivate var gone = 0
   fileprivate var mark = 0
   /// The earliest mark that has to wait.
   fileprivate var first: Int?
   fileprivate var isOpening = false
-  /// The bytes of the answers that wait.
+  /// Bytes of the queued answers.
   fileprivate(set) var bytes = 0
 
   var isEmpty: Bool { gone == items.count }
-  /// Whether an answer that is made now has to wait: none overtakes another.
+  /// Whether a new answer has to wait: answers never overtake each other.
   var isShut: Bool { first != nil || !isEmpty }
 }
 
 extension Session {
-  /// Holds back the answers that state what the client has not been told.
+  /// Holds back answers that state changes not yet sent to the client.
   ///
-  /// Each answer takes the mark that counts when it is made. Those from `first` on wait, in order, until a later call says that
-  /// less is owed. They count as unread. Cancelled requests are answered at once, and so is whatever no handler was asked for.
+  /// Each answer takes the mark that is current when it is made. Answers with marks from `first` on wait, in order,
+  /// until a later call raises or clears `first`. They count as unread. Cancelled requests, and errors that no handler
+  /// made, are answered at once.
   ///
   /// - Parameters:
-  ///   - first: the earliest mark of what is still to be told; nil lets everything go.
-  ///   - mark: what answers take from now on; never smaller than before.
+  ///   - first: the earliest mark not yet sent; nil releases all answers.
+  ///   - mark: the mark of answers made from now on; never decreases.
   public func holdAnswers(from first: Int?, marking mark: Int) {
     gate.mark = mark
     gate.first = first
     if !gate.isEmpty { openGate() }
   }
 
-  /// Makes an answer that waits.
+  /// Queues an answer.
   func holdAnswer(_ write: (inout JSONWriter) -> Void) {
     var body = JSONWriter(capacity: 256)
     write(&body)
@@ -50,7 +51,7 @@ extension Session {
     checkUnread()
   }
 
-  /// Runs `work` right behind the last answer, which may wait.
+  /// Runs `work` directly after the last answer, which may be queued.
   func afterAnswers(_ work: @escaping () -> Void) {
     guard gate.isShut else { return work() }
     gate.items.append((gate.mark, .work(work)))
@@ -69,7 +70,7 @@ extension Session {
         case .answer(let body):
           gate.bytes -= body.count
           body.withUnsafeBytes { writeFrame($0) }
-        // It may shut the gate again for those behind it.
+        // The work may close the gate again for later items.
         case .work(let work): work()
         }
       }

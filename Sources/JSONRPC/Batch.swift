@@ -1,18 +1,18 @@
-// The answers of one batch, gathered until the last is there.
+// Collects the answers of one batch.
 
 import JSON
 
-/// A batch in progress. Its array is written behind its last answer and holds up nothing meanwhile.
+/// A batch in progress. Its array is written after the last answer; other messages do not wait for it.
 final class Batch {
   /// The array so far, without its end.
   var answers = JSONWriter(capacity: 1024)
-  /// Requests not answered yet, and one for the batch itself while it is being run.
+  /// Unanswered requests, plus one while the batch itself is being run.
   var remaining = 1
-  /// All ids of it: they are in flight until the array is written.
+  /// All ids of the batch: in flight until the array is written.
   var ids: [RequestID] = []
-  /// Whether `exit` came in it: what is behind that is not run.
+  /// Whether the batch contained `exit`; later messages are not run.
   var exits = false
-  /// What is to happen behind the array.
+  /// Work that runs after the array has been written.
   var afterwards: [() -> Void] = []
 
   init() { answers.beginArray() }

@@ -1,46 +1,51 @@
-// One request or notification on its way through its handler.
+// One request or notification while its handler runs.
 
 import JSON
 
-/// What a handler gives back.
+/// The result of a handler.
 public enum Reply {
-  /// The answer, written straight into the output.
+  /// The answer, written directly to the output.
   case result(any JSONEncodable)
-  /// The same, of a result that states nothing of what the application tells: it never waits for that.
+  /// The same for a result independent of the application's notifications: it never waits for them.
   case aside(any JSONEncodable)
-  /// Nothing yet: the handler took a ``PendingReply``.
+  /// No answer yet: the handler took a ``PendingReply``.
   case later
 }
 
-/// A request or notification. Lives as long as its handler runs; what lasts longer takes a ``PendingReply``.
+/// A request or notification, valid while its handler runs. Longer work takes a ``PendingReply``.
+///
+/// ```swift
+/// router.on("session/echo") { call in .aside(call.params) }
+/// ```
 public struct Call {
-  /// Where it came in, and where notifications go out.
+  /// The session of the call; notifications go through it.
   public let session: Session
   public let method: String
-  /// nil for a notification, whose result nobody reads.
+  /// Nil for a notification, whose result is discarded.
   public let id: RequestID?
-  /// An object; empty when params are absent, null or `[]`.
+  /// An object; empty if params are absent, null or `[]`.
   public let params: JSONValue
-  /// Keeps ``params`` alive.
+  /// Keeps ``params`` valid.
   public let document: JSONDocument
 
   let message: JSONValue
   let hasParams: Bool
   let batch: Batch?
 
-  /// Puts the answer off, until ``PendingReply/reply(_:)`` or ``PendingReply/fail(_:)``. Return ``Reply/later`` then.
+  /// Defers the answer until ``PendingReply/reply(_:)`` or ``PendingReply/fail(_:)``. The handler then returns
+  /// ``Reply/later``.
   ///
-  /// From here on the request is in flight: it can be cancelled, its id cannot be used again, and end of input waits for it.
+  /// From here on the request is in flight: it can be cancelled, its id is taken, and the end of input waits for it.
   public func deferReply() -> PendingReply { session.deferReply(self) }
 
-  /// Runs `work` right behind the answer, which has been given: in a batch, behind its array.
+  /// Runs `work` directly after the answer has been written; in a batch, after its array.
   public func afterAnswer(_ work: @escaping () -> Void) {
     if let batch { batch.afterwards.append(work) } else { session.afterAnswers(work) }
   }
 
-  /// What `error` becomes on the wire, with its path from the root of the message.
+  /// The wire error for `error`, with its path from the root of the message.
   func invalidParams(_ error: JSONError) -> RPCError {
-    // Params that were left out stand nowhere in the message.
+    // Omitted params have no position in the message.
     .invalidParams(error, path: hasParams ? error.path(from: message) : "/params" + error.path(from: params))
   }
 }

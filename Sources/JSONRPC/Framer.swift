@@ -1,33 +1,32 @@
-// Cuts a stream of bytes into messages. It keeps no bytes, only where it stands, so that its cost is linear however the
-// bytes arrive.
+// Splits a byte stream into messages. It stores positions and no bytes, so its cost is linear however the bytes arrive.
 
 import Platform
 
-/// The two ways of telling one message from the next.
+/// How messages are delimited.
 public enum Framing: String, Sendable {
   /// LSP's base protocol: headers with `Content-Length`, an empty line, the message.
   case headers
-  /// One message a line.
+  /// One message per line.
   case lines
 }
 
 struct Framer {
   enum Step: Equatable {
-    /// A whole message stands there; the position is behind it.
+    /// A complete message; the position is after it.
     case message(Range<Int>)
-    /// The rest has not come yet.
+    /// More bytes are needed.
     case needsMore
-    /// A message above the cap begins; it will be skipped.
+    /// A message above the size limit begins; it will be skipped.
     case tooLarge
-    /// Nobody can say where the next message begins.
+    /// The start of the next message cannot be determined.
     case lost(String)
   }
 
-  /// Told by the first byte that is no white space.
+  /// Detected by the first byte that is not white space.
   private(set) var framing: Framing?
-  /// How long the message will be whose headers have been read.
+  /// Length of the message whose headers have been read.
   private(set) var announced: Int?
-  /// How many bytes of messages above the cap have been passed over, behind the steps that told of those.
+  /// Bytes skipped after an oversized message was reported.
   private(set) var skipped = 0
 
   private let messageBytes: Int
@@ -35,7 +34,7 @@ struct Framer {
   private var inHeaders = false
   private var length: Int?
   private var headersRead = 0
-  /// Bytes behind the position that hold no line end.
+  /// Bytes after the position known to hold no line end.
   private var scanned = 0
   private var skip = 0
   private var skipsLine = false
@@ -48,8 +47,8 @@ struct Framer {
   /// Whether the input may end here.
   var isBetweenMessages: Bool { !inHeaders && announced == nil && skip == 0 && scanned == 0 }
 
-  /// The next step over `bytes` from `position`, which moves past what is done with. What stands behind it has to be
-  /// given again, followed by more.
+  /// The next step over `bytes` from `position`, which advances past consumed bytes. The caller passes the rest again,
+  /// followed by more.
   mutating func next(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
     while true {
       if skip > 0 {
@@ -86,7 +85,7 @@ struct Framer {
     }
   }
 
-  /// What is left when the input has ended: a last line needs no line end.
+  /// The last step at the end of input: the last line needs no line end.
   mutating func last(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {
     if framing == .lines, scanned > 0, position < bytes.count {
       let range = position..<bytes.count
@@ -122,7 +121,7 @@ struct Framer {
 
   // MARK: - Headers
 
-  /// The first byte of a message settles the framing, or has to agree with it.
+  /// Detects the framing by the first byte of a message, or checks that it agrees.
   private mutating func begin(with byte: UInt8) -> String? {
     let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
     switch framing {
@@ -143,7 +142,7 @@ struct Framer {
     return nil
   }
 
-  /// Reads header lines; nil once all are read.
+  /// Reads header lines; nil when all have been read.
   private mutating func readHeaders(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step? {
     while true {
       guard let end = lineEnd(in: bytes, from: position + scanned) else {

@@ -1,6 +1,6 @@
-// What has been read and not run: it grows by doubling and shrinks from the front, so that each byte is moved a few times.
+// Bytes read and not yet run. It grows by doubling and shrinks from the front, so that each byte is moved O(1) times.
 
-/// Bytes waiting to become messages.
+/// Buffered input.
 struct InputBuffer {
   private var storage: [UInt8] = []
   private var start = 0
@@ -12,8 +12,8 @@ struct InputBuffer {
     storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
   }
 
-  /// Adds `bytes`. The array doubles when it is full, but not beyond what a header announced, and not before the bytes are
-  /// there: a header alone takes no memory.
+  /// Appends `bytes`. The array doubles when full, but not beyond the length that a header announced, and only as bytes
+  /// arrive: a header alone allocates nothing.
   mutating func append(_ bytes: UnsafeRawBufferPointer, announced: Int?) {
     let needed = storage.count + bytes.count
     if needed > storage.capacity, let announced, needed < start + announced {
@@ -33,7 +33,7 @@ struct InputBuffer {
     }
   }
 
-  /// The bytes from `index` on as a buffer of their own; this one keeps those before it.
+  /// Splits off the bytes from `index` on as a new buffer.
   mutating func split(at index: Int) -> InputBuffer {
     var rest = InputBuffer()
     rest.storage = Array(storage[(start + index)...])
@@ -41,12 +41,12 @@ struct InputBuffer {
     return rest
   }
 
-  /// The storage itself, with where `range` stands in it.
+  /// The storage itself, with the position of `range` in it.
   func handOver(_ range: Range<Int>) -> (storage: [UInt8], range: Range<Int>) {
     (storage, (start + range.lowerBound)..<(start + range.upperBound))
   }
 
-  /// Bytes from `index` on, which have not been consumed.
+  /// Passes the unconsumed bytes from `index` on to `body`.
   func withBytes<R>(from index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[min(start + index, $0.count)...])) }
   }

@@ -1,15 +1,16 @@
-// Cancels that overtake: while a large message is parsed, what waits behind it is looked through for them.
+// Cancels overtake large messages: while one is parsed, the input after it is scanned for `$/cancelRequest`.
 
 import JSON
 import Platform
 
-/// The look through the waiting input, and what it found.
+/// State of the scan.
 struct LookAhead {
   var framer: Framer
-  /// How far the look has come, in the stream.
+  /// The stream position up to which input has been scanned.
   var position: Int
   var isLost = false
-  /// Cancels that have acted on what ran. They also hit the requests that stand before them and have not run yet.
+  /// Cancels that have been applied to requests in flight. They also apply to earlier requests in the input that have
+  /// not run yet.
   var cancels: [(position: Int, id: RequestID)] = []
 
   init(framer: Framer, from position: Int) {
@@ -17,17 +18,17 @@ struct LookAhead {
     self.position = position
   }
 
-  /// Whether everything that was looked at has been run.
+  /// Whether everything scanned has been run.
   func isBehind(_ position: Int) -> Bool { position >= self.position }
 
-  /// Whether a request that stands there has been cancelled already.
+  /// Whether a request at that position has been cancelled by a later message.
   func cancels(_ id: RequestID, at position: Int) -> Bool {
     cancels.contains { $0.position > position && $0.id == id }
   }
 }
 
 extension Session {
-  /// Looks through what waits and has not been looked at.
+  /// Scans the input that has not been scanned yet.
   func lookAhead() {
     guard var look = ahead, !look.isLost else { return }
     let offset = look.position - streamPosition
@@ -35,7 +36,7 @@ extension Session {
     var found: [(position: Int, id: RequestID)] = []
     backlog.withBytes(from: offset) { bytes in
       var position = 0
-      // What is too large is recorded when it is skipped, and so what follows it.
+      // An oversized message is recorded when skipped, as is everything after it.
       var isRecorded = true
       scan: while true {
         switch look.framer.next(in: bytes, at: &position) {
@@ -66,7 +67,7 @@ extension Session {
     }
   }
 
-  /// Whether the method's name stands anywhere in it: a quick look, by the capital in its middle.
+  /// Whether the method's name occurs anywhere: a fast check for the capital letter in it.
   private static func holdsCancel(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let start = text.baseAddress else { return false }
     let word: StaticString = "Request"

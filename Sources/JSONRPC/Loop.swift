@@ -1,40 +1,40 @@
-// The thread that a session lives on, seen from below: time, turns and helpers, so that a session needs no clock of its own
-// and tests need no sleep.
+// The thread of a session: time, turns and background work. A session needs no clock of its own, and tests need no
+// sleep.
 
-/// One thread of execution, in turns. Everything of a session happens on it.
+/// One thread of execution, in turns. All work of a session runs on it.
 public protocol Loop: AnyObject, Sendable {
   /// A monotonic clock.
   var nanoseconds: UInt64 { get }
   /// Whether the caller runs on this loop.
   var isCurrent: Bool { get }
-  /// Runs `work` in a later turn. From any thread.
+  /// Runs `work` in a later turn. Callable from any thread.
   func execute(_ work: @escaping @Sendable () -> Void)
-  /// Runs `work` in a later turn, when what has come in meanwhile has been read. From any thread.
+  /// Runs `work` in a later turn, after input that arrived meanwhile has been read. Callable from any thread.
   func executeBehindInput(_ work: @escaping @Sendable () -> Void)
-  /// Runs `work` in a turn at least so many nanoseconds from now. From any thread.
+  /// Runs `work` in a turn at least the given nanoseconds from now. Callable from any thread.
   @discardableResult
   func schedule(after nanoseconds: UInt64, _ work: @escaping @Sendable () -> Void) -> LoopTimer
-  /// Runs `work` on another thread. Each lane has its own, so that long work never holds up parsing.
+  /// Runs `work` on another thread. Each lane has its own threads, so that long work never delays parsing.
   func offload(to lane: LoopLane, _ work: @escaping @Sendable () -> Void)
 }
 
-/// Kinds of work off the loop.
+/// Kinds of background work.
 public enum LoopLane: Sendable {
-  /// Parsing, and giving back, of large messages: one at a time, in order.
+  /// Parsing and freeing of large messages: one at a time, in order.
   case parsing
-  /// The application's, several at a time.
+  /// The application's work, several at a time.
   case work
 }
 
-/// Something that will happen unless cancelled.
+/// A cancellable timer.
 public struct LoopTimer: Sendable {
   private let onCancel: @Sendable () -> Void
   public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
   public func cancel() { onCancel() }
 }
 
-/// Carries what belongs to a loop through closures that run elsewhere in between.
-// Safe: the value can be put in and taken out on its loop only, and both are checked.
+/// Carries a value confined to a loop through closures that run elsewhere in between.
+// Safe: the value is accessible only on its loop, which is checked.
 public struct LoopBound<Value>: @unchecked Sendable {
   private let loop: any Loop
   private let stored: Value

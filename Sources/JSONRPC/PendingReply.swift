@@ -1,27 +1,27 @@
-// An answer that is still owed: what tasks and waits hold until they know it.
+// A deferred answer, held by tasks and waits until they complete.
 
 import JSON
 
-/// The right, and the duty, to answer one request exactly once. Lives on the session's loop; see ``LoopBound``.
+/// Answers one request exactly once. Confined to the session's loop; see ``LoopBound``.
 public final class PendingReply {
   public let session: Session
   public let id: RequestID?
   public let method: String
-  /// As in ``Call/params``; valid until the answer.
+  /// As ``Call/params``; valid until the answer.
   public let params: JSONValue
-  /// Keeps ``params`` alive; let go of with the answer.
+  /// Keeps ``params`` valid; released with the answer.
   public private(set) var document: JSONDocument?
-  /// Whether the answer has been given; nothing can be said after it.
+  /// Whether the answer has been given; later answers are ignored.
   public private(set) var isAnswered = false
-  /// Called once when the client cancels, or the session shuts down, before the answer `cancelled`. Here the work is
-  /// stopped; another answer may be given instead.
+  /// Called once when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work,
+  /// and may give another answer instead.
   public var onCancel: (() -> Void)?
-  /// Reports to the client, if its params asked for them by `meta.progressToken`.
+  /// Progress for the client, if its params requested it by `meta.progressToken`.
   public private(set) var progress: Progress?
 
   let batch: Batch?
   let started: UInt64
-  /// Its place among all deferred replies.
+  /// Its number among all deferred replies.
   let order: Int
 
   init(_ call: Call, started: UInt64, order: Int) {
@@ -36,7 +36,7 @@ public final class PendingReply {
     progress = Progress(token: call.params["meta"]["progressToken"], session: call.session)
   }
 
-  /// Gives the answer. Does nothing when there is one already.
+  /// Gives the answer. Ignored if there is one already.
   public func reply(_ result: any JSONEncodable) {
     guard !isAnswered else { return }
     session.settle(self) { session, pending in
@@ -46,7 +46,7 @@ public final class PendingReply {
     }
   }
 
-  /// Answers with an error. Does nothing when there is an answer already.
+  /// Answers with an error. Ignored if there is an answer already.
   public func fail(_ error: RPCError) {
     guard !isAnswered else { return }
     session.settle(self) { session, pending in
@@ -58,7 +58,7 @@ public final class PendingReply {
     }
   }
 
-  /// Answers with what `error` becomes, as if the handler had thrown it.
+  /// Answers with the wire error for `error`, as if the handler had thrown it.
   public func fail(_ error: any Error) { fail(session.wireError(error)) }
 
   /// Ends the work and answers, by ``onCancel`` or else with `reason`.

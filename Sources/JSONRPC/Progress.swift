@@ -1,10 +1,10 @@
-// Reports on a long request: begin, report, end, never after the reply and never more than a client can bear.
+// Progress notifications of a long request: begin, report, end; rate-limited, and never after the reply.
 
 import JSON
 
-/// Progress under one token of the client's.
+/// Progress under one token of the client.
 public final class Progress {
-  /// Begin and eight reports in a second leave room for the end: ten a second at most.
+  /// At most ten notifications a second: begin and eight reports leave room for the end.
   private static let interval: UInt64 = 120_000_000
 
   private unowned let session: Session
@@ -13,7 +13,7 @@ public final class Progress {
   private var hasEnded = false
   private var last: UInt64 = 0
 
-  /// nil when the client gave no token, or none that can be one.
+  /// Nil if the client gave no valid token.
   public convenience init?(token: JSONValue, session: Session) {
     guard let token = RequestID(token) else { return nil }
     self.init(token: token, session: session)
@@ -24,7 +24,7 @@ public final class Progress {
     self.session = session
   }
 
-  /// Says what is going on. Only the first counts.
+  /// Sends the title. Only the first call counts.
   public func begin(_ title: String) {
     guard !hasBegun, !hasEnded else { return }
     hasBegun = true
@@ -32,7 +32,7 @@ public final class Progress {
     send("begin", title: title)
   }
 
-  /// Says where it stands; left out when the last word was a moment ago.
+  /// Sends the current state; dropped when the last report was sent too recently.
   ///
   /// - Parameter percentage: 0...100.
   public func report(_ message: String? = nil, percentage: Double? = nil) {
@@ -43,7 +43,7 @@ public final class Progress {
     send("report", message: message, percentage: percentage)
   }
 
-  /// The last word. The reply says it by itself if nobody else did.
+  /// Sends the end. The reply does so if nothing else did.
   public func end(_ message: String? = nil) {
     guard !hasEnded else { return }
     hasEnded = true

@@ -1,4 +1,4 @@
-// The errors that any JSON-RPC peer can answer, and how bad texts and bad values become them.
+// JSON-RPC's predefined errors, and the conversion of syntax errors and value errors.
 
 import JSON
 
@@ -33,7 +33,7 @@ extension RPCError {
       .with("limit", limit)
   }
 
-  /// For whatever is no request, including calls that come at the wrong time.
+  /// For messages that are not requests, and for calls at the wrong time.
   public static func invalidRequest(_ message: String) -> RPCError {
     RPCError(code: -32600, kind: "invalidRequest", message: message)
   }

@@ -1,17 +1,21 @@
-// The one shape of every failure on the wire: a code for machines that know only JSON-RPC, a kind for those that know us.
+// The shape of all errors on the wire: a code for generic JSON-RPC clients, a kind for clients of this server.
 
 import JSON
 
 /// An error answer. `kind` is the contract; the message is for people.
+///
+/// ```swift
+/// throw RPCError.invalidRequest("not initialized").with("expected", "initialize")
+/// ```
 public struct RPCError: Error, Sendable {
   public var code: Int
   public var kind: String
   public var message: String
   /// A JSON Pointer from the root of the message: `/params/viewpoint/scale`.
   public var path: String?
-  /// What should have stood there.
+  /// What was expected there.
   public var expected: String?
-  /// More members of `data`, each a name and JSON text.
+  /// Additional members of `data`: name and JSON text.
   public private(set) var details: [(name: String, json: String)] = []
 
   public init(code: Int, kind: String, message: String, path: String? = nil, expected: String? = nil) {
@@ -22,7 +26,7 @@ public struct RPCError: Error, Sendable {
     self.expected = expected
   }
 
-  /// The same with one more member in `data`.
+  /// The same error with one more member in `data`.
   public func with(_ name: String, _ value: some JSONEncodable) -> RPCError {
     var writer = JSONWriter(capacity: 64)
     value.encode(to: &writer)

@@ -1,13 +1,13 @@
-// What a request is called: the client chooses it, and gets it back exactly as it was written.
+// Request ids, which the client chooses and gets back exactly as written.
 
 import JSON
 
-/// The id of a request. 1 and "1" are different ids, and so are two strings that differ in a single byte.
+/// The id of a request. 1 and "1" are different ids, as are strings that differ in a single byte.
 public enum RequestID: Sendable, JSONEncodable {
   case integer(Int64)
   case string(String)
 
-  /// The id that `value` is; nil for anything that cannot be one: null, a fraction, a container, nothing.
+  /// The id in `value`; nil for invalid ids: null, a fraction, a container, absent.
   public init?(_ value: JSONValue) {
     switch value.kind {
     case .integer: self = .integer(value.int64)
@@ -25,7 +25,7 @@ public enum RequestID: Sendable, JSONEncodable {
   }
 }
 
-// By bytes, not by characters: Swift's strings are equal when Unicode says that they look the same.
+// Compared by bytes: Swift's strings are equal if they are canonically equivalent.
 extension RequestID: Hashable {
   public static func == (left: RequestID, right: RequestID) -> Bool {
     switch (left, right) {
@@ -46,7 +46,7 @@ extension RequestID: Hashable {
 }
 
 extension RequestID: CustomStringConvertible {
-  /// As JSON, so that 1 and "1" can be told apart in a log.
+  /// As JSON, so that 1 and "1" differ in a log.
   public var description: String {
     var writer = JSONWriter(capacity: 64)
     encode(to: &writer)

@@ -1,15 +1,15 @@
-// Which handler answers which method. Looked up by the bytes of the name, so that no string is made for a request.
+// Dispatch of methods to handlers. The look-up uses the bytes of the name, so that a request allocates no string.
 
 import JSON
 import Platform
 
-/// Runs one request, on the loop, to its end; or takes a ``PendingReply`` and returns ``Reply/later``.
+/// Runs one request on the loop; or takes a ``PendingReply`` and returns ``Reply/later``.
 ///
-/// What it throws becomes the answer: an ``RPCError`` as it is, a ``JSONError`` as `invalidParams` with its path, anything
-/// else through the session's `mapError`.
+/// A thrown error becomes the answer: an ``RPCError`` as it is, a ``JSONError`` as `invalidParams` with its path,
+/// others through the session's `mapError`.
 public typealias Handler = (Call) throws -> Reply
 
-/// Takes one notification of the client. What it throws is logged.
+/// Handles one notification of the client. A thrown error is logged.
 public typealias NotificationHandler = (Call) throws -> Void
 
 /// The table of methods.
@@ -27,7 +27,7 @@ public struct Router {
     let action: Action
   }
 
-  /// What the session does itself.
+  /// Methods of the session itself.
   enum BuiltIn: String, CaseIterable {
     case initialize, initialized, shutdown, exit
     case cancelRequest = "$/cancelRequest"
@@ -35,7 +35,7 @@ public struct Router {
   }
 
   private(set) var routes: [Route] = []
-  /// Open addressing: places in `routes`, -1 where there is none; a power of two, at most half full.
+  /// Open addressing: indices into `routes`, -1 for empty; the count is a power of two, and at most half are in use.
   private var slots: [Int32] = Array(repeating: -1, count: 64)
 
   public init() {
@@ -47,14 +47,14 @@ public struct Router {
     }
   }
 
-  /// Lets `handler` answer requests of that name. A later handler of the same name replaces an earlier one.
+  /// Registers a handler of requests. A later handler of the same name replaces it.
   public mutating func on(_ method: String, requiresInitialized: Bool = true, _ handler: @escaping Handler) {
     add(
       Route(
         name: method, bytes: Array(method.utf8), requiresInitialized: requiresInitialized, action: .request(handler)))
   }
 
-  /// Lets `handler` hear notifications of that name.
+  /// Registers a handler of notifications.
   public mutating func onNotification(
     _ method: String, requiresInitialized: Bool = true, _ handler: @escaping NotificationHandler
   ) {
@@ -64,7 +64,7 @@ public struct Router {
         action: .notification(handler)))
   }
 
-  /// The names that have a handler.
+  /// The names of all handlers.
   public var methods: [String] { routes.map(\.name) }
 
   private mutating func add(_ route: Route) {
@@ -84,7 +84,7 @@ public struct Router {
     slots[slot] = Int32(place)
   }
 
-  /// The place of the route of that name in ``routes``.
+  /// The index of the route of that name in ``routes``.
   @inline(__always)
   func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let start = name.baseAddress else { return nil }
@@ -101,7 +101,7 @@ public struct Router {
     return nil
   }
 
-  /// FNV-1a. The table's names are ours, so a client that makes names collide gains nothing.
+  /// FNV-1a. The names in the table are fixed, so clients cannot cause collisions.
   @inline(__always)
   private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,12 +1,13 @@
-// The way in: bytes become messages, in order, whatever pieces they come in and wherever they are parsed.
+// Input: bytes become messages in order, however they arrive and wherever they are parsed.
 
 import JSON
 
 extension Session {
-  /// Whether the transport should go on reading: only a message being parsed off the loop, with too much behind it, says no.
+  /// Whether the transport should continue to read. False only while a message is parsed off the loop with too much
+  /// input after it.
   public var wantsInput: Bool { !isParsing || backlog.count <= limits.backlogBytes }
 
-  /// Takes what has been read, runs what is complete, keeps the rest.
+  /// Takes input, runs complete messages and keeps the rest.
   public func receive(_ bytes: UnsafeRawBufferPointer) {
     guard ending == nil, !inputEnded else { return }
     turn {
@@ -15,7 +16,7 @@ extension Session {
         drainBacklog()
         return
       }
-      // Most reads end with a message: those are never copied.
+      // Most reads end with a message and are never copied.
       let (consumed, large) = run(bytes)
       streamPosition += consumed
       if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
@@ -26,7 +27,7 @@ extension Session {
     }
   }
 
-  /// Nothing more will come. What is running is answered, then the session is over.
+  /// Ends the input. Requests in flight are answered, then the session ends.
   public func endOfInput() {
     guard ending == nil, !inputEnded else { return }
     turn {
@@ -42,7 +43,7 @@ extension Session {
       let (consumed, large) = held.withBytes { run($0) }
       streamPosition += consumed
       if let large {
-        // The text is handed over, not copied; little stands behind it.
+        // The text is handed over, not copied; little follows it.
         backlog = held.split(at: consumed)
         let (text, range) = held.handOver(large)
         parseAside(text, range, at: streamPosition - large.count)
@@ -55,7 +56,7 @@ extension Session {
     if isParsing { lookAhead() }
   }
 
-  /// Runs the messages that are complete. A large one ends it: it has to be parsed first.
+  /// Runs complete messages, up to a large one, which has to be parsed first.
   private func run(_ bytes: UnsafeRawBufferPointer) -> (consumed: Int, large: Range<Int>?) {
     var position = 0
     while ending == nil {
@@ -106,7 +107,7 @@ extension Session {
 
   // MARK: - Off the loop
 
-  /// Parses a large message elsewhere; what comes behind it waits, except for `$/cancelRequest`.
+  /// Parses a large message on another thread; input after it waits, except for `$/cancelRequest`.
   private func parseAside(_ text: [UInt8], _ range: Range<Int>, at position: Int) {
     isParsing = true
     text.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[range]), at: position) }
@@ -132,18 +133,18 @@ extension Session {
     turn {
       isParsing = false
       text.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range]), parsed, at: position) }
-      // A large document takes long to give back, too.
+      // Freeing a large document takes long too.
       loop.offload(to: .parsing) { withExtendedLifetime(parsed) {} }
       drainBacklog()
       if inputEnded { finishInput() }
     }
-    // The transport may have stopped reading, and nothing may have been written.
+    // The transport may have stopped reading, and there may be no output.
     onOutput?()
   }
 
   // MARK: - The end
 
-  /// After the last byte: a last line without its end, or a message that was cut off.
+  /// Handles the rest of the input: a last line without its end, or a truncated message.
   private func finishInput() {
     guard !isParsing, ending == nil, !toldEndOfInput else { return }
     var held = InputBuffer()
@@ -167,7 +168,7 @@ extension Session {
     lifecycle.endOfInput()
   }
 
-  /// Over once the input has ended and everything is answered.
+  /// Ends the session once the input has ended and everything is answered.
   func settleEndOfInput() {
     guard toldEndOfInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))

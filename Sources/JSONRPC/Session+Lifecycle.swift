@@ -1,4 +1,4 @@
-// What every session does by itself: beginning, end, cancel, trace.
+// Built-in methods: initialization, shutdown, cancel, trace.
 
 import JSON
 import Logging
@@ -19,7 +19,7 @@ extension Session {
     }
   }
 
-  /// What is in flight is cancelled and answered before the answer to `shutdown`.
+  /// Cancels and answers requests in flight before the answer to `shutdown`.
   func shutDown(_ id: RequestID, _ batch: Batch?) {
     phase = .shutDown
     cancelAll()
@@ -28,13 +28,13 @@ extension Session {
     write(result: JSONDocument.emptyObject.unownedRoot, id: id, batch: batch)
   }
 
-  /// A built-in that came as a notification.
+  /// Runs a built-in notification.
   func perform(_ action: Router.BuiltIn, _ call: Call) {
     switch action {
     case .cancelRequest:
       if phase == .initialized, let id = RequestID(call.params["id"]) { cancelInFlight(id) }
     case .exit:
-      // Behind the array of its batch.
+      // After the array of its batch.
       if let batch = call.batch { batch.exits = true } else { exit() }
     case .setTrace: setTrace(call.params["value"])
     case .initialized: if phase == .initialized { lifecycle.initialized() }
@@ -42,18 +42,18 @@ extension Session {
     }
   }
 
-  /// Ends once what is written has gone.
+  /// Ends once the output has been written.
   func exit() { end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: 2_000_000_000)) }
 
   // MARK: - Cancel
 
-  /// Cancels the request of that id, if it is still in flight.
+  /// Cancels the request of that id if it is in flight.
   func cancelInFlight(_ id: RequestID) {
     guard case .pending(let pending)? = inFlight[id] else { return }
     pending.cancel()
   }
 
-  /// In the order of their beginning, which is the order of answers that a reader expects.
+  /// In order of arrival, which is the order of answers that a reader expects.
   func cancelAll() {
     let all = inFlight.values.compactMap { entry -> PendingReply? in
       if case .pending(let pending) = entry { pending } else { nil }
@@ -72,7 +72,7 @@ extension Session {
     }
   }
 
-  /// Tells of an answered request, if the client wants to hear of it.
+  /// Sends a trace message for an answered request, if the client has enabled tracing.
   @inline(__always)
   func tell(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
     if trace != .off { tellTrace(method, id, params, since: started) }
@@ -91,10 +91,10 @@ extension Session {
     }
   }
 
-  /// How grave a message to the client's user is.
+  /// Severity of a message for the client's user.
   public enum LogLevel: String, Sendable { case error, warning, info, debug }
 
-  /// Tells the client's user something, by `$/logMessage`.
+  /// Sends `$/logMessage`.
   public func logMessage(_ level: LogLevel, _ message: String) {
     notify("$/logMessage") { writer in
       writer.key("level")

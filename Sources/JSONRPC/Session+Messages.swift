@@ -1,15 +1,15 @@
-// What a message is, and who deals with it.
+// Parses messages and dispatches them.
 
 import JSON
 import Platform
 
-/// Whether the bytes, of which there are as many, are those of `word`.
+/// Whether the bytes, whose count is equal, are those of `word`.
 @inline(__always)
 private func same(_ bytes: UnsafePointer<UInt8>, _ word: StaticString) -> Bool {
   memcmp(bytes, word.utf8Start, word.utf8CodeUnitCount) == 0
 }
 
-/// One message taken apart. Members that JSON-RPC does not know are ignored.
+/// The members of one message. Members unknown to JSON-RPC are ignored.
 private struct Envelope {
   var isVersion2 = false
   var id: JSONValue?
@@ -36,7 +36,7 @@ private struct Envelope {
 }
 
 extension Session {
-  /// Runs a message: one call, or a batch of them.
+  /// Runs a message: one call, or a batch.
   func handle(_ document: JSONDocument, at position: Int) {
     document.read { root in
       switch root.kind {
@@ -107,7 +107,7 @@ extension Session {
     }
   }
 
-  /// Params that hold something. Libraries that take any number of them send an array: its one object is meant, whatever nothings follow.
+  /// Normalizes params. Some libraries send arrays: one object, possibly followed by nulls, is taken as that object.
   @inline(__always)
   private static func params(_ given: JSONValue) -> JSONValue? {
     guard given.kind == .array else { return given.isPresent ? given : nil }
@@ -116,7 +116,7 @@ extension Session {
     return first.isPresent ? (first.kind == .object ? first : given) : nil
   }
 
-  /// The id as one that can be used; otherwise it is answered for.
+  /// The id if it is valid; otherwise answers with an error.
   private func usableID(_ given: JSONValue, _ batch: Batch?) -> RequestID? {
     guard let id = RequestID(given) else {
       batch?.remaining += 1
@@ -131,7 +131,7 @@ extension Session {
     return id
   }
 
-  /// Answers what is no request, under its id if it has one that can be used.
+  /// Answers an invalid request, under its id if that is valid.
   private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?) {
     var id: RequestID?
     if let given = envelope.id {
@@ -156,7 +156,7 @@ extension Session {
     }
   }
 
-  /// Why a request is not run, if it is not.
+  /// Why a request is refused; nil if it may run.
   @inline(__always)
   private func refusal(
     of call: Call, _ id: RequestID, _ route: Router.Route?, _ name: JSONValue, at position: Int

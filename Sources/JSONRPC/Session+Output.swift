@@ -1,18 +1,20 @@
-// The way out: frames are written in place, and leave only when the last ones have gone, so that it is known what is unread.
+// Output: frames are written in place, and handed over only when the previous ones have been written, so that the
+// unread amount is known.
 
 import JSON
 import Platform
 
 extension Session {
-  /// The longest header: its name, ten digits, two line ends. It ends in a line end, behind which the writer puts no comma.
+  /// Room for the longest header: its name, ten digits, two line ends. It ends in a line end, after which the writer
+  /// puts no comma.
   private static let gap: StaticString = "Content-Length: ..........\r\n\r\n"
 
-  // MARK: - What the transport calls
+  // MARK: - For the transport
 
-  /// Moves what is written into `writer`, which has to be empty, and says whether there was anything.
+  /// Moves the output into `writer`, which has to be empty, and returns whether there was any.
   ///
-  /// Call ``outputWritten(_:)`` as it goes out, and come back only when all of it has: what is still here can be counted,
-  /// and the application can still fold later news into it.
+  /// The transport calls ``outputWritten(_:)`` as it writes, and calls this again only when all has been written:
+  /// output still here can be counted, and the application can still coalesce later changes.
   public func takeOutput(into writer: inout JSONWriter) -> Bool {
     guard output.count > 0 else { return false }
     swap(&writer, &output)
@@ -22,7 +24,7 @@ extension Session {
     return true
   }
 
-  /// So many bytes have been taken by the system.
+  /// Counts bytes accepted by the system.
   public func outputWritten(_ count: Int) {
     taken -= count
     guard wasCongested, unsent < limits.congestionBytes / 4 else { return }
@@ -30,24 +32,24 @@ extension Session {
     onDrained?()
   }
 
-  /// Bytes on their way to the client that it has not read, as far as the system tells.
+  /// Bytes not yet accepted by the system.
   public var unsent: Int { taken + output.count }
 
-  /// The same with the answers that are held back: see ``holdAnswers(from:marking:)``.
+  /// The same plus the answers that are held back: see ``holdAnswers(from:marking:)``.
   public var unread: Int { unsent + gate.bytes }
 
-  /// All bytes ever written.
+  /// All bytes written so far.
   public var written: Int { gone + output.count }
 
-  /// Whether the client reads so slowly that news should be folded together until ``onDrained``.
+  /// Whether the client reads so slowly that changes should be coalesced until ``onDrained``.
   public var isCongested: Bool {
     if unsent > limits.congestionBytes { wasCongested = true }
     return wasCongested
   }
 
-  // MARK: - What the application calls
+  // MARK: - For the application
 
-  /// Writes a notification; `params` writes the members of its params. It precedes whatever is answered later.
+  /// Writes a notification; `params` writes the members of its params. It precedes later answers.
   public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
     guard ending == nil, framer.framing != nil else { return }
     let frame = beginFrame()
@@ -61,7 +63,7 @@ extension Session {
 
   // MARK: - Answers
 
-  /// - Parameter waits: whether it may state what is still to be told.
+  /// - Parameter waits: whether it may state changes not yet sent.
   func write(result: any JSONEncodable, id: RequestID, batch: Batch?, waits: Bool = true) {
     if let batch {
       let mark = batch.answers.count
@@ -79,7 +81,7 @@ extension Session {
     endFrame(frame)
   }
 
-  /// Appends the result, or an error where it would be too large.
+  /// Appends the result, or an error if it is too large.
   @inline(__always)
   private func append(_ result: any JSONEncodable, _ id: RequestID, to writer: inout JSONWriter) {
     let start = writer.count
@@ -89,7 +91,7 @@ extension Session {
     Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &writer)
   }
 
-  /// - Parameter waits: whether it comes from a handler, and so may state what is still to be told.
+  /// - Parameter waits: whether it comes from a handler, and so may state changes not yet sent.
   func write(error: RPCError, id: RequestID?, batch: Batch?, waits: Bool = false) {
     if let batch {
       Self.append(error: error, id, to: &batch.answers)
@@ -121,7 +123,7 @@ extension Session {
     writer.endObject()
   }
 
-  /// Gives the one answer of a deferred request, and forgets it.
+  /// Gives the one answer of a deferred request, and removes it.
   func settle(_ pending: PendingReply, _ answer: (Session, PendingReply) -> Void) {
     turn {
       pending.markAnswered()
@@ -136,7 +138,7 @@ extension Session {
     }
   }
 
-  /// One answer more, or the end of the batch's own run; the last one writes the array.
+  /// Counts one answer, or the end of the batch's own run; the last one writes the array.
   func settle(_ batch: Batch) {
     batch.remaining -= 1
     guard batch.remaining == 0 else { return }
@@ -149,7 +151,7 @@ extension Session {
 
   // MARK: - Frames
 
-  /// Leaves room for a header; the message begins at the place returned.
+  /// Leaves room for a header; returns the offset of the message.
   @inline(__always)
   private func beginFrame() -> Int {
     if framer.framing == .headers { output.append(Self.gap) }
@@ -165,7 +167,7 @@ extension Session {
     checkUnread()
   }
 
-  /// Writes a message that is made already.
+  /// Writes a complete message.
   func writeFrame(_ body: UnsafeRawBufferPointer) {
     guard ending == nil else { return }
     let frame = beginFrame()
@@ -178,12 +180,14 @@ extension Session {
     if unread > limits.unreadBytes { giveUp() }
   }
 
-  /// Writes the header in front of the message and closes what is left of the gap.
+  /// Writes the header before the message and closes the rest of the gap.
   private func closeHeader(_ start: Int) {
     var rest = output.count - start
     var digits = (0 as UInt64, 0 as UInt64)
     withUnsafeMutableBytes(of: &digits) { text in
-      // "ddd\r\n\r\n", from its end.
+      // "ddd\\r\
+      // \\r\
+      // ", from its end.
       var place = text.count
       for byte in [0x0A, 0x0D, 0x0A, 0x0D] as [UInt8] {
         place -= 1
@@ -200,13 +204,13 @@ extension Session {
     }
   }
 
-  /// A line end within a message would end it: outside strings, where alone it can stand, it is white space.
+  /// Replaces line ends within a message, which would end it: outside strings they are white space.
   private func closeLine(_ start: Int) {
     output.replace(0x0A, by: 0x20, from: start)
     output.append(byte: 0x0A)
   }
 
-  /// Output outside a turn leaves at the end of the loop's turn, together with what else that brings.
+  /// Output written outside a turn is handed over at the end of the loop's turn, together with further output.
   private func announceOutput() {
     isOutputAnnounced = true
     let bound = LoopBound(self, on: loop)
@@ -223,7 +227,7 @@ extension Session {
 }
 
 extension Session {
-  /// Writes a notification whose params are made already.
+  /// Writes a notification with encodable params.
   public func notify(_ method: StaticString, _ params: some JSONEncodable) {
     guard ending == nil, framer.framing != nil else { return }
     let frame = beginFrame()

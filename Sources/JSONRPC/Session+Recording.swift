@@ -1,31 +1,31 @@
-// What the recorder is told of the way in: everything that arrived, as it arrived, so that it can be sent again.
+// Records the input exactly as it arrived, for replay.
 
 import JSON
 
-/// What has been read and not recorded.
+/// Input read and not yet recorded.
 struct Unrecorded {
-  /// Bytes that the framer is done with and that no message has followed yet: headers, a few white bytes.
+  /// Bytes consumed by the framer without a message: headers, white space.
   var head: [UInt8] = []
-  /// Messages that stand before this place of the stream have been recorded. Behind a large message they are when they are
-  /// looked through for cancels, which act then.
+  /// The stream position up to which messages have been recorded. Messages after a large one are recorded when scanned
+  /// for cancels, which take effect then.
   var position = 0
 }
 
 extension Session {
   func record(_ traffic: Traffic) { recorder?.record(traffic, in: framer.framing ?? .lines) }
 
-  /// Records a message that stands there, unless it has been.
+  /// Records a message at that position, unless it has been recorded.
   func recordArrival(_ text: UnsafeRawBufferPointer, at position: Int) {
     guard recorder != nil, position >= unrecorded.position else { return }
     unrecorded.position = position + text.count
     record(.received(text))
   }
 
-  /// Records what the framer has taken from `bytes` that is no message.
+  /// Records bytes consumed by the framer that are not a message.
   ///
   /// - Parameters:
-  ///   - taken: from where the framer stood before the step to where it stands.
-  ///   - skipped: how many of those, the first, belong to a message that was refused before.
+  ///   - taken: the framer's positions before and after the step.
+  ///   - skipped: the number of leading bytes that belong to a refused message.
   func record(_ step: Framer.Step, _ bytes: UnsafeRawBufferPointer, _ taken: Range<Int>, skipped: Int) {
     let start = taken.lowerBound + skipped
     recordSkipped(bytes, taken.lowerBound..<start)
@@ -33,7 +33,7 @@ extension Session {
     case .message: unrecorded.head = []
     case .needsMore:
       unrecorded.head += bytes[start..<taken.upperBound]
-      // White space between messages may go on for ever.
+      // White space between messages may be unlimited.
       if framer.isBetweenMessages { unrecorded.head = [] }
     case .tooLarge where framer.framing == .lines: recordSkipped(bytes, start..<taken.upperBound)
     case .tooLarge: recordUnframed(bytes[start..<taken.upperBound])
@@ -41,7 +41,7 @@ extension Session {
     }
   }
 
-  /// Records headers, or what follows headers, that end in no message.
+  /// Records headers, or what follows them, that end in no message.
   func recordUnframed(_ rest: Slice<UnsafeRawBufferPointer>) {
     guard recorder != nil else { return }
     let bytes = unrecorded.head + rest

@@ -1,27 +1,27 @@
-// The session: bytes in, bytes out, no I/O. Everything of it happens on one loop, in the order of arrival.
+// The session: bytes in, bytes out, no I/O. All of it runs on one loop, in order of arrival.
 
 import JSON
 import Logging
 
-/// What an application does at the turns of a session's life.
+/// Callbacks for the phases of a session.
 public struct Lifecycle {
-  /// Answers `initialize`. What it throws leaves the session uninitialized.
+  /// Answers `initialize`. If it throws, the session stays uninitialized.
   public var initialize: (Call) throws -> any JSONEncodable
-  /// The client has read that answer.
+  /// The client has sent `initialized`.
   public var initialized: () -> Void = {}
-  /// `shutdown`, after everything in flight was cancelled: end what speaks by itself.
+  /// `shutdown`, after everything in flight was cancelled: stops sources of notifications.
   public var shutdown: () -> Void = {}
-  /// Nothing more will be asked: end live sources, answer those who wait for them.
+  /// The input has ended: ends live sources and answers requests that wait for them.
   public var endOfInput: () -> Void = {}
 
   public init(initialize: @escaping (Call) throws -> any JSONEncodable) { self.initialize = initialize }
 }
 
-/// How a session is over.
+/// How a session ends.
 public enum Ending: Equatable, Sendable {
-  /// What has been written is still delivered; for `grace` nanoseconds at most, if given.
+  /// After the output has been written, within `grace` nanoseconds if given.
   case afterWriting(code: Int32, grace: UInt64?)
-  /// At once.
+  /// Immediately.
   case atOnce(code: Int32)
 
   public var code: Int32 {
@@ -31,27 +31,27 @@ public enum Ending: Equatable, Sendable {
   }
 }
 
-/// Messages and bytes so far.
+/// Counts of messages and replies so far.
 public struct SessionCounters: Sendable {
-  /// Messages read, batches counted as one.
+  /// Messages read; a batch counts as one.
   public var received = 0
   /// Messages written.
   public var sent = 0
-  /// Requests and deferred notifications that are not answered.
+  /// Unanswered requests and deferred notifications.
   public var pending = 0
 
   public init() {}
-  /// Answers ever put off.
+  /// Answers ever deferred.
   public var deferred = 0
 }
 
-/// A JSON-RPC 2.0 session with LSP's lifecycle. See `receive` for the way in and `takeOutput` for the way out.
+/// A JSON-RPC 2.0 session with LSP's lifecycle: input goes to `receive`, output comes from `takeOutput`.
 public final class Session {
   enum Phase { case created, initialized, shutDown }
   enum Trace { case off, messages, verbose }
   enum InFlight {
     case pending(PendingReply)
-    /// In a batch whose array has not been written.
+    /// Answered, in a batch whose array has not been written.
     case answered
   }
 
@@ -59,17 +59,17 @@ public final class Session {
   public let limits: SessionLimits
   public let logger: Logger
   public internal(set) var counters = SessionCounters()
-  /// How it is over; nil while it goes on.
+  /// How it ended; nil while it runs.
   public internal(set) var ending: Ending?
 
-  /// There may be output, an ending, or a change of ``wantsInput``. Called on the loop; the transport's.
+  /// Called on the loop when there may be output, an ending, or a change of ``wantsInput``. Set by the transport.
   public var onOutput: (() -> Void)?
-  /// Unread bytes have fallen below a quarter of ``SessionLimits/congestionBytes``, after having been above it. The
-  /// application's: now it tells what it held back.
+  /// Called when unread bytes fall below a quarter of ``SessionLimits/congestionBytes`` after having been above it. Set
+  /// by the application, which then sends what it held back.
   public var onDrained: (() -> Void)?
-  /// Whether the application holds back what it tells when ``onDrained``: after the end of input, that is waited for.
+  /// Whether the application holds back changes until ``onDrained``: the end of input waits for them.
   public var hasMore: (() -> Bool)?
-  /// The `processId` of `initialize`: the transport watches it.
+  /// Receives the `processId` of `initialize`: the transport watches that process.
   public var onClientProcess: ((Int32) -> Void)?
 
   let router: Router
@@ -80,21 +80,21 @@ public final class Session {
   // Input.
   var framer: Framer
   var backlog = InputBuffer()
-  /// Where the backlog stands in the whole stream.
+  /// The stream position of the backlog's start.
   var streamPosition = 0
   var isParsing = false
   var ahead: LookAhead?
   var inputEnded = false
   var toldEndOfInput = false
-  /// Whether a message is being run right now: what is answered later is late.
+  /// Whether a message is being run; answers given later are deferred.
   var isHandling = false
   var unrecorded = Unrecorded()
 
   // Output.
   var output = JSONWriter(capacity: 64 << 10)
-  /// Taken by the transport and not written yet.
+  /// Taken by the transport and not yet written.
   var taken = 0
-  /// Ever taken by the transport.
+  /// Bytes ever taken by the transport.
   var gone = 0
   var gate = AnswerGate()
   var wasCongested = false
@@ -107,7 +107,7 @@ public final class Session {
   var inFlight: [RequestID: InFlight] = [:]
   var deferred: PendingReply?
 
-  /// - Parameter mapError: what an error of the application's becomes on the wire; nil makes it an `internalError`.
+  /// - Parameter mapError: maps an application's error to a wire error; nil makes it an `internalError`.
   public init(
     router: Router, lifecycle: Lifecycle, limits: SessionLimits = SessionLimits(), loop: any Loop,
     recorder: (any TrafficRecorder)? = nil, logger: Logger,
@@ -123,7 +123,7 @@ public final class Session {
     framer = Framer(messageBytes: limits.messageBytes, headerBytes: limits.headerBytes)
   }
 
-  /// Runs `body` as one turn: what it writes leaves in one piece, at its end.
+  /// Runs `body` as one turn: its output is handed over in one piece at the end.
   public func turn<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     turns += 1
     defer {
@@ -141,14 +141,14 @@ public final class Session {
   /// Ends the session. Only the first ending counts.
   public func end(_ ending: Ending) {
     guard self.ending == nil else { return }
-    // Every request is answered, even where the client does not wait for what comes first.
+    // Every request is answered, even if the client does not wait for the notifications before.
     if case .afterWriting = ending { holdAnswers(from: nil, marking: 0) }
     self.ending = ending
     if case .afterWriting(let code, _) = ending { record(.ended(code: code)) } else { record(.ended(code: nil)) }
     if turns == 0 { onOutput?() }
   }
 
-  /// What an error thrown by the application becomes on the wire.
+  /// The wire error for an error thrown by the application.
   func wireError(_ error: any Error) -> RPCError {
     if let error = error as? RPCError { return error }
     if let mapped = mapError(error) { return mapped }

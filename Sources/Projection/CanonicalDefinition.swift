@@ -1,8 +1,8 @@
-// The ways that clients write a reference, brought to the few that PROJ is asked with.
+// Normalizes the notations of a reference that clients use to those that PROJ accepts.
 
 import Geometry
 
-/// `AUTHORITY:CODE` in capitals for every way to write one; WKT and PROJJSON as they are.
+/// Returns `AUTHORITY:CODE` in capitals for its notations; WKT and PROJJSON unchanged.
 func canonicalDefinition(_ text: String) throws(TransformError) -> String {
   let trimmed = text.trimmingSpaces
   // The largest references of EPSG's database are some 20 KB as WKT.
@@ -10,7 +10,7 @@ func canonicalDefinition(_ text: String) throws(TransformError) -> String {
   guard !trimmed.utf8.contains(0) else { throw refusal(text, "a definition holds no NUL") }
   if trimmed.hasPrefix("{") { return trimmed }
   if let bracket = trimmed.utf8.firstIndex(of: UInt8(ascii: "[")) {
-    // A keyword before it, as a PROJ string could hold a bracket too.
+    // Requires a keyword before the bracket: a PROJ string may contain a bracket too.
     let isKeyword = trimmed.utf8[..<bracket].allSatisfy {
       (0x41...0x5A).contains($0 & 0xDF) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x20
     }
@@ -25,7 +25,7 @@ func canonicalDefinition(_ text: String) throws(TransformError) -> String {
     guard pieces.count == 7 else { throw refusal(text, "not urn:ogc:def:crs:AUTHORITY:VERSION:CODE") }
     parts = [pieces[4], pieces[6]]
   } else if let root = ogcRoots.first(where: { lowered.hasPrefix($0) }) {
-    // Lowered ASCII is as long as it was.
+    // Lowercased ASCII keeps its length.
     let pieces = trimmed.dropFirst(root.count).split(separator: "/", omittingEmptySubsequences: false)
     guard pieces.count == 3 else { throw refusal(text, "not .../def/crs/AUTHORITY/VERSION/CODE") }
     parts = [pieces[0], pieces[2]]

@@ -1,11 +1,11 @@
-// Lines on the ellipsoid by the geodesic routines of C. F. F. Karney that PROJ carries (J. Geodesy 87, 43-55, 2013).
+// Geodesics by the routines of C. F. F. Karney that PROJ includes (J. Geodesy 87, 43-55, 2013).
 
 import CPROJ
 import Geometry
 
 /// The WGS 84 ellipsoid, ready for geodesics.
 ///
-/// `@unchecked` because the C struct is only read once made, and PROJ's functions live as long as the process.
+/// `@unchecked`: the C struct is immutable once made, and PROJ's functions live as long as the process.
 struct Geodesic: @unchecked Sendable {
   private let proj: UnsafePointer<cproj_functions>
   private let ellipsoid: geod_geodesic
@@ -20,7 +20,7 @@ struct Geodesic: @unchecked Sendable {
     .outsideDomain(index: index, from: SpatialReference.wgs84.definition, to: "geodesic")
   }
 
-  /// Any finite longitude will do, but no latitude lies beyond a pole.
+  /// Accepts any finite longitude, and latitudes within ±90°.
   static func check(_ points: [Point]) throws(TransformError) {
     for (index, point) in points.enumerated() where !(point.x.isFinite && abs(point.y) <= 90) { throw outside(index) }
   }
@@ -45,7 +45,7 @@ struct Geodesic: @unchecked Sendable {
     return (point, Self.compass(endAzimuth))
   }
 
-  /// From ±180 to [0, 360).
+  /// Normalizes an azimuth from ±180 to [0, 360).
   private static func compass(_ azimuth: Double) -> Double {
     // A tiny negative azimuth plus 360 rounds to 360.
     let turned = azimuth < 0 ? azimuth + 360 : azimuth

@@ -1,25 +1,25 @@
-// One PROJ context with what was made in it: references and operations by their definitions.
+// One PROJ context with the references and operations made in it, by definition.
 
 import CPROJ
 import Geometry
 
 /// One PROJ context.
 ///
-/// `@unchecked` because ``PROJPool`` hands it to one caller at a time.
+/// `@unchecked`: ``PROJPool`` gives it to one caller at a time.
 final class PROJContext: @unchecked Sendable {
   private struct Pair: Hashable {
     let from: String
     let to: String
   }
 
-  /// Past it all are given back; a server moves between few references.
+  /// Beyond this number all are released; a server uses few references.
   private static let maximumKept = 64
 
   let proj: UnsafePointer<cproj_functions>
   let handle: OpaquePointer
   private var references: [String: OpaquePointer] = [:]
   private var operations: [Pair: OpaquePointer] = [:]
-  /// The last message of PROJ's log, which tells more than its error number.
+  /// The last message of PROJ's log, more specific than its error number.
   private let message: UnsafeMutablePointer<String>
 
   init() throws(TransformError) {
@@ -93,11 +93,11 @@ final class PROJContext: @unchecked Sendable {
     return operation
   }
 
-  /// Nil for what is no reference: a datum, an ellipsoid, an operation.
+  /// Nil for other objects: a datum, an ellipsoid, an operation.
   static func kind(_ type: PJ_TYPE) -> SpatialReferenceInfo.Kind? {
     switch type {
     case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_GEOGRAPHIC_CRS: .geographic
-    // Compound and bound ones are of the kind of what they hold, which `describe` looks up.
+    // Compound and bound references have the kind of their horizontal part, which `describe` looks up.
     case PJ_TYPE_PROJECTED_CRS, PJ_TYPE_COMPOUND_CRS, PJ_TYPE_BOUND_CRS: .projected
     case PJ_TYPE_GEOCENTRIC_CRS: .geocentric
     case PJ_TYPE_ENGINEERING_CRS, PJ_TYPE_OTHER_CRS, PJ_TYPE_TEMPORAL_CRS: .local
@@ -108,7 +108,7 @@ final class PROJContext: @unchecked Sendable {
 
   func describe(_ definition: String, asked: String) throws(TransformError) -> SpatialReferenceInfo {
     let object = try reference(definition, asked: asked)
-    // The authority's own words then, whoever wrote the text: names and units differ between writers.
+    // Names and units differ between writers of WKT, so the authority's are used where the code is known.
     if let code = code(of: object), code != definition { return try describe(code, asked: asked) }
     let horizontal = horizontal(object)
     defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
@@ -120,8 +120,8 @@ final class PROJContext: @unchecked Sendable {
       unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object))
   }
 
-  /// What gives a compound or bound reference its x and y; itself for the others.
-  /// The caller destroys what is not `object`.
+  /// The part of a compound or bound reference that defines x and y; the object itself for others. The caller destroys
+  /// the result if it is not `object`.
   private func horizontal(_ object: OpaquePointer) -> OpaquePointer {
     var current = object
     while true {
@@ -154,16 +154,16 @@ final class PROJContext: @unchecked Sendable {
     var east = 0.0
     var north = 0.0
     guard proj.pointee.proj_get_area_of_use(handle, object, &west, &south, &east, &north, nil) != 0,
-      // PROJ's sign for "not known".
+      // -1000 is PROJ's value for unknown.
       west != -1000
     else { return nil }
     return Envelope(xMin: west, yMin: south, xMax: east, yMax: north)
   }
 
-  /// `AUTHORITY:CODE` by its own id, or by EPSG's equal of it.
+  /// `AUTHORITY:CODE` by its own id, or by an equal reference of EPSG.
   private func code(of object: OpaquePointer) -> String? {
     if let own = id(of: object) { return own }
-    // A reference bound to a datum shift of its own is not the one that EPSG has.
+    // A reference bound to its own datum shift differs from EPSG's.
     guard proj.pointee.proj_get_type(object) != PJ_TYPE_BOUND_CRS else { return nil }
     var confidences: UnsafeMutablePointer<Int32>?
     guard let matches = proj.pointee.proj_identify(handle, object, "EPSG", nil, &confidences) else { return nil }
@@ -171,7 +171,7 @@ final class PROJContext: @unchecked Sendable {
       proj.pointee.proj_list_destroy(matches)
       proj.pointee.proj_int_list_destroy(confidences)
     }
-    // 100 is equal, 90 equal but for names; 70 and less differ in what they mean.
+    // 100 is equal, 90 equal except names; 70 and less differ in meaning.
     guard proj.pointee.proj_list_get_count(matches) > 0, let confidences, confidences[0] >= 90,
       let best = proj.pointee.proj_list_get(handle, matches, 0)
     else { return nil }

@@ -1,10 +1,10 @@
-// PROJ contexts by turns: PROJ lets only one thread at a time use one, and what is made in it stays there.
+// A pool of PROJ contexts: a context serves one thread at a time, and objects made in it cannot leave it.
 
 import CPROJ
 import Geometry
 import Synchronization
 
-/// PROJ's functions, once a process.
+/// PROJ's functions, loaded once for the process.
 enum PROJLibrary {
   static let shared: Result<SharedPROJ, TransformError> = {
     var reason: UnsafePointer<CChar>?
@@ -15,16 +15,17 @@ enum PROJLibrary {
   }()
 }
 
-/// `@unchecked` because the table is written once, before anyone has it, and lives as long as the process.
+/// `@unchecked`: the table is written once, before it is shared, and lives as long as the process.
 struct SharedPROJ: @unchecked Sendable {
   let functions: UnsafePointer<cproj_functions>
 }
 
-/// As many contexts as calls ever ran at once. The one given back last goes first: its cache is the warmest.
+/// Holds as many contexts as calls ever ran concurrently. The last one returned is reused first: its cache is the
+/// warmest.
 final class PROJPool: Sendable {
   private let idle = Mutex<[PROJContext]>([])
 
-  /// The caller alone uses it until it is given back.
+  /// The caller has exclusive use until it is given back.
   func take() throws(TransformError) -> PROJContext {
     if let context = idle.withLock({ $0.popLast() }) { return context }
     return try PROJContext()

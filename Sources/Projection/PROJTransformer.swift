@@ -1,4 +1,4 @@
-// Coordinates from one reference to another by PROJ, for the model that knows only the protocol.
+// Implements `CoordinateTransformer` and `Geodesy` with PROJ.
 
 import CPROJ
 import Geometry
@@ -6,12 +6,17 @@ import Synchronization
 
 /// Transforms by PROJ, x always easting or longitude; geodesics on the WGS 84 ellipsoid.
 ///
-/// Made without cost: PROJ is loaded by the first call. Calls from several threads run side by side, each in a PROJ
-/// context of its own. No call starts the network: grids are used where they are on this machine.
+/// Creating one is free: the first call loads PROJ. Calls from several threads run in parallel, each in its own PROJ
+/// context. PROJ never uses the network: grids are used where they are installed.
 ///
-/// `OGC:CRS84` and `EPSG:4326` differ in the order of their axes alone, which here is one: both are `EPSG:4326`.
+/// `OGC:CRS84` and `EPSG:4326` differ only in axis order, which is normalized here: both become `EPSG:4326`.
+///
+/// ```swift
+/// let projection = PROJTransformer()
+/// let mercator = try projection.transform(geometry, from: .wgs84, to: .webMercator)
+/// ```
 public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
-  /// Answers kept; past it all are forgotten, which costs their being made anew.
+  /// Maximum number of cached descriptions; beyond it the cache is emptied.
   static let maximumDescriptions = 1024
 
   private let pool = PROJPool()
@@ -19,8 +24,8 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
 
   public init() {}
 
-  /// Accepts `AUTHORITY:CODE`, OGC's URNs and URLs, WKT and PROJJSON. Not PROJ's own strings: they can name files.
-  /// - Complexity: the first call for a definition parses it (microseconds to milliseconds); later ones look it up.
+  /// Accepts `AUTHORITY:CODE`, OGC's URNs and URLs, WKT and PROJJSON, but not PROJ strings, which can name files.
+  /// - Complexity: O(1) after the first call for a definition, which parses it (microseconds to milliseconds).
   public func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo {
     if let known = descriptions.withLock({ $0[reference] }) { return known }
     let definition = try canonicalDefinition(reference.definition)
@@ -35,8 +40,9 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     return info
   }
 
-  /// - Throws: ``TransformError/outsideDomain(index:from:to:)`` for the first position that PROJ has no answer for.
-  /// - Complexity: linear; the first call between two references finds the operation (milliseconds).
+  /// - Throws: ``TransformError/outsideDomain(index:from:to:)`` for the first position outside the domain of the
+  ///   operation.
+  /// - Complexity: O(n); the first call between two references finds the operation (milliseconds).
   public func transform(
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference
@@ -59,7 +65,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     }
   }
 
-  /// By PROJ's own walk along the box's edges, which knows of poles and of the antimeridian.
+  /// Uses PROJ's sampling of the box's edges, which handles poles and the antimeridian.
   public func bounds(
     of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Envelope {
@@ -71,7 +77,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let operation = try context.operation(from: from, to: to)
     _ = context.proj.pointee.proj_errno_reset(operation)
     var box = Envelope.none
-    // 21 steps a side is PROJ's own choice for the same purpose.
+    // 21 points for each side is PROJ's own choice for this purpose.
     let isFound = context.proj.pointee.proj_trans_bounds(
       context.handle, operation, PJ_FWD, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax, &box.xMin,
       &box.yMin,
@@ -89,8 +95,8 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
   }
 
   /// - Parameters:
-  ///   - azimuth: Degrees clockwise from north, any finite number.
-  ///   - distance: Metres, any finite number; negative goes backwards.
+  ///   - azimuth: degrees clockwise from north, any finite number.
+  ///   - distance: metres, any finite number; negative goes backwards.
   public func direct(
     from start: Point, azimuth: Double, distance: Double
   ) throws(TransformError) -> (Point, azimuth: Double) {

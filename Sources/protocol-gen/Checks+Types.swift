@@ -1,4 +1,4 @@
-// How types hang together: none without a use, none that could never end.
+// Checks of types: each is used, and none contains itself without end.
 
 extension Checks {
   func unusedTypes() {
@@ -27,7 +27,7 @@ extension Checks {
     }
   }
 
-  /// The types that a JSON Schema refers to.
+  /// The types referenced by a JSON Schema.
   static func references(_ schema: Tree) -> [String] {
     let prefix = "#/components/schemas/"
     return schema.members.flatMap { member -> [String] in

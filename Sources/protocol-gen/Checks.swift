@@ -1,4 +1,4 @@
-// What a definition has to satisfy beyond its shape: names, references, ranges, nothing unused.
+// Checks of a definition beyond its shape: names, references, ranges, unused elements.
 
 struct Checks {
   let definition: Definition
@@ -133,7 +133,7 @@ struct Checks {
     }
   }
 
-  /// At least one, and no two that would be the same case in Swift.
+  /// At least one element, and no two with the same case name in Swift.
   private func distinct(_ list: [(String, About)], _ what: String, at place: Place) {
     var seen: Set<String> = []
     if list.isEmpty { problems.report(place, "expected at least one \(what), found none") }
@@ -209,7 +209,7 @@ struct Checks {
 
   // MARK: Messages
 
-  /// Params are always an object of the message's own, so that absent ones can mean none.
+  /// Params are always an object of their own, so that absent params mean an empty one.
   private func params(_ payload: Payload, _ place: Place) {
     switch payload {
     case .properties(let list): properties(list)

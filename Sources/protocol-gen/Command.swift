@@ -1,4 +1,4 @@
-// The command line: which definition, which outputs, write or compare.
+// The command line: definition, outputs, write or compare.
 
 struct Command {
   static let usage = """
@@ -19,7 +19,7 @@ struct Command {
   var openrpc: String?
   var schemas: String?
 
-  /// Nil for a command line that makes no sense.
+  /// Nil for an invalid command line.
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -61,7 +61,7 @@ struct Command {
     if let reference { differing += try update(reference, generator.reference()) }
     if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }
     if let schemas {
-      // The folder may be the definition's own: what else is in it stays.
+      // The folder may be the definition's own: other files in it stay.
       for (name, text) in generator.schemas().sorted(by: { $0.key < $1.key }) {
         differing += try update(file: schemas + "/" + name, text)
       }
@@ -73,7 +73,7 @@ struct Command {
     return 0
   }
 
-  /// Brings a folder that is all generated up to date; the paths that differed.
+  /// Updates a folder of generated files; returns the paths that differed.
   private func update(_ folder: String, _ files: [String: String]) throws -> [String] {
     var differing: [String] = []
     for name in files.keys.sorted() {

@@ -1,13 +1,13 @@
-// The protocol as protocol-gen understands it: what the files under Protocol/ say, typed.
+// The definition of the protocol: the typed contents of the files under Protocol/.
 
 struct Definition {
   var domains: [Domain] = []
   var errors: [ErrorDefinition] = []
-  /// Kinds that any method may answer.
+  /// Error kinds that any method may return.
   var commonErrors: [String] = []
-  /// Of all files, names and bytes: equal hashes, equal protocols.
+  /// Hash of names and contents of all files: equal hashes mean equal protocols.
   var hash = ""
-  /// Of the server and its clients, from the file VERSION.
+  /// Version of the server and its clients, from the file VERSION.
   var productVersion = ""
 
   var types: [TypeDefinition] { domains.flatMap(\.types) }
@@ -36,11 +36,11 @@ struct Version: Comparable {
   static func < (left: Version, right: Version) -> Bool { left.parts.lexicographicallyPrecedes(right.parts) }
 }
 
-/// What every element carries.
+/// Members that every element has.
 struct About {
   var place: Place
   var doc = ""
-  /// Inherited from what contains it, where it is not given.
+  /// Inherited from the containing element if absent.
   var since = ""
   var isExperimental = false
   var deprecated: String?
@@ -49,7 +49,7 @@ struct About {
 struct Domain {
   var name: String
   var about: About
-  /// The type of what stands in the domain's files, if it has files.
+  /// The root type of the domain's files, if it has files.
   var file: String?
   var types: [TypeDefinition] = []
   var methods: [Method] = []
@@ -63,10 +63,10 @@ indirect enum TypeExpression: Hashable {
   case array(TypeExpression, Constraints)
   case map(TypeExpression)
 
-  /// Whether it is a list of members beside it that are to be taken away.
+  /// Whether it lists members to be cleared.
   var namesMembers: Bool { if case .array(.named("MemberName"), _) = self { true } else { false } }
 
-  /// The names it mentions.
+  /// The type names it references.
   var names: [String] {
     switch self {
     case .named(let name): [name]
@@ -85,7 +85,7 @@ struct Constraints: Hashable {
   var maxLength: Int?
   var minItems: Int?
   var maxItems: Int?
-  /// Of the whole string.
+  /// Matches the whole string.
   var pattern: String?
 
   var isEmpty: Bool { self == Constraints() }
@@ -96,14 +96,14 @@ struct Property {
   var type: TypeExpression
   var about: About
   var isOptional = false
-  /// Whether another standard names it, so that it may be a keyword somewhere.
+  /// Whether another standard defines the name, so that it may be a keyword of a language.
   var isForeign = false
   var defaultValue: Tree?
   var unit: String?
   var constraints = Constraints()
-  /// Of a member of an object of the state tree: that its changes are published, and how.
+  /// For a member of an object of the state tree: changes are published, coalesced in this way.
   var coalescing: Coalescing?
-  /// The type in the params of the commands that set it; nil for what none sets.
+  /// The type in the params of commands that set it; nil if no command does.
   var settable: TypeExpression?
   var isClearable = false
   var saved: Saved?
@@ -134,7 +134,7 @@ struct TypeDefinition {
   var about: About
   var kind: Kind
   var unit: String?
-  /// What Python calls it, and what it takes where an array of these is a parameter.
+  /// Its Python type, and the parameter type for arrays of it.
   var python: String?
   var pythonArray: String?
   /// Of an opaque type; nil where strict clients may send any members.
@@ -157,13 +157,13 @@ struct TypeDefinition {
 /// When the members that an opaque type's schema names are all that strict clients may send.
 enum Strictness: String, CaseIterable { case always, untagged }
 enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
-/// What a document has of a member: written with the object; written, though its changes leave the document unmodified; or kept in
-/// another form, such as the order of a list.
+/// How a document stores a member: with the object; with the object, though its changes do not modify the document; or
+/// in another form, such as the order of a list.
 enum Saved: String, CaseIterable { case written, unnoticed, elsewhere }
 enum Shape: String, CaseIterable { case query, command, process, task, session, lifecycle }
 enum Direction: String, CaseIterable { case serverToClient, clientToServer }
 
-/// What a message carries.
+/// The params or result of a message.
 enum Payload {
   case properties([Property])
   /// One object or union type, or any JSON value.

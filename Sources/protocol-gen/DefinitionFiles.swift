@@ -1,9 +1,9 @@
-// Reads the definition's folder: VERSION, domains/*.json in the order of their names, session first, and errors.json.
+// Reads the definition's folder: VERSION, domains/*.json in alphabetical order, session first, and errors.json.
 
 import JSON
 
 extension Definition {
-  /// Reads and checks; whatever is wrong is in `problems`.
+  /// Reads and checks; errors are collected in `problems`.
   init(folder: String, problems: Problems) throws {
     let names = Files.list(folder + "/domains").filter { $0.hasSuffix(".json") }
     let ordered = names.filter { $0 == "session.json" } + names.filter { $0 != "session.json" }
@@ -52,7 +52,7 @@ extension Definition {
   }
 }
 
-/// FNV-1a of 64 bits: enough to notice a difference.
+/// 64-bit FNV-1a: sufficient to detect a difference.
 struct FNV {
   private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 

@@ -1,4 +1,4 @@
-// Examples and defaults must be what the definition says: nobody learns from an example that the server would refuse.
+// Checks that examples and defaults match the definition.
 
 struct Examples {
   let definition: Definition
@@ -37,7 +37,7 @@ struct Examples {
     }
   }
 
-  /// The member that the params of every method may have.
+  /// The member `meta` of all params.
   static func meta(since about: About) -> Property {
     Property(
       name: "meta", type: .named("Meta"),
@@ -53,7 +53,7 @@ struct Examples {
     if let value = property.defaultValue { check(value, property, at: property.about.place.appending("default")) }
   }
 
-  /// An error's example is its whole data, or what it has beyond kind, path and expected.
+  /// An error's example is its whole data, or only the members beyond kind, path and expected.
   private func check(_ error: ErrorDefinition, _ example: Tree) {
     let place = error.about.place.appending("example")
     let common = ["kind", "path", "expected"].map {
@@ -153,7 +153,7 @@ struct Examples {
     }
   }
 
-  /// Of a JSON Schema only what is worth checking here: the type, required members and a first-level enum.
+  /// Checks of a JSON Schema: the type, required members and a first-level enum.
   private func checkOutline(_ value: Tree, _ schema: Tree, at place: Place) {
     let allowed = schema["type"].map { $0.string.map { [$0] } ?? $0.elements.compactMap(\.string) }
     if let allowed, !allowed.contains(where: { Self.matches(value, $0) }) {

@@ -1,4 +1,4 @@
-// The JSON Schema of what stands in files: it holds for editors and whoever checks a file without a server.
+// The JSON Schema of files, for editors and for validation without a server.
 
 struct FileSchema {
   let definition: Definition
@@ -25,7 +25,7 @@ struct FileSchema {
     return .object(head.members + Self.local(schemas.schema(rootType)).members + [definitions])
   }
 
-  /// With references to `$defs` in place of OpenRPC's components.
+  /// References to `$defs` replace those to OpenRPC's components.
   private static func local(_ tree: Tree) -> Tree {
     switch tree {
     case .string(let text) where text.hasPrefix("#/components/schemas/"):

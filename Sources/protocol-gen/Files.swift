@@ -1,4 +1,4 @@
-// The tool's file access: reading the definition, writing or comparing what was generated.
+// File access of the tool: reads the definition, writes or compares generated files.
 
 import Platform
 
@@ -42,7 +42,7 @@ enum Files {
     guard unlink(path) == 0 else { throw Failure(description: "\(path): \(errorText())") }
   }
 
-  /// Names in a folder, sorted; none when there is no such folder.
+  /// Names in a folder, sorted; empty if there is no such folder.
   static func list(_ folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -56,7 +56,7 @@ enum Files {
     return names.sorted()
   }
 
-  /// A line on standard error.
+  /// Writes a line to standard error.
   static func say(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     _ = bytes.withUnsafeBytes { writeBytes(2, $0) }

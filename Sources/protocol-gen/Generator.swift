@@ -1,11 +1,11 @@
-// All files that follow from a definition: pure, so that writing, comparing and testing see the same texts.
+// Generates all files from a definition. Pure: writing, comparing and testing use the same texts.
 
 struct Generator {
   let definition: Definition
-  /// The modules that generated Swift imports; tests generate into a module of their own.
+  /// The modules imported by generated Swift; tests generate into a module of their own.
   var swiftImports = ["JSON"]
 
-  /// File names below the folder, and texts.
+  /// Texts by file name below the folder.
   func swift() -> [String: String] {
     let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let coding = SwiftCoding(types: types)
@@ -25,7 +25,7 @@ struct Generator {
     return files
   }
 
-  /// What the model knows of the protocol: the members of its objects.
+  /// The member tables of the model.
   func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
 
   func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }

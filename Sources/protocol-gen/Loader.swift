@@ -1,4 +1,4 @@
-// From the files' trees to the typed definition; strict, so that a misspelt member cannot be silently ignored.
+// Converts the files' trees to the typed definition; strict, so that a misspelt member is an error.
 
 struct Loader {
   let problems: Problems
@@ -20,7 +20,7 @@ struct Loader {
     return domain
   }
 
-  /// errors.json: the kinds, those common to all methods, and the types that their data needs, as the domain "errors".
+  /// Reads errors.json: kinds, those common to all methods, and types of their data, as the domain "errors".
   func errors(_ tree: Tree, at place: Place) -> (domain: Domain, errors: [ErrorDefinition], common: [String])? {
     guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
     defer { reader.finish() }
@@ -175,7 +175,7 @@ struct Loader {
     defer { reader.finish() }
     var type = expression(reader.required("type", "type"), at: place.appending("type"))
     var constraints = constraints(reader)
-    // The same bound may stand beside the type or in it.
+    // The same bound may be given beside the type or in it.
     if case .array(let element, var bounds) = type {
       bounds.minItems = bounds.minItems ?? constraints.minItems
       bounds.maxItems = bounds.maxItems ?? constraints.maxItems

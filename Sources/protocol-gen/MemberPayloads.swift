@@ -1,11 +1,11 @@
-// Values of members as commands carry them: one enumeration of the wire types that members have, and for each command's params the
-// list of those that are set.
+// Values of members in commands: one enumeration of the members' wire types, and for each command's params the list of
+// members that are set.
 
 struct MemberPayloads {
   let coding: SwiftCoding
   let definition: Definition
 
-  /// Nil where no method has members.
+  /// Nil if no method has members.
   func file(imports: [String]) -> String? {
     let members = definition.methods.flatMap(definition.settableMembers)
     guard !members.isEmpty else { return nil }
@@ -23,7 +23,7 @@ struct MemberPayloads {
     return lines.text
   }
 
-  /// The params' list of members.
+  /// Generates the params' list of members.
   func list(_ members: [Property], hasClear: Bool, _ lines: inout Lines) {
     lines.add()
     lines.add("/// The members that are set, and those to set to null as nil.")

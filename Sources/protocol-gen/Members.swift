@@ -1,8 +1,8 @@
-// Members of the objects of the state tree: declared once at the object's type, from which state paths, the params that set them,
-// and what documents have of them are derived.
+// Members of the objects of the state tree. Each is declared once, with its object's type; state paths, the params that
+// set it, and its form in documents are derived.
 
 extension Definition {
-  /// Adds what is derived; whatever is listed explicitly stays as it is listed.
+  /// Adds derived elements; explicit ones are unchanged.
   mutating func expandMembers(_ problems: Problems) {
     let objects = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     func members(_ name: String, at place: Place) -> [Property] {
@@ -60,7 +60,7 @@ extension Definition {
         return param
       }
     }
-    // What is created has none to take away.
+    // A new object has no members to clear.
     let clearable = Names.verb(method.name) == "create" ? [] : members.filter(\.isClearable)
     guard let first = clearable.first else { return optional(settable, beside: own) }
     var about = first.about
@@ -70,7 +70,7 @@ extension Definition {
     return optional(settable + [clear], beside: own)
   }
 
-  /// Members as properties that may be absent and mean "as it is" then.
+  /// Members as optional properties; absent means unchanged.
   private static func optional(_ members: [Property], beside own: [Property]) -> [Property] {
     let explicit = Set(own.map(\.name))
     return members.filter { !explicit.contains($0.name) }.map { member in

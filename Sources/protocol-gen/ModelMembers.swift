@@ -1,4 +1,4 @@
-// What the model knows of the protocol: the names of members, and of each kind of object which are published, saved and set.
+// Member tables of the model: names, and which members of each kind of object are published, saved and settable.
 
 struct ModelMembers {
   let definition: Definition
@@ -26,7 +26,7 @@ struct ModelMembers {
 
   private var objects: [TypeDefinition] { definition.types.filter { $0.collection != nil } }
 
-  /// All but its id, which comes first, and its revision.
+  /// All members except the id, which comes first, and the revision.
   private func members(_ type: TypeDefinition) -> [Property] {
     type.properties.dropFirst().filter { $0.name != "revision" }
   }

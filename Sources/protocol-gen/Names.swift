@@ -1,4 +1,4 @@
-// How names are spelt in each language, and which would be trouble in one of them.
+// Spelling of names in each language, and reserved names.
 
 enum Names {
   static func isLowerCamel(_ name: String) -> Bool {
@@ -11,7 +11,7 @@ enum Names {
     return name.utf8.allSatisfy(isAlphanumeric)
   }
 
-  /// `Point`, `off`, `utf-8`: what an enumeration's value may look like.
+  /// Whether it is a valid enumeration value: `Point`, `off`, `utf-8`.
   static func isEnumValue(_ name: String) -> Bool {
     guard let first = name.utf8.first, isAlphanumeric(first), first > 0x39 else { return false }
     return name.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
@@ -27,7 +27,7 @@ enum Names {
   static func upperCamel(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
   static func lowerCamel(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 
-  /// The word that follows the domain: `overlay/addGraphics` -> `addGraphics`, `$/cancelRequest` -> `cancelRequest`.
+  /// The part after the domain: `overlay/addGraphics` -> `addGraphics`, `$/cancelRequest` -> `cancelRequest`.
   static func verb(_ method: String) -> String {
     String(method.split(whereSeparator: { $0 == "/" || $0 == "." }).last ?? "")
   }
@@ -44,7 +44,7 @@ enum Names {
     return result
   }
 
-  /// An enumeration's value as a Swift case.
+  /// The Swift case of an enumeration value.
   static func swiftCase(_ value: String) -> String {
     let words = value.split(whereSeparator: { $0 == "-" || $0 == "_" })
     let joined = lowerCamel(String(words.first ?? "")) + words.dropFirst().map { upperCamel(String($0)) }.joined()
@@ -61,7 +61,7 @@ enum Names {
     some super switch throw throws true try where while
     """)
 
-  /// Names no key may have: a keyword somewhere, or what generated code calls its own.
+  /// Names that keys must not have: keywords, and names that generated code uses.
   static let reserved: [(language: String, words: Set<String>)] = [
     ("Swift", swiftKeywords),
     (
@@ -91,13 +91,14 @@ enum Names {
     ("generated code", words("json writer meta")),
   ]
 
-  /// Names a type may not have: those that generated code needs for itself.
+  /// Names that types must not have: those that generated code uses.
   static let reservedTypes = words(
     """
     Any AnyObject Array Bool Dictionary Double ErrorKind Int JSONDecodable JSONEncodable JSONError JSONOpaque JSONValue JSONWriter \
     Literal NotRequired Optional Params Protocol Result Self Sendable StaticString String Swift Type TypedDict Union WireEnum
     """)
 
-  /// Methods and notifications outside their domain's name space, as JSON-RPC, LSP and OpenRPC call them; all of domain session.
+  /// Methods and notifications without a domain prefix, as named by JSON-RPC, LSP and OpenRPC; all in the domain
+  /// session.
   static let unprefixed = words("initialize initialized shutdown exit rpc.discover")
 }

@@ -1,4 +1,4 @@
-// Reads one object of a definition strictly: a member that nobody asked for is a mistake.
+// Reads one object of a definition strictly: unread members are errors.
 
 final class ObjectReader {
   let place: Place
@@ -6,7 +6,7 @@ final class ObjectReader {
   private let members: [String: Tree]
   private var read: Set<String> = []
 
-  /// Nil, and reported, when it is no object.
+  /// Nil, and reported, if it is not an object.
   init?(_ tree: Tree, at place: Place, problems: Problems) {
     guard case .object(let members) = tree else {
       problems.expected("object", at: place, found: tree)
@@ -17,7 +17,7 @@ final class ObjectReader {
     self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Reports the members that were not asked for.
+  /// Reports the members that were not read.
   func finish() {
     for name in members.keys.sorted() where !read.contains(name) {
       problems.report(place.appending(name), "unknown member; here may stand: \(read.sorted().joined(separator: ", "))")
@@ -61,7 +61,7 @@ final class ObjectReader {
     return checked(name, "one of " + all) { $0.string.flatMap(T.init(rawValue:)) }
   }
 
-  /// The list's elements with their places; none when it is absent.
+  /// The list's elements with their paths; empty if absent.
   func list(_ name: String, isRequired: Bool = false) -> [(Tree, Place)] {
     guard let value = isRequired ? required(name, "array") : optional(name) else { return [] }
     guard case .array(let elements) = value else {

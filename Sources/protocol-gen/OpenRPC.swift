@@ -1,4 +1,4 @@
-// The protocol as an OpenRPC 1.3.2 document: what other tools read, and what rpc.discover answers.
+// The protocol as an OpenRPC 1.3.2 document, for other tools and for rpc.discover.
 
 struct OpenRPC {
   let definition: Definition
@@ -32,7 +32,7 @@ struct OpenRPC {
 
   private func method(_ method: Method) -> Tree {
     let about = method.about
-    // In place, not by $ref: the specification allows both, the readers that there are only this.
+    // Inline instead of $ref: the specification allows both, but existing readers only support this.
     let errors = definition.errors.filter { method.errors.contains($0.kind) }.map { error in
       Tree.object([
         "code": .integer(error.code), "message": .string(Prose.summary(error.about.doc)),
@@ -56,7 +56,7 @@ struct OpenRPC {
     ])
   }
 
-  /// Those that may be absent come last, as OpenRPC has it.
+  /// Optional ones come last, as OpenRPC requires.
   private func descriptors(_ payload: Payload, extra: [Property]) -> [Tree] {
     let properties = payload.properties + extra
     return (properties.filter { !$0.mayBeAbsent } + properties.filter(\.mayBeAbsent)).map { property in
@@ -104,7 +104,8 @@ struct OpenRPC {
 
   // MARK: Swift
 
-  /// The compact document as a Swift literal, an element a line: a message is one line, a change of the protocol is not.
+  /// The compact document as a Swift literal with one element per line, so that a change of the protocol changes few
+  /// lines.
   var swift: String {
     let text = pieces(document, depth: 0)
     var marks = "#"

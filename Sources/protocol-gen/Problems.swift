@@ -1,6 +1,6 @@
-// What is wrong with a definition, all of it at once: whoever writes one mends a list, not one line after another.
+// Collects all errors of a definition, so that they are reported together.
 
-/// A place in a definition's file, as a JSON Pointer.
+/// A position in a definition's file, as a JSON Pointer.
 struct Place: Hashable, CustomStringConvertible {
   var file: String
   var pointer = ""

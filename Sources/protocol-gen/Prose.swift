@@ -1,7 +1,7 @@
-// Small texts that several outputs need.
+// Text helpers shared by several outputs.
 
 enum Prose {
-  /// One line a paragraph: a break inside one is where its writer's line was full. Lists, tables and code keep theirs.
+  /// Joins the lines of each paragraph. Lists, tables and code keep their lines.
   static func unfolded(_ doc: String) -> String {
     var lines: [String] = []
     var isCode = false
@@ -25,11 +25,11 @@ enum Prose {
     return end.map { String(paragraph[...$0]) } ?? String(paragraph)
   }
 
-  /// The name of what a method answers: `OverlayAddGraphicsResult`, or its type's.
+  /// The name of a method's result: `OverlayAddGraphicsResult`, or that of its type.
   static func resultName(_ method: Method) -> String {
     if case .type(.named(let name)) = method.result { return name }
     let verb = Names.upperCamel(Names.verb(method.name))
-    // initialize, shutdown ... have no domain in their name.
+    // initialize, shutdown and others have no domain in their name.
     return (method.name.contains("/") ? Names.upperCamel(method.domain) : "") + verb + "Result"
   }
 }

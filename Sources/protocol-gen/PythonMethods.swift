@@ -1,4 +1,4 @@
-// The Python client's methods, asynchronous and blocking from one template.
+// Methods of the Python client, asynchronous and blocking from one template.
 
 struct PythonMethods {
   enum Flavour {
@@ -13,7 +13,7 @@ struct PythonMethods {
   let types: PythonTypes
   let flavour: Flavour
 
-  /// The start and the end of a session are the client's own affair.
+  /// The client itself handles the lifecycle methods.
   static func methods(_ domain: Domain) -> [Method] { domain.methods.filter { $0.shape != .lifecycle } }
 
   func file() -> String {
@@ -42,7 +42,7 @@ struct PythonMethods {
     return types.tidied(lines.lines)
   }
 
-  /// What a client derives from: a domain an attribute.
+  /// The base class of clients: an attribute for each domain.
   private func domains(_ lines: inout Lines) {
     lines.add("\n")
     lines.block("class Domains(\(flavour.calling)):", "") { lines in
@@ -60,7 +60,7 @@ struct PythonMethods {
   private func emit(_ method: Method, _ lines: inout Lines) {
     let name = Names.snake(Names.verb(method.name))
     let meta = Examples.meta(since: method.about)
-    // Required ones first: that is how they are read.
+    // Required ones first.
     let properties =
       method.params.properties.filter { !$0.mayBeAbsent } + method.params.properties.filter(\.mayBeAbsent) + [meta]
     lines.block("\(flavour.function) \(name)(", "") { lines in
@@ -77,7 +77,7 @@ struct PythonMethods {
     }
     lines.block(") -> \(resultType(method)):", "") { lines in
       PythonTypes.docstring(doc(method, properties), code: example(method), &lines)
-      // Checkers do not like what is Any to be returned as something.
+      // Type checkers reject returning Any as a specific type.
       let isAny = resultType(method) == "Any"
       let answer = isAny ? "return" : "result: \(resultType(method)) ="
       switch method.params {

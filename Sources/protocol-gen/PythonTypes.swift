@@ -1,4 +1,4 @@
-// The Python client's types and errors: TypedDicts that exist for type checkers and readers, exceptions one a kind.
+// Types and errors of the Python client: TypedDicts for type checkers and readers, an exception class for each kind.
 
 struct PythonTypes {
   let definition: Definition
@@ -14,7 +14,7 @@ struct PythonTypes {
 
   // MARK: Expressions
 
-  /// `prefix` leads to the types' module; `isInput` takes any sequence or mapping.
+  /// `prefix` is the path to the types' module; `isInput` accepts any sequence or mapping.
   func annotation(_ type: TypeExpression, prefix: String = "", isInput: Bool = false) -> String {
     switch type {
     case .string: "str"
@@ -33,7 +33,7 @@ struct PythonTypes {
 
   static func literal(_ tree: Tree) -> String { pretty(tree, indent: 0, width: .max) }
 
-  /// A Python expression; what fits into `width` columns stays on one line.
+  /// A Python expression; on one line if it fits into `width` columns.
   static func pretty(_ tree: Tree, indent: Int, width: Int) -> String {
     func join(_ parts: [String], _ open: String, _ close: String, _ again: (Int) -> [String]) -> String {
       let line = open + parts.joined(separator: ", ") + close
@@ -56,7 +56,7 @@ struct PythonTypes {
     }
   }
 
-  /// Unit, range, default: what stands in brackets behind a description.
+  /// Unit, range and default in brackets, after a description.
   func notes(_ property: Property) -> String {
     var notes = [property.unit].compactMap(\.self)
     if case .array(_, let bounds) = property.type { notes.append(bounds.itemCount) }
@@ -67,7 +67,7 @@ struct PythonTypes {
     return text.isEmpty ? "" : " (\(text))"
   }
 
-  /// Text between triple quotes.
+  /// Escapes text for triple quotes.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
@@ -75,11 +75,11 @@ struct PythonTypes {
       result.append(character)
     }
     let parts = result.split(separator: "\"", omittingEmptySubsequences: false)
-    // Only a run of three would end the docstring; escaping all of a run is simplest.
+    // Only a run of three would end the docstring; escaping the whole run is simplest.
     return result.contains("\"\"\"") ? parts.joined(separator: "\\\"") : result
   }
 
-  /// Prose is wrapped, with a hanging indent below an argument's name; `code` stays as it is.
+  /// Prose is wrapped, with a hanging indent below an argument's name; `code` is unchanged.
   static func docstring(_ paragraphs: [String], code: [String] = [], _ lines: inout Lines) {
     let room = width - lines.indentation
     let text = escaped(paragraphs.joined(separator: "\n"))
@@ -195,7 +195,7 @@ struct PythonTypes {
   ) {
     lines.add()
     lines.add()
-    // A class cannot have a keyword's name as a member.
+    // A keyword cannot be a member name of a class.
     let foreign = properties.filter(\.isForeign)
     let properties = properties.filter { !$0.isForeign }
     let base = foreign.isEmpty ? "TypedDict" : "_\(name)Keywords"

@@ -1,4 +1,4 @@
-// The reference that people read: a page a domain, one of errors, an index.
+// The reference for readers: a page for each domain, one of errors, an index.
 
 struct Reference {
   let definition: Definition
@@ -187,7 +187,7 @@ struct Reference {
     return property.constraints.range + property.constraints.length
   }
 
-  /// In a table's cell.
+  /// Text for a table cell.
   private func cell(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ").replacingBars }
 
   // MARK: Names
@@ -216,7 +216,7 @@ struct Reference {
 
   private func link(_ type: String) -> String { "\(types[type]?.domain ?? "session").md#\(type.lowercased())" }
 
-  /// As hosts of Markdown make them from a heading.
+  /// The anchor that Markdown renderers derive from a heading.
   private func anchor(_ heading: String) -> String {
     String(heading.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "-" })
   }
@@ -243,7 +243,7 @@ struct Reference {
 }
 
 extension String {
-  /// A bar would end a table's cell.
+  /// A bar would end a table cell.
   fileprivate var replacingBars: String {
     split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
   }

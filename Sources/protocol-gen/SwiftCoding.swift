@@ -1,4 +1,4 @@
-// How one value is written in Swift: its type, its decoding and encoding expressions, its default.
+// Swift code for one value: its type, decoding and encoding expressions, and default.
 
 struct SwiftCoding {
   let types: [String: TypeDefinition]
@@ -31,10 +31,10 @@ struct SwiftCoding {
 
   // MARK: Decoding
 
-  /// The function that reads a scalar type, in its domain's name space.
+  /// The function that reads a scalar type, in its domain's namespace.
   func reader(of type: TypeDefinition) -> String { "read\(type.name)" }
 
-  /// Reads `value`, an expression; the caller writes `try`.
+  /// Decodes `value`, an expression; the caller writes `try`.
   func decode(
     _ type: TypeExpression, _ constraints: Constraints = Constraints(), typeName: String? = nil, from value: String
   ) -> String {
@@ -65,7 +65,7 @@ struct SwiftCoding {
     return "\(value).\(reader)(\(literal(constraints.expectation(of: noun)))) { \(check) }"
   }
 
-  /// The last argument of a reader of elements, with what precedes it.
+  /// The last argument of a reader of elements, with the preceding ones.
   private func reading(_ element: TypeExpression, after arguments: [String] = []) -> String {
     func call(_ function: String) -> String { "(" + (arguments + [function]).joined(separator: ", ") + ")" }
     if case .named(let name) = element {
@@ -138,7 +138,7 @@ struct SwiftCoding {
     return result
   }
 
-  /// A default as a Swift expression; nil for one that the language of definitions does not allow.
+  /// A default as a Swift expression; nil if the definition language does not allow it.
   func defaultLiteral(_ value: Tree, of type: TypeExpression) -> String? {
     switch (type, value) {
     case (.string, .string(let text)): return literal(text)

@@ -1,10 +1,10 @@
-// The Swift code that knows all domains: handler protocols, the table of methods, error kinds.
+// Swift code for all domains: handler protocols, the table of methods, error kinds.
 
 struct SwiftTables {
   let coding: SwiftCoding
   let definition: Definition
 
-  /// The protocol that a domain's handlers conform to; nil where there is nothing to handle.
+  /// The protocol of a domain's handlers; nil if it has no methods to handle.
   func handlers(_ domain: Domain, imports: [String]) -> String? {
     let methods = domain.methods.filter { $0.shape != .lifecycle }
     guard !methods.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-// Unions in Swift: an enum with what each variant carries, and `type` for a tag on the wire.
+// Unions in Swift: an enum with the payload of each variant, and `type` as tag on the wire.
 
 extension SwiftTypes {
   func union(_ name: String, _ variants: [TypeDefinition.Variant], _ lines: inout Lines) {

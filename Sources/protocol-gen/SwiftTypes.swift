@@ -1,4 +1,4 @@
-// The Swift wire types of a domain: they read themselves from JSON and write themselves into a buffer.
+// The Swift wire types of a domain, which decode from JSON and encode into a buffer.
 
 struct SwiftTypes {
   let coding: SwiftCoding
@@ -53,7 +53,7 @@ struct SwiftTypes {
     return lines.text
   }
 
-  /// The names of a command's params: what can be written by path is found by them.
+  /// The names of a command's params, by which paths are matched to writable members.
   private func paramNames(_ properties: [Property], _ lines: inout Lines) {
     guard !properties.isEmpty else { return lines.add("public static let params: [String] = []") }
     lines.block("public static let params = [", "]") { lines in
@@ -94,7 +94,7 @@ struct SwiftTypes {
       }
     case .union(let variants): union(type.name, variants, &lines)
     case .scalar(let base, let constraints):
-      // Plain strings and numbers in Swift; one reader for all members of the type.
+      // Strings and numbers in Swift; one reader for all members of the type.
       let noun = coding.swiftType(base)
       lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> \(noun) {") { lines in
         lines.add("try " + coding.decode(base, constraints, typeName: type.name, from: "json"))

@@ -1,4 +1,4 @@
-// Building generated text: indented lines, wrapped prose.
+// Building of generated text: indented lines, wrapped prose.
 
 struct Lines {
   private(set) var lines: [String] = []
@@ -34,7 +34,7 @@ struct Lines {
     }
   }
 
-  /// Prose behind a prefix (`/// `), wrapped.
+  /// Wrapped prose after a prefix (`/// `).
   mutating func prose(_ text: String, prefix: String, width: Int = 118) {
     let room = width - indentation - prefix.count
     for line in wrapped(text, width: room) {
@@ -43,7 +43,7 @@ struct Lines {
   }
 }
 
-/// Breaks lines at spaces; the text's own breaks stay.
+/// Wraps at spaces; existing line breaks stay.
 func wrapped(_ text: String, width: Int) -> [String] {
   text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in
     var lines: [String] = []
@@ -59,7 +59,7 @@ func wrapped(_ text: String, width: Int) -> [String] {
   }
 }
 
-/// Items with commas, as many on a line as fit; an item is never broken.
+/// Comma-separated items, as many per line as fit; items are not broken.
 func packed(_ items: [String], width: Int) -> [String] {
   var lines: [String] = []
   var line = ""
@@ -75,7 +75,7 @@ func packed(_ items: [String], width: Int) -> [String] {
 }
 
 extension String {
-  /// "of at least 0" as a note of its own.
+  /// "at least 0" instead of "of at least 0", for a separate note.
   var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
 }
 
@@ -104,7 +104,7 @@ extension Constraints {
   var length: String { Self.counts(minLength, maxLength, "character", "characters") }
   var itemCount: String { Self.counts(minItems, maxItems, "element", "elements") }
 
-  /// The pattern without anchors: it is always the whole string's.
+  /// The pattern without anchors; it always matches the whole string.
   var wholePattern: String? {
     guard var body = pattern else { return nil }
     if body.hasPrefix("^") { body.removeFirst() }
@@ -112,7 +112,7 @@ extension Constraints {
     return body
   }
 
-  /// What a reader is told was expected: "integer in 0...9", "string matching [a-z]+".
+  /// The expectation in an error: "integer in 0...9", "string matching [a-z]+".
   func expectation(of noun: String) -> String {
     let parts =
       switch noun {

@@ -1,4 +1,4 @@
-// JSON as an ordered tree: definitions are small, and generated text has to keep the order in which they were written.
+// JSON as an ordered tree: generated text keeps the order of the definition.
 
 import JSON
 
@@ -66,7 +66,7 @@ indirect enum Tree: Hashable {
     }
   }
 
-  /// What a message says was found.
+  /// The kind of value, for messages.
   var kindName: String {
     switch self {
     case .null: "null"
@@ -89,7 +89,7 @@ extension Tree: JSONEncodable {
     case .bool(let flag): writer.value(flag)
     case .integer(let value): writer.value(value)
     case .number(let value):
-      // A whole number stays short: 800, not 800.0.
+      // Whole numbers are written without a fraction: 800, not 800.0.
       if let whole = Int(exactly: value) { writer.value(whole) } else { writer.value(value) }
     case .string(let text): writer.value(text)
     case .array(let elements): writer.array(elements) { $0.encode(to: &$1) }
@@ -110,7 +110,7 @@ extension Tree: JSONEncodable {
     return writer.string
   }
 
-  /// One line with spaces, as a person writes it.
+  /// One line with spaces.
   var line: String {
     switch self {
     case .array(let elements): "[" + elements.map(\.line).joined(separator: ", ") + "]"

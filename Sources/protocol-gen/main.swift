@@ -1,4 +1,4 @@
-// From Protocol/ to everything that follows from it.
+// Generates files from Protocol/.
 
 import Platform
 

@@ -21,23 +21,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 2, 95, 96, 97, 5000])
-  func `items are sorted by key, then row`(count: Int) {
-    var random = SplitMix(UInt64(count))
-    for mask in [UInt64.max, 0xff, 0, 0xf0_0000_0000_0000] {
-      for ascending in [true, false] {
-        var items = (0..<count).map { index in
-          IndexItem(
-            key: random.next() & mask, row: ascending ? UInt32(index) : UInt32(truncatingIfNeeded: random.next()),
-            source: UInt32(index))
-        }
-        let expected = items.sorted { ($0.key, $0.row) < ($1.key, $1.row) }
-        IndexItem.sort(&items)
-        #expect(items.map(\.key) == expected.map(\.key) && items.map(\.row) == expected.map(\.row))
-      }
-    }
-  }
-
   @Test(arguments: [1, 2, 3, 64, 112])
   func `items are parted so that those before the middle stand before the others`(count: Int) {
     var random = SplitMix(UInt64(count))

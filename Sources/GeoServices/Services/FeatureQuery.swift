@@ -132,11 +132,11 @@ struct FeatureQuery: Sendable {
       by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost, 1)
     var rows: [UInt32]
     if let ids {
-      rows = try store.rows(of: ids, looking: shares[0].checkpoint)
+      rows = try store.rows(of: ids, checking: shares[0].checkpoint)
     } else if let boxes = area?.indexBoxes {
-      rows = try store.rows(in: boxes, looking: shares[0].checkpoint)
+      rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
     } else {
-      rows = try store.rowsAscending(looking: shares[0].checkpoint)
+      rows = try store.rowsAscending(checking: shares[0].checkpoint)
     }
     if let tested {
       if isMoved { try checkWeight(of: rows, transforms: true, share) }
@@ -148,7 +148,7 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    return try store.sortedForDrawing(try matching(rows, shares[2]), looking: shares[3].checkpoint)
+    return try store.sortedForDrawing(try matching(rows, shares[2]), checking: shares[3].checkpoint)
   }
 
   /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.
@@ -186,7 +186,7 @@ struct FeatureQuery: Sendable {
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
     let rows =
       terms.isEmpty
-      ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, looking: shares[1].checkpoint)
+      ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, checking: shares[1].checkpoint)
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
   }
 

@@ -60,7 +60,7 @@ enum FeatureService: FeatureHandlers {
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
       return .init(
         revision: revision, exceededLimit: rows.exceeded,
-        ids: try features.store.ids(of: Array(rows.page), looking: shares[1].checkpoint))
+        ids: try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint))
     }
   }
 

@@ -1,4 +1,4 @@
-// What leads from one ordered list to another: deletions, the fewest moves, insertions, new values; by id, in JSON Patch's terms.
+// The difference of two ordered lists by id, in JSON Patch's operations: removals, moves, insertions, replacements.
 
 import Geometry
 import JSON
@@ -40,7 +40,7 @@ struct ListElement: Equatable {
 }
 
 enum ListDelta {
-  /// One change; places are those at its turn.
+  /// One operation. Its indices are valid when all operations before it have been applied.
   enum Step {
     case remove(Int, id: String)
     case move(from: Int, to: Int, id: String)
@@ -50,7 +50,7 @@ enum ListDelta {
 
   /// The steps from `old` to `new`, whose ids are unique in each.
   ///
-  /// - Complexity: O(n), and O(m log m) for the m elements between what both begin and end with.
+  /// - Complexity: O(n), and O(m) per move for the m elements between the common start and end; at most ``moveLimit`` moves.
   static func steps(from old: [ListElement], to new: [ListElement]) -> [Step] {
     let (first, last) = common(old, new)
     return inner(Array(old[first..<old.count - last]), Array(new[first..<new.count - last]), at: first)
@@ -83,112 +83,61 @@ enum ListDelta {
     return (first, last)
   }
 
-  /// The steps where neither list begins or ends with the other's elements.
+  /// Moves beyond this number are removals and insertions instead: finding an element is O(n) for each move.
+  static let moveLimit = 100
+
+  /// The steps between two lists that differ in their first and in their last element.
   ///
-  /// - Parameter start: the place in the whole lists of the first element.
+  /// - Parameter start: the index of the first element in the whole lists.
   private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step] {
-    let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
+    var texts = Dictionary(uniqueKeysWithValues: old.map { ($0.id, $0.text) })
+    let kept = new.filter { texts[$0.id] != nil }
+    let ranks = Dictionary(uniqueKeysWithValues: kept.enumerated().map { ($1.id, $0) })
     var steps: [Step] = []
-    for (place, element) in old.enumerated().reversed() where places[element.id] == nil {
-      steps.append(.remove(start + place, id: element.id.string))
+    for (index, element) in old.enumerated().reversed() where ranks[element.id] == nil {
+      steps.append(.remove(start + index, id: element.id.string))
     }
-    let kept = old.filter { places[$0.id] != nil }
-    steps += moves(kept.compactMap { places[$0.id] }).map {
-      .move(from: start + $0, to: start + $1, id: new[$2].id.string)
+    var order = old.compactMap { ranks[$0.id] }
+    let (moves, sorted) = moves(sorting: &order)
+    steps += moves.map { .move(from: start + $0, to: start + $1, id: kept[$2].id.string) }
+    for index in (sorted..<order.count).reversed() {
+      let element = kept[order[index]]
+      steps.append(.remove(start + index, id: element.id.string))
+      texts[element.id] = nil
     }
-    let texts = Dictionary(uniqueKeysWithValues: kept.map { ($0.id, $0.text) })
     var changed: [Step] = []
-    for (place, element) in new.enumerated() {
+    for (index, element) in new.enumerated() {
       guard let text = texts[element.id] else {
-        steps.append(.add(start + place, element))
+        steps.append(.add(start + index, element))
         continue
       }
-      if text != element.text { changed.append(.replace(start + place, element)) }
+      if text != element.text { changed.append(.replace(start + index, element)) }
     }
     return steps + changed
   }
 
-  /// The fewest moves that sort distinct numbers: from where, to where, which number.
+  /// Sorts a permutation of 0..<n by moves; one suffices where one element was moved.
   ///
-  /// What belongs to a longest ascending run stays; every other number goes right behind the one before it. So all places that
-  /// are ever taken are known beforehand, in their order, and a Fenwick tree counts how many are taken before one.
-  private static func moves(_ numbers: [Int]) -> [(from: Int, to: Int, number: Int)] {
-    let staying = longestAscending(numbers)
-    guard staying.count < numbers.count else { return [] }
-    // The numbers that move, behind the one that stays before them; -1 where none does.
-    var followers: [Int: [Int]] = [:]
-    var anchor = -1
-    for number in numbers.sorted() {
-      if staying.contains(number) { anchor = number } else { followers[anchor, default: []].append(number) }
-    }
-    var oldSlot: [Int: Int] = [:]
-    var newSlot: [Int: Int] = [:]
-    var slots = 0
-    func take(_ slot: inout [Int: Int], _ number: Int) {
-      slot[number] = slots
-      slots += 1
-    }
-    for number in followers[-1] ?? [] { take(&newSlot, number) }
-    for number in numbers {
-      take(&oldSlot, number)
-      for follower in followers[number] ?? [] { take(&newSlot, follower) }
-    }
-    var taken = FenwickTree(slots)
-    for number in numbers { taken.add(1, at: oldSlot[number] ?? 0) }
-    return numbers.filter { !staying.contains($0) }.sorted().map { number in
-      let (old, new) = (oldSlot[number] ?? 0, newSlot[number] ?? 0)
-      let from = taken.sum(before: old)
-      taken.add(-1, at: old)
-      let to = taken.sum(before: new)
-      taken.add(1, at: new)
-      return (from, to, number)
-    }
-  }
-
-  /// A longest ascending subsequence of distinct numbers, by patience sorting.
-  private static func longestAscending(_ numbers: [Int]) -> Set<Int> {
-    /// The smallest number that ends an ascending run of each length.
-    var ends: [Int] = []
-    var before: [Int: Int] = [:]
-    for number in numbers {
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if ends[middle] < number { low = middle + 1 } else { high = middle }
+  /// - Returns: The moves, and the number of elements at the start that they have sorted: all, unless there are more than
+  ///   ``moveLimit`` moves.
+  private static func moves(sorting order: inout [Int]) -> (moves: [(from: Int, to: Int, rank: Int)], sorted: Int) {
+    var moves: [(from: Int, to: Int, rank: Int)] = []
+    var sorted = 0
+    while sorted < order.count {
+      let rank = order[sorted]
+      guard rank != sorted else {
+        sorted += 1
+        continue
       }
-      if low > 0 { before[number] = ends[low - 1] }
-      if low == ends.count { ends.append(number) } else { ends[low] = number }
+      guard moves.count < moveLimit else { break }
+      // Either this element moves back to its index, or the one that belongs here moves forward.
+      let isLate = order[sorted + 1] == sorted
+      let from = isLate ? sorted : order[sorted...].firstIndex(of: sorted) ?? sorted
+      let to = isLate ? rank : sorted
+      let moved = order.remove(at: from)
+      order.insert(moved, at: to)
+      moves.append((from, to, moved))
     }
-    var run: Set<Int> = []
-    var last = ends.last
-    while let number = last {
-      run.insert(number)
-      last = before[number]
-    }
-    return run
-  }
-}
-
-/// Sums over a prefix, and changes, in O(log n).
-private struct FenwickTree {
-  private var sums: [Int]
-  init(_ count: Int) { sums = Array(repeating: 0, count: count + 1) }
-
-  mutating func add(_ amount: Int, at place: Int) {
-    var index = place + 1
-    while index < sums.count {
-      sums[index] += amount
-      index += index & -index
-    }
-  }
-
-  func sum(before place: Int) -> Int {
-    var index = place
-    var sum = 0
-    while index > 0 {
-      sum += sums[index]
-      index -= index & -index
-    }
-    return sum
+    return (moves, sorted)
   }
 }

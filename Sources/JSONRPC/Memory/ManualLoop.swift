@@ -1,15 +1,21 @@
-// A loop that moves only when it is told to, by a clock that stands still: what makes tests exact, and quick.
+// A loop with a manual clock, for exact and fast tests.
 
 import Platform
 import Synchronization
 
-/// A loop driven by its owner, on the thread that made it.
+/// A loop driven by its owner, on the thread that created it.
+///
+/// ```swift
+/// let loop = ManualLoop()
+/// let timer = loop.schedule(after: 1_000_000) { fired = true }
+/// loop.advance(by: 1_000_000)  // fired is true
+/// ```
 public final class ManualLoop: Loop {
-  /// Where work off the loop runs.
+  /// Where background work runs.
   public enum Offloading: Sendable {
-    /// At once, where it is handed over.
+    /// Immediately, on the calling thread.
     case inline
-    /// When ``ManualLoop/runOffloaded()`` says so.
+    /// On ``ManualLoop/runOffloaded()``.
     case stepped
     /// On a thread each; see ``ManualLoop/run(until:seconds:)``.
     case threads
@@ -64,9 +70,9 @@ public final class ManualLoop: Loop {
     }
   }
 
-  // MARK: - What moves it
+  // MARK: - Driving
 
-  /// Runs everything that is ready, and what becomes ready by it.
+  /// Runs all work that is ready, and work that becomes ready through it.
   public func run() {
     while true {
       let ready = state.withLock { state in
@@ -78,7 +84,7 @@ public final class ManualLoop: Loop {
     }
   }
 
-  /// Runs until `condition` holds, waiting for other threads up to `seconds`; whether it does.
+  /// Runs until `condition` holds, waiting for other threads at most `seconds`. Returns whether it holds.
   public func run(until condition: () -> Bool, seconds: Double = 10) -> Bool {
     while true {
       run()
@@ -87,7 +93,7 @@ public final class ManualLoop: Loop {
     }
   }
 
-  /// Moves the clock, running each timer at its time.
+  /// Advances the clock and runs each timer at its time.
   public func advance(by nanoseconds: UInt64) {
     run()
     let end = self.nanoseconds + nanoseconds
@@ -107,7 +113,7 @@ public final class ManualLoop: Loop {
     state.withLock { $0.now = end }
   }
 
-  /// Runs the work that waits off the loop, then what it hands back.
+  /// Runs the queued background work, then its results on the loop.
   public func runOffloaded() {
     let waiting = state.withLock { state in
       defer { state.offloaded = [] }
@@ -117,6 +123,6 @@ public final class ManualLoop: Loop {
     run()
   }
 
-  /// How much waits off the loop.
+  /// The number of queued background works.
   public var offloadedCount: Int { state.withLock { $0.offloaded.count } }
 }

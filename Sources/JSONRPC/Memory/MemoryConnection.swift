@@ -1,12 +1,17 @@
-// A session without pipes: bytes given by hand, answers kept in memory. Tests and embedders drive the real session by it.
+// A session without pipes, for tests and embedding: bytes are passed in, and output is kept in memory.
 
 import JSON
 
-/// The client's end of a session in memory. On the session's loop.
+/// The client's end of an in-memory session. Used on the session's loop.
+///
+/// ```swift
+/// connection.send(Array(#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#.utf8) + [10])
+/// let output = connection.takeOutput()
+/// ```
 public final class MemoryConnection {
   public let session: Session
   public let loop: ManualLoop
-  /// Whether the client reads; when it does not, one write hangs and the rest piles up in the session.
+  /// Whether the client reads. If not, one write is pending and the rest stays in the session.
   public var reads = true { didSet { flush() } }
   /// The bytes of each write since the last ``takeOutput()``.
   public private(set) var writes: [[UInt8]] = []
@@ -21,7 +26,7 @@ public final class MemoryConnection {
     session.onOutput = { [weak self] in self?.flush() }
   }
 
-  /// Gives the session bytes, in one piece, and runs what is ready.
+  /// Passes bytes to the session in one piece and runs what is ready.
   public func send(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { session.receive($0) }
     loop.run()
@@ -29,13 +34,13 @@ public final class MemoryConnection {
 
   public func send(_ text: String) { send(Array(text.utf8)) }
 
-  /// The input has ended.
+  /// Ends the input.
   public func close() {
     session.endOfInput()
     loop.run()
   }
 
-  /// Everything written since the last call.
+  /// All output since the last call.
   public func takeOutput() -> [UInt8] {
     loop.run()
     defer { writes = [] }

@@ -1,4 +1,4 @@
-// The loop of the real world: one NIO event loop, and threads that start when first needed.
+// The production loop: one NIO event loop, and threads that start on first use.
 
 import NIOCore
 import NIOPosix
@@ -17,8 +17,8 @@ final class NIOLoop: Loop {
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
 
-  // NIO runs everything that is ready before it looks at its channels again, so this must not be ready by then. The time
-  // counts from the end of what runs now, which may go on to write.
+  // NIO runs all ready tasks before it polls its channels, so this task must not be ready by then. The delay counts
+  // from the end of the current task, which may still write.
   func executeBehindInput(_ work: @escaping @Sendable () -> Void) {
     eventLoop.execute { [eventLoop] in eventLoop.scheduleTask(in: .microseconds(50), work) }
   }
@@ -38,7 +38,7 @@ final class NIOLoop: Loop {
   }
 }
 
-/// A pool whose threads start with its first work: most sessions need none.
+/// A thread pool that starts with its first work: most sessions need none.
 private final class LazyPool: Sendable {
   private let pool: NIOThreadPool
   private let started = OnceFlag()
@@ -51,10 +51,10 @@ private final class LazyPool: Sendable {
   }
 }
 
-/// A flag that is raised once.
+/// A flag that is set once.
 private final class OnceFlag: Sendable {
   private let isUp = Atomic<Bool>(false)
 
-  /// Whether this was the call that raised it.
+  /// Returns true for the call that set it.
   func raise() -> Bool { !isUp.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -1,21 +1,21 @@
-// A session on a NIO channel: hands over what is read, writes what there is, and nothing else.
+// Connects a session to a NIO channel: passes input on and writes output.
 
 import JSON
 import Logging
 import NIOCore
 import Platform
 
-/// The one handler of the channel. On the loop only.
+/// The only handler of the channel. Confined to the loop.
 final class PipeTransport: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// A slice of output is handed over at a time, so that what is unread is known as exactly.
+  /// Output is handed over in slices, which is the accuracy of the unread count.
   private static let slice = 256 << 10
 
   private let session: Session
   private let finish: (Int32) -> Void
-  /// The channel's own, non-blocking: written to directly while nothing waits in the channel.
+  /// The channel's own, non-blocking descriptor: written to directly while nothing waits in the channel.
   private let output: CInt
   private let input: CInt
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -30,7 +30,7 @@ final class PipeTransport: ChannelInboundHandler {
   private var graceTimer: LoopTimer?
   private var isFinished = false
 
-  /// - Parameter finish: called once, with the exit code, when everything is over.
+  /// - Parameter finish: called once with the exit code when everything has ended.
   init(session: Session, input: CInt, output: CInt, finish: @escaping (Int32) -> Void) {
     self.session = session
     self.input = input
@@ -55,9 +55,8 @@ final class PipeTransport: ChannelInboundHandler {
     if !isFinished { regulateReading(context) }
   }
 
-  /// Looks whether the client has replied already to what was just written: on a busy processor it runs as soon as we write,
-  /// and a look costs less than asking the system to wait. A few times only, so that timers get their turn; ends and
-  /// errors are left to the channel.
+  /// Reads once more directly after writing: on a busy processor the client may already have replied, and a read is
+  /// cheaper than a poll. Limited in number, so that timers get their turn; ends and errors are left to the channel.
   private func readOn() {
     var turns = 0
     while hasWritten, turns < 16, !isWriting, !isFinished, session.ending == nil, session.wantsInput {
@@ -77,7 +76,7 @@ final class PipeTransport: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) { over(with: session.ending?.code ?? 1) }
 
-  /// Reading stops only behind a message that takes long to parse, and goes on when it is parsed.
+  /// Pauses reading while a large message is parsed with too much input after it.
   private func regulateReading(_ context: ChannelHandlerContext) {
     guard isReading != session.wantsInput else { return }
     isReading = session.wantsInput
@@ -105,8 +104,8 @@ final class PipeTransport: ChannelInboundHandler {
     if let ending = session.ending { wind(down: ending) }
   }
 
-  /// Writes what the system takes now: nearly always everything, at a tenth less of a request's time than by the channel,
-  /// with its buffer and its promise. Whether everything has gone.
+  /// Writes what the system accepts now, nearly always everything. Direct writes save a tenth of a request's time over
+  /// the channel with its buffer and promise. Returns whether everything was written.
   private func writeAtOnce() -> Bool {
     let bytes = sending.bytes
     guard let start = bytes.baseAddress else { return true }
@@ -126,14 +125,14 @@ final class PipeTransport: ChannelInboundHandler {
     return true
   }
 
-  /// Lets the channel write the next slice, when the system has room again.
+  /// Lets the channel write the next slice once the descriptor is writable.
   private func writeSlice(_ context: ChannelHandlerContext) {
     let count = min(Self.slice, sending.count - sent)
     buffer.clear()
     buffer.writeBytes(UnsafeRawBufferPointer(rebasing: sending.bytes[sent..<(sent + count)]))
     isWriting = true
     let promise = context.eventLoop.makePromise(of: Void.self)
-    // The promise is of the loop that this runs on.
+    // The promise belongs to the loop that this runs on.
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       isWriting = false
       switch result {
@@ -149,7 +148,7 @@ final class PipeTransport: ChannelInboundHandler {
 
   // MARK: - The end
 
-  /// The client reads no more, so nothing that is done for it has a purpose.
+  /// The client no longer reads, so all its work is pointless.
   private func broken(_ error: any Error) {
     guard !isFinished else { return }
     session.logger.debug("the client is gone: \(error)")
@@ -157,7 +156,7 @@ final class PipeTransport: ChannelInboundHandler {
     over(with: session.ending?.code ?? 1)
   }
 
-  /// Waits for what is still being written, but not for a client that has said goodbye and does not read.
+  /// Waits for output being written, but not for a client that sent `exit` and does not read.
   private func wind(down ending: Ending) {
     guard isWriting else { return over(with: ending.code) }
     guard case .afterWriting(_, let grace?) = ending, graceTimer == nil else { return }

@@ -1,12 +1,11 @@
-// A server must not outlive its client, even one that died without closing anything.
+// Ends the server when its client's process ends, even if it closed nothing.
 
 import Platform
 
-/// Calls `died`, on a thread of its own, when the process ends. Does nothing when there is no such process.
+/// Calls `died` on its own thread when the process ends. Does nothing if there is no such process.
 func watchProcess(_ process: pid_t, died: @escaping @Sendable () -> Void) {
   guard process > 0, process != getpid(), isAlive(process) else { return }
-  // A descriptor cannot be fooled by another process of the same number. (glibc 2.36 and later; older ones look again and
-  // again.)
+  // A pidfd is safe against reuse of process ids. (glibc 2.36 and later; otherwise the process is polled.)
   typealias Open = @convention(c) (pid_t, CUnsignedInt) -> CInt
   let descriptor = dlsym(nil, "pidfd_open").map { unsafeBitCast($0, to: Open.self)(process, 0) } ?? -1
   startThread {

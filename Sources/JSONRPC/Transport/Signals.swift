@@ -1,9 +1,10 @@
-// Signals: a closed pipe and a file that may not grow are errors like others, and a request to end is heard however busy the loop is.
+// Signals: a closed pipe and a file size limit become ordinary errors, and a termination request works however busy the
+// loop is.
 
 import Platform
 
-/// Ignores SIGPIPE and SIGXFSZ, and lets SIGTERM and SIGINT end the process, by that signal, after `cleanUp`. To be called before any
-/// other thread is started: they inherit what is blocked here.
+/// Ignores SIGPIPE and SIGXFSZ. SIGTERM and SIGINT end the process by that signal, after `cleanUp`. To be called before
+/// any other thread is started, since threads inherit the mask of blocked signals.
 func installSignals(cleanUp: @escaping @Sendable () -> Void) {
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
@@ -22,10 +23,10 @@ func installSignals(cleanUp: @escaping @Sendable () -> Void) {
   }
 }
 
-/// A shell ignores SIGINT for what it starts in the background, and means it.
+/// A shell ignores SIGINT for background processes; this is respected.
 private func isIgnored(_ number: CInt) -> Bool {
   var action = sigaction()
   guard sigaction(number, nil, &action) == 0 else { return false }
-  // Functions cannot be compared, their addresses can.
+  // Function values cannot be compared, addresses can.
   return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }

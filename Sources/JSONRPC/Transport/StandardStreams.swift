@@ -1,8 +1,8 @@
-// Standard input and output as descriptors that an event loop can use, whatever they are, without a trace left on them.
+// Standard input and output as descriptors usable by an event loop, whatever their kind, restored at the end.
 //
-// O_NONBLOCK belongs to the open file, which others may share: a terminal with the shell, a pipe with the next command of a
-// group. So a pipe is opened anew by its name in /proc, a terminal or a file is left blocking and pumped through a pipe of
-// our own, and a socket, which can be neither, gets its flags back at the end.
+// O_NONBLOCK belongs to the open file description, which others may share: a terminal with the shell, a pipe with the
+// next command of a group. A pipe is therefore reopened by its name in /proc; a terminal or a file stays blocking and
+// is pumped through a pipe of our own; a socket, where neither works, gets its flags back at the end.
 
 import Logging
 import Platform
@@ -10,12 +10,12 @@ import Platform
 struct StandardStreams: Sendable {
   let input: CInt
   let output: CInt
-  /// The output pump's end; nil when there is none.
+  /// The output pump's end; nil without a pump.
   let pumped: Signal?
   private let restore: [(descriptor: CInt, flags: CInt)]
 
-  /// Takes the streams: from here on descriptor 0 is empty, and what is printed to descriptor 1 goes to standard error, so that
-  /// no library can read or write on the wire.
+  /// Takes the streams: afterwards descriptor 0 is empty and output printed to descriptor 1 goes to standard error, so
+  /// that no library can read from or write to the wire.
   static func take() throws(StreamError) -> StandardStreams {
     try fillClosed()
     var restore: [(CInt, CInt)] = []
@@ -27,12 +27,12 @@ struct StandardStreams: Sendable {
     return StandardStreams(input: input, output: output, pumped: pumped, restore: restore)
   }
 
-  /// Puts back the flags of what had to be changed. Safe on any thread, more than once.
+  /// Restores changed flags. Thread-safe and idempotent.
   func giveBack() {
     for (descriptor, flags) in restore { _ = fcntl(descriptor, F_SETFL, flags) }
   }
 
-  /// A descriptor among the first three that is closed would be given to the next file that somebody opens.
+  /// A closed descriptor among the first three would be reused by the next file opened.
   private static func fillClosed() throws(StreamError) {
     for descriptor in 0...2 as ClosedRange<CInt> where fcntl(descriptor, F_GETFD) == -1 {
       let null = open("/dev/null", O_RDWR)
@@ -62,14 +62,14 @@ struct StandardStreams: Sendable {
     let done = Signal()
     startThread {
       pump(from: readEnd, to: sink)
-      // Whoever writes into the pipe learns that nobody takes it any more.
+      // The writer of the pipe then gets an error.
       close(readEnd)
       done.raise()
     }
     return (writeEnd, done)
   }
 
-  /// The stream as a descriptor that can be polled, or nil where it cannot.
+  /// The stream as a descriptor that can be polled; nil if impossible.
   private static func pollable(_ stream: CInt, _ mode: CInt, _ restore: inout [(CInt, CInt)]) -> CInt? {
     var status = stat()
     guard fstat(stream, &status) == 0 else { return nil }
@@ -86,7 +86,7 @@ struct StandardStreams: Sendable {
     return copy
   }
 
-  /// A copy that children do not inherit, away from the first three.
+  /// A copy that children do not inherit, numbered above the first three.
   private static func duplicate(_ descriptor: CInt) throws(StreamError) -> CInt {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StreamError("dup", errno) }
@@ -100,7 +100,7 @@ struct StandardStreams: Sendable {
     return (ends[0], ends[1])
   }
 
-  /// Copies until the end of one or the failure of the other.
+  /// Copies until the source ends or the sink fails.
   private static func pump(from source: CInt, to sink: CInt) {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
@@ -118,7 +118,7 @@ struct StandardStreams: Sendable {
     }
   }
 
-  /// Repeats a call that was interrupted, or that somebody else made non-blocking.
+  /// Repeats a call that was interrupted, or whose descriptor another process made non-blocking.
   private static func retrying(_ descriptor: CInt, _ event: CInt, _ call: () -> Int) -> Int {
     while true {
       let result = call()
@@ -134,7 +134,7 @@ struct StandardStreams: Sendable {
   }
 }
 
-/// A stream that cannot be used at all.
+/// An unusable stream.
 struct StreamError: Error, CustomStringConvertible {
   let description: String
   init(_ call: String, _ code: CInt) { description = "\(call): \(errorText(code))" }

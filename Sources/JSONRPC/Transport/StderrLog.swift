@@ -1,13 +1,13 @@
-// The log on standard error. A client that does not read it must not be able to stop the server.
+// The log on standard error. A client that does not read it must not block the server.
 
 import Logging
 import Platform
 
-/// One line an event, written at once, or left out when nobody takes it.
+/// One line per event, written immediately, or dropped when standard error is full.
 public struct StderrLogHandler: LogHandler {
   public var logLevel: Logger.Level
   public var metadata: Logger.Metadata = [:]
-  /// Up to here a pipe that has room takes a line whole, without waiting.
+  /// A pipe with room accepts a line up to this length atomically.
   private static let longestLine = 4096
 
   public init(level: Logger.Level) { logLevel = level }

@@ -1,4 +1,4 @@
-// A session on standard input and output: takes the streams, runs the loop, leaves no trace.
+// A session on standard input and output.
 
 import Logging
 import NIOCore
@@ -9,10 +9,10 @@ public enum StdioServer {
   /// Serves one session on this thread, and ends the process with its exit code.
   ///
   /// - Parameters:
-  ///   - traceFile: a file for the traffic, or the reason that it cannot be written.
-  ///   - atEnd: called once more before the process ends, whatever ends it but a kill; other threads still run.
-  ///   - makeSession: called once, on the loop, which is this thread. A closure in `main.swift` would belong to the main
-  ///     actor; give a function.
+  ///   - traceFile: a file for the traffic, or why it cannot be written.
+  ///   - atEnd: called once before the process ends, unless it is killed; other threads may still run.
+  ///   - makeSession: called once on the loop, which is this thread. A closure in `main.swift` would be isolated to the
+  ///     main actor; pass a function.
   public static func run(
     logger: Logger, trace: TraceFile? = nil, atEnd: @escaping @Sendable () -> Void = {},
     makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
@@ -32,7 +32,7 @@ public enum StdioServer {
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
       let session = makeSession(NIOLoop(eventLoop), trace)
       let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
-        // In a later turn, so that NIO has closed the channel: the output pump then sees the end of what it has to write.
+        // In a later turn, after NIO has closed the channel: the output pump then sees the end of its input.
         eventLoop.execute {
           atEnd()
           leave(code, streams, trace)
@@ -67,7 +67,7 @@ public enum StdioServer {
       }
   }
 
-  /// The end of the process, on the loop. `_exit`, because other threads may be deep in a C library.
+  /// Ends the process, on the loop. `_exit`, because other threads may be inside a C library.
   private static func leave(_ code: Int32, _ streams: StandardStreams, _ trace: TraceFile?) {
     streams.pumped?.wait(seconds: 5)
     streams.giveBack()

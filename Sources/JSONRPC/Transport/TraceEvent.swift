@@ -1,6 +1,6 @@
-// What a trace is made of: the traffic, copied, on its way from the loop to the thread that writes.
+// Events of a trace: copies of the traffic, passed from the loop to the writing thread.
 
-/// What happened, on its way to the file. The bytes are copied on the loop, and looked at on the file's thread.
+/// One event. Bytes are copied on the loop, and examined on the file's thread.
 enum TraceEvent: Sendable {
   case begun(Framing)
   case received([UInt8])
@@ -9,7 +9,7 @@ enum TraceEvent: Sendable {
   case sent([UInt8], isLate: Bool)
   case inputEnded
   case ended(code: Int32?)
-  /// So many events were left out here.
+  /// The number of events dropped here.
   case leftOut(Int)
 
   init(_ traffic: Traffic) {
@@ -23,7 +23,7 @@ enum TraceEvent: Sendable {
     }
   }
 
-  /// Bytes of memory that it takes, about.
+  /// Approximate size in bytes.
   var size: Int {
     switch self {
     case .received(let bytes), .unframed(let bytes), .sent(let bytes, _): bytes.count + 64

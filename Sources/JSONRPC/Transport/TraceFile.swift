@@ -1,16 +1,16 @@
-// The traffic as a transcript that the conformance runner replays: one JSON object a line.
+// Writes the traffic as a transcript that the conformance runner replays: one JSON object per line.
 
 import JSON
 import Platform
 import Synchronization
 
-/// A file that is written on a thread of its own: a slow disk costs memory up to a bound, then lines, never the loop's time.
+/// A file written on its own thread: a slow disk costs memory up to a limit, then events, but never the loop's time.
 public final class TraceFile: TrafficRecorder, Sendable {
   private struct State {
     var events: [TraceEvent] = []
-    /// What the events take.
+    /// Size of the queued events.
     var bytes = 0
-    /// Events that have become lines.
+    /// Events written.
     var done = 0
     var leftOut = 0
     var hasBegun = false
@@ -21,7 +21,7 @@ public final class TraceFile: TrafficRecorder, Sendable {
   }
 
   private static let bound = 64 << 20
-  /// Room to take a message apart that is as deep as a parser goes.
+  /// Enough stack to examine a message of maximum depth.
   private static let stackBytes = 16 << 20
   private let descriptor: CInt
   private let lines: TraceLines
@@ -29,13 +29,13 @@ public final class TraceFile: TrafficRecorder, Sendable {
   private let finished = Signal()
   private let onFailure: @Sendable (CInt) -> Void
 
-  /// nil when the file cannot be made; `errno` says why.
+  /// Nil if the file cannot be created; `errno` says why.
   ///
   /// - Parameters:
-  ///   - server: who writes it, for people.
-  ///   - arguments: those of the server's that a replay needs.
-  ///   - varying: members of what the server sends whose values are others every time.
-  ///   - onFailure: called once with the system's error when lines cannot be written: they are missing from then on.
+  ///   - server: name and version, for people.
+  ///   - arguments: the server's arguments that a replay needs.
+  ///   - varying: members of the server's messages whose values differ in every run.
+  ///   - onFailure: called once with the system's error when a write fails; later events are missing.
   public init?(
     path: String, server: String = "", arguments: [String] = [], varying: [String] = [],
     onFailure: @escaping @Sendable (CInt) -> Void = { _ in }
@@ -48,7 +48,8 @@ public final class TraceFile: TrafficRecorder, Sendable {
 
   public func record(_ traffic: Traffic, in framing: Framing) { append(TraceEvent(traffic), framing) }
 
-  /// Writes what is left, but waits no longer than three seconds for each line. A session that has not ended is stopped there.
+  /// Writes queued events, waiting at most three seconds for each line. A session that has not ended is ended in the
+  /// trace.
   public func close() {
     if state.withLock({ !$0.hasEnded && !$0.isClosed }) { append(.ended(code: nil), .lines) }
     var (isWriting, done) = state.withLock { state in
@@ -82,7 +83,7 @@ public final class TraceFile: TrafficRecorder, Sendable {
     if starts { startThread(stackBytes: Self.stackBytes) { [self] in writeOut() } }
   }
 
-  /// Writes until there is nothing more; the next event starts another thread.
+  /// Writes until the queue is empty; the next event starts another thread.
   private func writeOut() {
     while true {
       let events = state.withLock { state -> [TraceEvent] in

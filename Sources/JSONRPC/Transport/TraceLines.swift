@@ -1,16 +1,16 @@
-// The traffic as steps of a transcript that do it again, and want the same of the server: Protocol/conformance/README.md says what
-// they mean.
+// Traffic as steps of a transcript that repeat it and expect the same answers; Protocol/conformance/README.md describes
+// the steps.
 
 import JSON
 import Platform
 
-/// Writes events as lines.
+/// Formats events as lines.
 struct TraceLines: Sendable {
-  /// Who writes, for people.
+  /// Name and version, for people.
   let server: String
   /// The server's arguments that matter for a replay.
   let arguments: [String]
-  /// Members of what the server sends that are another every time.
+  /// Members of the server's messages whose values differ in every run.
   let varying: [String]
 
   /// - Parameter writer: has to be empty or end with a line end.
@@ -24,7 +24,7 @@ struct TraceLines: Sendable {
       writer.key("sendRaw")
       Self.writeText(bytes, to: &writer)
     case .skipped(let count, let endsLine):
-      // Nobody looked at what it was; in lines, a session may begin with it.
+      // The content was not examined; with line framing, a session may begin with it.
       writer.key("sendRaw")
       writer.raw(#"[{"$repeat":"[","count":\#(count)}\#(endsLine ? #","\n""# : "")]"#)
     case .sent(let text, let isLate): writeSent(text, isLate, to: &writer)
@@ -42,7 +42,7 @@ struct TraceLines: Sendable {
       writer.value(count)
     }
     writer.endObject()
-    // A text of the client's may have line ends between its tokens.
+    // A client's text may contain line ends between its tokens.
     writer.replace(0x0A, by: 0x20, from: start)
     writer.replace(0x0D, by: 0x20, from: start)
     writer.append(byte: 0x0A)
@@ -59,14 +59,14 @@ struct TraceLines: Sendable {
       writer.key("args")
       writer.array(arguments) { Self.writeText(Array($0.utf8), to: &$1) }
     }
-    // How often work reports, and among which messages it ends, is decided by time alone.
+    // The number of reports, and the message after which work ends, depend on time alone.
     writer.key("skip")
     writer.raw(#"[{"method":"$/progress"}]"#)
   }
 
   // MARK: - Messages
 
-  /// Nobody reads a longer message, and its tree would take ten times the memory.
+  /// Longer messages are not parsed: the tree would take ten times the memory.
   private static let readable = 1 << 20
 
   private func writeReceived(_ text: [UInt8], to writer: inout JSONWriter) {
@@ -75,7 +75,7 @@ struct TraceLines: Sendable {
       return Self.writeText(text, to: &writer)
     }
     writer.key("send")
-    // As the client wrote it, where a runner would not make anything else of it.
+    // Verbatim, if a runner would send it unchanged.
     let isPlain = document.read { Self.isWhole($0) && !Self.isMarked($0) }
     text.withUnsafeBytes { bytes in
       guard !isPlain else { return writer.raw(bytes) }
@@ -94,7 +94,7 @@ struct TraceLines: Sendable {
     }
     let isBatch = text.first == UInt8(ascii: "[")
     let answers = text.starts(with: #"{"jsonrpc":"2.0","id":"#.utf8)
-    // What could not be read as a request is refused at once.
+    // A message that is not a request is refused immediately.
     let floats = isLate && (isBatch || answers && !text.starts(with: #"{"jsonrpc":"2.0","id":null"#.utf8))
     writer.key("expect")
     if floats, isBatch {
@@ -113,7 +113,7 @@ struct TraceLines: Sendable {
     }
   }
 
-  /// The value as the pattern that it matches, and other values only where it varies.
+  /// Writes the value as a pattern that matches it, with wildcards where it varies.
   private func writePattern(_ value: JSONValue, to writer: inout JSONWriter) {
     switch value.kind {
     case .object where !Self.hasMatcher(value):
@@ -144,7 +144,7 @@ struct TraceLines: Sendable {
     writer.endObject()
   }
 
-  /// Bytes that are no message.
+  /// Writes bytes that are not a message.
   private static func writeText(_ bytes: [UInt8], to writer: inout JSONWriter) {
     let isName = bytes.withUnsafeBufferPointer(hasName)
     if let text = String(validating: bytes, as: UTF8.self) {
@@ -174,11 +174,11 @@ struct TraceLines: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  // MARK: - What a runner would read otherwise
+  // MARK: - Special names
 
   private static let dollar = UInt8(ascii: "$")
 
-  /// Whether a runner adds nothing to a message: `jsonrpc` is there wherever it looks for it.
+  /// Whether a runner adds nothing to a message: it has `jsonrpc` wherever required.
   private static func isWhole(_ message: JSONValue) -> Bool {
     switch message.kind {
     case .array: (0..<message.count).allSatisfy { message[$0].kind != .array && isWhole(message[$0]) }
@@ -187,7 +187,7 @@ struct TraceLines: Sendable {
     }
   }
 
-  /// Whether anything in it stands for something else.
+  /// Whether it contains a name with a special meaning in transcripts.
   private static func isMarked(_ value: JSONValue) -> Bool {
     switch value.kind {
     case .array: return (0..<value.count).contains { isMarked(value[$0]) }
@@ -206,7 +206,7 @@ struct TraceLines: Sendable {
     return found
   }
 
-  /// Whether a name to be replaced may stand in a text.
+  /// Whether a text may contain a name to be replaced.
   private static func hasName(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = text.baseAddress else { return false }
     var place = 0
@@ -221,7 +221,7 @@ struct TraceLines: Sendable {
     text.withUnsafeBytes { bytes in bytes.baseAddress.map { memchr($0, CInt(dollar), bytes.count) != nil } ?? false }
   }
 
-  /// Whether it is for people, or comes when time wants it to.
+  /// Whether it is a log message, or depends on time.
   private static func isTalk(_ message: JSONValue) -> Bool {
     switch try? message["method"].string() {
     case "$/logMessage", "$/logTrace", "$/progress": true

@@ -1,12 +1,12 @@
-// ACCENTI: texts without the accents of their letters, for comparisons that do not see them.
+// ACCENTI: removes the accents of letters, for accent-insensitive comparison.
 
-/// What the accents of letters come to by Unicode's canonical decomposition: `é`, or `e` and a combining acute, is `e`.
+/// Removes accents by Unicode's canonical decomposition: `é`, or `e` and a combining acute, becomes `e`.
 ///
-/// A letter that decomposes to nothing stays (`ø`, `ł`, `ß`), as do the marks that some scripts write vowels and voicing with.
+/// A letter without a decomposition is kept (`ø`, `ł`, `ß`), as are marks that some scripts use for vowels and voicing.
 enum AccentFolding {
-  /// A text without its accents.
+  /// The text without accents.
   ///
-  /// - Complexity: O(n); a text in ASCII is given back as it is.
+  /// - Complexity: O(n); an ASCII text is returned unchanged.
   static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var result = String.UnicodeScalarView()
@@ -14,7 +14,7 @@ enum AccentFolding {
     return String(result)
   }
 
-  /// The blocks of combining diacritical marks, without strokes through a letter, which make it another one.
+  /// The blocks of combining diacritical marks, without strokes through a letter, which form another letter.
   private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x300...0x333, 0x339...0x36F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0xFE20...0xFE2F: true
@@ -28,8 +28,8 @@ enum AccentFolding {
     return bases
   }()
 
-  /// Letters by what is left of them. From the Unicode Character Database, version 14: every letter whose canonical decomposition
-  /// has an accent. Some look alike and are not: Å is a letter and the sign of the ångström.
+  /// Base letters by accented letter. From the Unicode Character Database, version 14: every letter whose canonical
+  /// decomposition has an accent. Some look alike and differ: Å is a letter and the sign of the ångström.
   private static let letters: [(Unicode.Scalar, String)] = [
     ("A", "ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ"), ("B", "ḂḄḆ"), ("C", "ÇĆĈĊČḈ"), ("D", "ĎḊḌḎḐḒ"),
     ("E", "ÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ"), ("F", "Ḟ"), ("G", "ĜĞĠĢǦǴḠ"), ("H", "ĤȞḢḤḦḨḪ"), ("I", "ÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ"),

@@ -1,9 +1,9 @@
-// Filtering a chunk: each part of a plan takes rows out of a mask, most of them column by column.
+// Filters a chunk: each part of a plan clears rows of a mask, most of them column by column.
 
 import Geometry
 
 extension CompiledExpression {
-  /// Leaves marked, of the rows that are, those for which `plan` is true. Recursion as deep as the text's nesting.
+  /// Keeps the marked rows for which `plan` is true. Recursion is as deep as the nesting of the text.
   func narrow(_ mask: RowMask, to plan: FilterPlan, _ chunk: FeatureChunk) {
     switch plan {
     case .always: break
@@ -28,7 +28,7 @@ extension CompiledExpression {
   }
 
   private func narrow(_ mask: RowMask, toAny parts: [FilterPlan], _ chunk: FeatureChunk) {
-    // Both in one, which is then too large for the stack: alternatives may stand inside one another.
+    // One allocation for both, which is too large for the stack: alternatives may be nested.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * FeatureChunk.capacity) { masks in
       masks.initialize(repeating: 0)
       let found = RowMask(rebasing: masks[..<FeatureChunk.capacity])
@@ -44,10 +44,10 @@ extension CompiledExpression {
   }
 }
 
-/// The rows of one chunk, their columns found once. Valid while the chunk is lent.
+/// The rows of one chunk, with their columns resolved once. Valid while the chunk is held.
 struct ChunkValues: PropertySource {
   let chunk: FeatureChunk
-  /// Of each property; nil where the chunk has no such column.
+  /// The reader of each property; nil if the chunk has no such column.
   let readers: UnsafeBufferPointer<ColumnReader?>
   let columns: UnsafeBufferPointer<Int>
   var place = 0

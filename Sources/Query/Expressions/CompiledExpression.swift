@@ -1,15 +1,20 @@
-// An expression over the columns of a store: one feature at a time, or all that a filter keeps.
+// An expression over the columns of a store: evaluates one feature, or filters many.
 
 import Geometry
 import TextFormatting
 
-/// An expression whose properties are columns of one schema. A copy is light; it can be used on any thread.
+/// An expression whose properties are resolved to columns of one schema. Cheap to copy, and usable on any thread.
 ///
-/// A store's column numbers never change, so it stays good while the store goes on. Where a schema is another one (a layer loaded
-/// anew), compile again.
+/// Column numbers of a store never change, so it stays valid while the store changes. For another schema (a layer
+/// loaded again), compile again.
+///
+/// ```swift
+/// let filter = try Expression("population > 1000").compiled(for: store.schema, as: .condition)
+/// let rows = store.rows(where: filter)
+/// ```
 public struct CompiledExpression: Sendable {
   let tree: ExpressionTree
-  /// The store's column of each property.
+  /// The column of each property.
   let columns: [Int]
   let plan: FilterPlan
   let conventions: TextConventions
@@ -23,17 +28,17 @@ public struct CompiledExpression: Sendable {
 
   /// The value for a feature of the store it was compiled for.
   public func value(of row: FeatureRow) -> AttributeValue {
-    // Texts are read where they lie in the chunk, which must be held until the value stands by itself.
+    // Texts are read in place in the chunk, which must be held until the value has been copied.
     defer { withExtendedLifetime(row.chunk) {} }
     return tree.withEvaluator(RowValues(chunk: row.chunk, place: row.place, columns: columns), by: conventions) {
       $0.value(tree.root).attribute
     }
   }
 
-  /// Whether the value is true: neither false nor unknown.
+  /// Whether the value is true: neither false nor null.
   public func isTrue(for row: FeatureRow) -> Bool { holds(plan, row.chunk, row.place) }
 
-  /// Whether a plan is true at a place of a chunk: what it asks of one column needs no walk over nodes.
+  /// Whether a plan is true for a row of a chunk. A plan over one column needs no walk over nodes.
   private func holds(_ plan: FilterPlan, _ chunk: FeatureChunk, _ place: Int) -> Bool {
     switch plan {
     case .never: return false
@@ -51,9 +56,9 @@ public struct CompiledExpression: Sendable {
     }
   }
 
-  /// Those of `rows` for which it is true, in their order; rows that are not in the store are left out.
+  /// The rows for which it is true, in order; rows that are not in the store are dropped.
   ///
-  /// - Complexity: O(n). Rows that stand close in the store are looked at column by column, without making their values.
+  /// - Complexity: O(n). Rows close to each other in the store are tested column by column, without creating values.
   public func filter(_ rows: [UInt32], of store: FeatureStore) -> [UInt32] {
     let result = [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
       rows.withUnsafeBufferPointer { rows in
@@ -68,23 +73,23 @@ public struct CompiledExpression: Sendable {
             let chunk = store.slots[slot].chunk
             let base = store.slots[slot].base
             let limit = UInt32(chunk.count)
-            // What is below the base wraps to above the limit.
+            // Rows below the base wrap to values above the limit.
             while next < rows.count, rows[next] &- base < limit { next &+= 1 }
             if next == start { next += 1 } else { filter(rows[start..<next], base, chunk, mask, into: result, &count) }
           }
         }
       }
     }
-    // What few rows need should not hold the room for all.
+    // A result much smaller than its buffer is copied.
     return result.count < rows.count / 2 ? result.withUnsafeBufferPointer { Array($0) } : result
   }
 
-  /// Rows of one chunk; `result` has room for them behind `count`.
+  /// Filters rows of one chunk; `result` has room for them after `count`.
   private func filter(
     _ rows: Slice<UnsafeBufferPointer<UInt32>>, _ base: UInt32, _ chunk: FeatureChunk, _ mask: RowMask,
     into result: UnsafeMutableBufferPointer<UInt32>, _ count: inout Int
   ) {
-    // A chunk's columns cost about as much as this many features by themselves.
+    // Resolving a chunk's columns costs about as much as this many features.
     guard rows.count >= 16 else {
       for row in rows where chunk.isLive(Int(row - base)) && holds(plan, chunk, Int(row - base)) {
         result.initializeElement(at: count, to: row)
@@ -96,14 +101,14 @@ public struct CompiledExpression: Sendable {
     for row in rows { mask[Int(row &- base)] = 1 }
     chunk.unmarkRemoved(mask)
     narrow(mask, to: plan, chunk)
-    // Written always and counted when kept: a branch would be guessed wrong half the time.
+    // Always written, and counted if kept: a branch would be mispredicted half the time.
     for row in rows {
       result.initializeElement(at: count, to: row)
       count &+= Int(mask[Int(row &- base)])
     }
   }
 
-  /// A byte a row of a chunk, 1 for those that are still in question.
+  /// Passes a mask of a chunk to `body`: one byte per row, 1 for rows still candidates.
   func withMask<Result>(_ body: (RowMask) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: FeatureChunk.capacity) { mask in
       mask.initialize(repeating: 0)
@@ -113,9 +118,9 @@ public struct CompiledExpression: Sendable {
 }
 
 extension FeatureStore {
-  /// The features for which an expression is true, in the order of insertion.
+  /// The features for which an expression is true, in insertion order.
   ///
-  /// - Complexity: O(n); one to two nanoseconds a feature for two comparisons with constants.
+  /// - Complexity: O(n); one to two nanoseconds per feature for two comparisons with constants.
   public func rows(where expression: CompiledExpression) -> [UInt32] {
     var result: [UInt32] = []
     expression.withMask { mask in
@@ -130,7 +135,7 @@ extension FeatureStore {
 }
 
 extension FeatureChunk {
-  /// Marks the features that there are.
+  /// Marks the features that exist.
   func markLive(_ mask: RowMask) {
     mask[..<count].update(repeating: 1)
     mask[count...].update(repeating: 0)
@@ -139,7 +144,7 @@ extension FeatureChunk {
 
   func unmarkRemoved(_ mask: RowMask) { mask.unmark(removed) }
 
-  /// The value of a column; its text points into the chunk, which the caller holds for as long as it uses it.
+  /// The value of a column. Its text points into the chunk, which the caller holds while using it.
   @inline(__always)
   func scalar(_ column: Int, at place: Int) -> Scalar {
     guard let number = self.place(of: column) else { return .null }
@@ -150,7 +155,7 @@ extension FeatureChunk {
   }
 }
 
-/// A feature's columns by the numbers of the properties. The caller holds the chunk, which texts lie in.
+/// A feature's columns by property number. The caller holds the chunk that contains the texts.
 private struct RowValues: PropertySource {
   let chunk: FeatureChunk
   let place: Int

@@ -1,11 +1,11 @@
-// The list of IN when it is of literals: looked up in the time of its logarithm, without making a value.
+// The list of IN when it consists of literals: looked up by bisection, without creating values.
 
 import Geometry
 
-/// Literals, sorted by type. An integer and a double of the same value are one number.
+/// Literals sorted by type. An integer and a double of the same value are one number.
 struct ConstantSet: Sendable {
   private(set) var integers: [Int64] = []
-  /// Those that are no 64-bit integer.
+  /// Numbers that are not 64-bit integers.
   private var doubles: [Double] = []
   private var texts: [[UInt8]] = []
   private var hasTrue = false
@@ -27,12 +27,12 @@ struct ConstantSet: Sendable {
     texts.sort { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Whether it says of every number if it is in it: there is nothing else in it that a number does not compare with.
+  /// Whether membership is known for every number: all elements are numbers.
   var isOfNumbers: Bool { !hasBools && texts.isEmpty }
   private var hasNumbers: Bool { !integers.isEmpty || !doubles.isEmpty }
   private var hasBools: Bool { hasTrue || hasFalse }
 
-  /// Whether `value` is in it. Nil when that is unknown: it is null, or not found and an element is of another type.
+  /// Whether `value` is an element. Nil if unknown: it is null, or not found while an element has another type.
   func contains(_ value: Scalar) -> Bool? {
     switch value {
     case .null, .json, .instant: return nil
@@ -56,7 +56,7 @@ struct ConstantSet: Sendable {
 }
 
 extension Array {
-  /// By bisection.
+  /// Searches by bisection.
   fileprivate func has(_ order: (Element) -> Order) -> Bool {
     var low = 0
     var high = count

@@ -1,33 +1,40 @@
-// The one language for filters, labels, popups and derived values: a subset of OGC CQL2 text (OGC 21-065r2).
+// The expression language of filters, labels, popups and derived values: a subset of OGC CQL2 text (OGC 21-065r2).
 
 import Geometry
 import TextFormatting
 
-/// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`, arithmetic and
-/// functions. Spatial, temporal and array predicates are not part of it yet.
+/// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`,
+/// arithmetic and functions. Spatial, temporal and array predicates are not supported yet.
 ///
-/// Precedence, the tightest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's grammar
-/// `-2^2` is 4, and `^` does not chain. In a text a backslash takes a quote or a backslash behind it as it is, in a pattern of `LIKE` a
-/// wildcard too; elsewhere it is a character. (CQL2 leaves open what stands behind it.) Keywords and functions are read in any case, property names as they are.
+/// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's
+/// grammar `-2^2` is 4, and `^` does not chain. A backslash escapes a quote or a backslash in a text, and a wildcard in
+/// a pattern of `LIKE`; before other characters it stands for itself. (CQL2 does not define this.) Keywords and
+/// functions are case-insensitive, property names are not.
 ///
-/// Null is "not known": a comparison with it is neither true nor false (SQL's three-valued logic), and any arithmetic or function of
-/// it is null, save `coalesce` and `iif`. So are a comparison of unlike types, a division by zero, and NaN. Integers and doubles
-/// compare exactly; an integer that overflows goes on as a double. `/` divides reals, `DIV` gives the integer part. Texts compare by
-/// their Unicode code points. JSON is its text to functions and `LIKE`, and compares with nothing. A `DATE` is its midnight in UTC; where it or a `TIMESTAMP` meets a text, the text is read by RFC 3339.
+/// Null means unknown: a comparison with it is neither true nor false (SQL's three-valued logic), and arithmetic and
+/// functions of it are null, except `coalesce` and `iif`. A comparison of different types, a division by zero, and NaN
+/// are null too. Integers and doubles compare exactly; an integer overflow gives a double. `/` divides reals, `DIV`
+/// gives the integer part. Texts compare by Unicode code points. JSON is text for functions and `LIKE`, and not
+/// comparable. A `DATE` is its midnight in UTC; compared with a `DATE` or `TIMESTAMP`, a text is parsed by RFC 3339.
 public struct Expression: Hashable, Sendable {
-  /// The most bytes of UTF-8 in a text.
+  /// Maximum length of a text in bytes of UTF-8.
   public static let lengthLimit = 65_536
-  /// The most parentheses and calls inside one another.
+  /// Maximum nesting of parentheses and calls.
   public static let depthLimit = 100
 
-  /// As it was given.
+  /// As given.
   public let text: String
   let tree: ExpressionTree
 
   /// Parses a text.
   ///
-  /// - Throws: ``ExpressionError`` with the place of the first thing that is wrong, operands that can never go together included.
-  /// - Complexity: O(n); the recursion follows parentheses and calls alone, and those have a limit.
+  /// ```swift
+  /// let filter = try Expression("population > 1000 AND name LIKE 'B%'")
+  /// filter.properties  // ["population", "name"]
+  /// ```
+  ///
+  /// - Throws: ``ExpressionError`` with the position of the first error, including operands whose types never match.
+  /// - Complexity: O(n); recursion follows parentheses and calls only, whose nesting is limited.
   public init(_ text: String) throws(ExpressionError) {
     self.text = text
     var parser = try ExpressionParser(text)
@@ -35,19 +42,19 @@ public struct Expression: Hashable, Sendable {
     try tree.checkTypes(in: text) { _ in .any }
   }
 
-  /// The names it refers to, each once, in the order of the text.
+  /// The property names, each once, in order of first use.
   public var properties: [String] { tree.parts.properties }
 
-  /// How many operators, functions, names and constants it has.
+  /// The number of operators, functions, names and constants.
   public var size: Int { tree.nodes.count }
 
-  /// What the value of an expression is for.
+  /// What an expression is used for.
   public enum Use: Sendable {
     /// A value of any type.
     case value
-    /// To be true of some features: a filter.
+    /// A filter: its value has to be a truth value.
     case condition
-    /// To be measured: class breaks, visual variables.
+    /// A quantity: class breaks, visual variables.
     case number
 
     var types: ScalarTypes {
@@ -59,7 +66,7 @@ public struct Expression: Hashable, Sendable {
     }
   }
 
-  /// Refuses an expression that can never give what it is for, whatever its properties are.
+  /// Refuses an expression that can never give a value of the required type.
   ///
   /// - Throws: ``ExpressionError`` of kind `type`.
   public func check(for use: Use) throws(ExpressionError) {
@@ -68,7 +75,7 @@ public struct Expression: Hashable, Sendable {
 
   /// Refuses names other than these.
   ///
-  /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the place of the first.
+  /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the position of the first.
   public func check(names: [String]) throws(ExpressionError) {
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
     where !names.contains(where: { Text($0) == Text(name) }) {
@@ -77,15 +84,15 @@ public struct Expression: Hashable, Sendable {
     }
   }
 
-  /// Whether its value may be another by other conventions: it has a function in it whose name begins with `format`.
+  /// Whether its value depends on text conventions: it calls a function whose name begins with `format`.
   public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
 
-  /// The expression with its names replaced by a schema's columns.
+  /// Resolves names to the columns of a schema.
   ///
-  /// - Parameter conventions: by which it makes text; a filter has the neutral ones.
-  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` where a field's declared type cannot go with the other operand or
-  ///   the value can never be what it is for. Types that were only seen in values are no reason, since the next value may be of
-  ///   another.
+  /// - Parameter conventions: used to format text; filters use the neutral ones.
+  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` if a field's declared type never matches the other
+  ///   operand, or the value never has the required type. Types only observed in values cause no error, since the next
+  ///   value may have another.
   public func compiled(
     for schema: FeatureSchema, as use: Use = .value, by conventions: TextConventions = .neutral
   ) throws(ExpressionError) -> CompiledExpression {
@@ -104,10 +111,10 @@ public struct Expression: Hashable, Sendable {
     return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
   }
 
-  /// The value for the properties that `property` gives, each asked for once.
+  /// The value for the properties given by `property`, each requested once.
   ///
-  /// - Parameter conventions: by which it makes text.
-  /// - Throws: `unknownProperty` for a name for which it gives nil, whether or not the value depends on it.
+  /// - Parameter conventions: used to format text.
+  /// - Throws: `unknownProperty` for a name for which it returns nil, whether or not the value depends on it.
   public func evaluated(
     by conventions: TextConventions = .neutral, _ property: (String) -> AttributeValue?
   ) throws(ExpressionError) -> AttributeValue {

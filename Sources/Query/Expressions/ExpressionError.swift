@@ -1,22 +1,22 @@
-// Why a text is no expression, or not one for this schema: what was expected and where.
+// Errors of expressions: what was expected, and where.
 
-/// What is wrong with an expression, and the place in its text.
+/// An error in an expression, with its position in the text.
 public struct ExpressionError: Error, Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable {
-    /// Something stands where the grammar has something else.
+    /// The grammar expects something else.
     case syntax
-    /// A name that the schema, or the caller, does not know.
+    /// A name unknown to the schema or the caller.
     case unknownProperty
     case unknownFunction
-    /// A function, or a format pattern, with too few or too many arguments.
+    /// A function, or a format pattern, has too few or too many arguments.
     case argumentCount
-    /// Operands whose types can never go together.
+    /// The types of operands never match.
     case type
-    /// More than ``Expression/depthLimit`` parentheses or calls inside one another.
+    /// Parentheses or calls nest deeper than ``Expression/depthLimit``.
     case tooDeep
-    /// More than ``Expression/lengthLimit`` bytes.
+    /// The text is longer than ``Expression/lengthLimit`` bytes.
     case tooLong
-    /// A number, text, date or pattern that does not end or means nothing.
+    /// A number, text, date or pattern is unterminated or invalid.
     case badLiteral
   }
 
@@ -25,11 +25,11 @@ public struct ExpressionError: Error, Hashable, Sendable {
   public var line: Int { place.line }
   public var column: Int { place.column }
   public var offset: Int { place.offset }
-  /// What could have stood there, in words.
+  /// What is allowed there, in words.
   public let expected: String
-  /// What stands there: a piece of the text, or in words.
+  /// What was found: a part of the text, or in words.
   public let found: String
-  /// With an unknown property of a schema: those there are.
+  /// For an unknown property of a schema: the existing ones.
   public let available: [String]
 
   init(
@@ -43,7 +43,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     self.available = available
   }
 
-  /// The same error of a larger text, in which the expression begins at `start`, in bytes of UTF-8.
+  /// The same error in a larger text in which the expression starts at `start`, in bytes of UTF-8.
   public func inside(_ text: String, at start: Int) -> ExpressionError {
     ExpressionError(
       kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)

@@ -1,9 +1,9 @@
-// What an expression is for one feature: a walk over its nodes that makes no objects but new texts.
+// Evaluates an expression for one feature: a walk over its nodes that allocates only new texts.
 
 import Geometry
 import TextFormatting
 
-/// Where the values of properties come from, by their numbers in the tree.
+/// The values of properties by their numbers in the tree.
 protocol PropertySource {
   func value(_ property: Int) -> Scalar
 }
@@ -14,8 +14,8 @@ struct GivenValues: PropertySource {
 }
 
 extension ExpressionTree {
-  /// Lends an evaluator to `body`. It reads the lists of the tree where they lie: counting their references at each node took most of
-  /// the time.
+  /// Passes an evaluator to `body`. It reads the lists of the tree in place: reference counting at each node took most
+  /// of the time.
   @inline(__always)
   func withEvaluator<Source: PropertySource, Result>(
     _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
@@ -40,7 +40,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
   let conventions: TextConventions
   var source: Source
 
-  /// The value of a node. As deep as the nesting of the text, which has a limit.
+  /// The value of a node. Recursion is as deep as the nesting of the text, which is limited.
   func value(_ node: Int) -> Scalar {
     switch nodes[node] {
     case .literal(let number): return Scalar(tree.parts.literals[number])
@@ -140,7 +140,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
       return .null
     case .iif: return value(arguments[range.lowerBound + (truth(arguments[range.lowerBound]) == true ? 1 : 2)])
     case .min, .max:
-      // The greatest or least; null if any is, or they do not compare.
+      // The greatest or least; null if any is null, or they do not compare.
       let wanted = function == .min ? Order.less : .greater
       var best = value(arguments[range.lowerBound])
       for argument in arguments {

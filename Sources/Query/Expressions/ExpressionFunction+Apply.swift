@@ -1,10 +1,10 @@
-// What the functions give. All are null for a null among their arguments, and for one of another type.
+// Results of functions. All are null for a null argument, and for one of another type.
 
 import Platform
 import TextFormatting
 
 extension ExpressionFunction {
-  /// `arguments` are as many as the signature allows. `coalesce`, `iif`, `min` and `max` are the evaluator's.
+  /// `arguments` match the signature. The evaluator implements `coalesce`, `iif`, `min` and `max`.
   func value(of arguments: [Scalar], by conventions: TextConventions) -> Scalar {
     switch self {
     case .concat:
@@ -45,7 +45,8 @@ extension ExpressionFunction {
     }
   }
 
-  /// What it makes of a text, and of the pattern that a text is held against; nil for functions that no pattern stands in.
+  /// The text transformation, also applied to the pattern that a text is matched against; nil for functions that no
+  /// pattern contains.
   var fold: ((String) -> String)? {
     switch self {
     case .casei: { $0.lowercased() }
@@ -73,7 +74,7 @@ extension ExpressionFunction {
     }
   }
 
-  /// Without the white space at both ends.
+  /// The text without white space at both ends.
   private static func trimmed(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -82,7 +83,7 @@ extension ExpressionFunction {
     return String(scalars[first...last])
   }
 
-  /// As in SQL: a start before the first code point takes from the count; a fraction is dropped.
+  /// As in SQL: a start before the first code point reduces the count; fractions are dropped.
   private static func substring(_ arguments: [Scalar]) -> Scalar {
     guard let text = arguments[0].string, let start = arguments[1].number else { return .null }
     let first = Swift.max(-0x1p52, Swift.min(0x1p52, start.rounded(.towardZero)))
@@ -98,7 +99,7 @@ extension ExpressionFunction {
     return .text(String(String.UnicodeScalarView(scalars.dropFirst(skipped).prefix(taken))))
   }
 
-  /// Each `old` in turn, from the left; an empty one is nowhere.
+  /// Replaces each `old` from the left; an empty one matches nowhere.
   private static func replacing(_ text: String, _ old: String, _ new: String) -> String {
     let bytes = Array(text.utf8)
     let old = Array(old.utf8)
@@ -117,7 +118,7 @@ extension ExpressionFunction {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// What a text says in decimal; hexadecimal, "nan" and "inf" are no numbers.
+  /// Parses a decimal number; hexadecimal, "nan" and "inf" are not numbers.
   private static func number(_ value: Scalar) -> Scalar {
     if value.number != nil { return value }
     guard let text = value.string.map(trimmed), text.utf8.contains(where: { $0 >= 0x30 && $0 <= 0x39 }),

@@ -1,49 +1,48 @@
-// The functions of expressions: their names, how many arguments they take and of which types. `format` and `formatDate`
-// are nodes of their own.
+// The functions of expressions: names, argument counts and types. `format` and `formatDate` are separate nodes.
 
-/// A function by its name in lower case; names are read in any case.
+/// A function by its lowercase name; names are case-insensitive.
 enum ExpressionFunction: String, BitwiseCopyable, Sendable {
-  /// The texts of all arguments, one behind the other.
+  /// Concatenates all arguments.
   case concat
   case upper, lower, trim
-  /// For comparisons and patterns without regard to case.
+  /// For case-insensitive comparisons and patterns.
   case casei
-  /// For comparisons and patterns without regard to accents.
+  /// For accent-insensitive comparisons and patterns.
   case accenti
-  /// In code points.
+  /// The length in code points.
   case length
   /// From the code point numbered `start`, the first being 1; to the end without a count.
   case substring
   case replace
-  /// Null for a text that is no decimal number.
+  /// Null for a text that is not a decimal number.
   case toNumber = "tonumber"
   case toText = "totext"
-  /// To so many decimals, 0 without them; halves go away from zero.
+  /// Rounds to the given decimals, 0 by default; halves away from zero.
   case round
   case floor, ceil, abs, sqrt
   case min, max
   /// The first argument that is not null.
   case coalesce
-  /// The second argument if the first is true, else (unknown included) the third.
+  /// The second argument if the first is true, else the third (also for null).
   case iif
-  /// Metres, square metres and metres per second in the units that people read; with so many decimals, or as few as will do.
+  /// Metres, square metres and metres per second in display units; with the given decimals, or as few as suffice.
   case formatLength = "formatlength"
   case formatArea = "formatarea"
   case formatSpeed = "formatspeed"
 
   struct Signature {
     let counts: ClosedRange<Int>
-    /// By place; the last one goes on.
+    /// By index; the last one repeats.
     let arguments: [ScalarTypes]
-    /// Nil when it gives one of its arguments.
+    /// Nil if the result is one of the arguments.
     let result: ScalarTypes?
-    /// The first argument that it may give.
+    /// The first argument that can be the result.
     var passesFrom = 0
 
     func argument(_ place: Int) -> ScalarTypes { arguments[Swift.min(place, arguments.count - 1)] }
   }
 
-  /// Whether it makes text by conventions.
+  /// Whether it formats text by conventions.
   var isWrittenByConventions: Bool {
     switch self {
     case .formatLength, .formatArea, .formatSpeed: true

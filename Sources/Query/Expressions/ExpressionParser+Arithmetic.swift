@@ -1,4 +1,4 @@
-// The grammar between a predicate and its operands: sums, products, powers and signs.
+// Grammar between predicates and operands: sums, products, powers and signs.
 
 import Geometry
 
@@ -65,7 +65,7 @@ extension ExpressionParser {
 }
 
 extension AttributeValue {
-  /// Of a literal; nil when it is no number.
+  /// The negated literal; nil if it is not a number.
   fileprivate var negated: AttributeValue? {
     switch self {
     case .integer(let value): .integer(-value)

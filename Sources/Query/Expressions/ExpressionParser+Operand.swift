@@ -1,4 +1,4 @@
-// The leaves of the grammar: literals, names, calls and parentheses.
+// Leaves of the grammar: literals, names, calls and parentheses.
 
 import Calendar
 import Geometry
@@ -66,7 +66,7 @@ extension ExpressionParser {
     return "\(counts.lowerBound) to \(counts.upperBound) \(noun)"
   }
 
-  /// `DATE('...')` or `TIMESTAMP('...')`, the name being behind.
+  /// Parses `DATE('...')` or `TIMESTAMP('...')` after the name.
   private mutating func instant(isDate: Bool, at start: Int) throws(ExpressionError) -> Int {
     try advance()
     let shape = isDate ? "'YYYY-MM-DD'" : "'YYYY-MM-DDThh:mm:ssZ'"
@@ -80,7 +80,7 @@ extension ExpressionParser {
     return add(.instant(parts.instants.count - 1), at: start)
   }
 
-  /// `format('pattern', value, ...)` or `format(value, 'pattern')`.
+  /// Parses `format('pattern', value, ...)` or `format(value, 'pattern')`.
   private mutating func format(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
     let number = arguments.firstIndex { pattern(of: $0) != nil }
     guard let number, number == 0 || number == 1 && arguments.count == 2, let pattern = pattern(of: arguments[number])
@@ -108,7 +108,7 @@ extension ExpressionParser {
     return add(.format(parts.formats.count - 1, addChildren(values)), at: start)
   }
 
-  /// `formatDate(date, 'pattern')`.
+  /// Parses `formatDate(date, 'pattern')`.
   private mutating func formatDate(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
     guard arguments.count == 2, let pattern = pattern(of: arguments[1]) else {
       let isCount = arguments.count != 2

@@ -1,4 +1,4 @@
-// From tokens to nodes: recursive descent that goes down for parentheses and calls alone, and loops over all that chains.
+// Parses tokens into nodes by recursive descent. It recurses only for parentheses and calls, and loops over chains.
 
 import Geometry
 
@@ -66,7 +66,7 @@ struct ExpressionParser {
     return start..<parts.children.count
   }
 
-  /// What stands in parentheses that have been opened, up to the one that closes them.
+  /// Parses the content of an open parenthesis up to the closing one.
   mutating func nested<Result>(
     _ body: (inout ExpressionParser) throws(ExpressionError) -> Result
   ) throws(ExpressionError) -> Result {
@@ -106,7 +106,7 @@ struct ExpressionParser {
     var count = 0
     while try take(.not) { count += 1 }
     var node = try predicate()
-    // Two cancel out but for values that are no truth value; so one or two stand for all.
+    // Two cancel out except for values other than truth values; so one or two stand for all.
     for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = add(.not(node), at: start) }
     return node
   }
@@ -149,7 +149,7 @@ struct ExpressionParser {
     for element in elements {
       if case .literal(let number) = parts.nodes[element] { constants.append(parts.literals[number]) }
     }
-    // A set of literals is looked up, not gone through; the nodes stay for the check of types.
+    // A set of literals is looked up by bisection; the nodes are kept for the type check.
     var set: Int?
     if constants.count == elements.count {
       set = parts.sets.count
@@ -158,7 +158,7 @@ struct ExpressionParser {
     return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
   }
 
-  /// A text, or one in `CASEI(...)` and `ACCENTI(...)`, the innermost of which is applied first.
+  /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`, the innermost of which is applied first.
   private mutating func likePattern() throws(ExpressionError) -> String {
     guard case .name(let name) = token, let fold = ExpressionFunction(rawValue: name.lowercased())?.fold else {
       guard case .text = token else { throw unexpected("a pattern in single quotes") }
@@ -176,7 +176,7 @@ struct ExpressionParser {
     }
   }
 
-  /// Elements up to the parenthesis that closes them.
+  /// Parses elements up to the closing parenthesis.
   mutating func arguments(
     min: Int, _ element: (inout ExpressionParser) throws(ExpressionError) -> Int
   ) throws(ExpressionError) -> [Int] {

@@ -1,4 +1,4 @@
-// The words of an expression's text, one at a time.
+// Tokens of an expression's text, one at a time.
 
 import Geometry
 
@@ -36,14 +36,14 @@ enum ExpressionToken: Equatable {
   }
 }
 
-/// Cuts a text into tokens, by the lexical rules of CQL2 text (OGC 21-065r2, annex B).
+/// Splits a text into tokens, by the lexical rules of CQL2 text (OGC 21-065r2, annex B).
 struct ExpressionLexer {
   let bytes: [UInt8]
   private(set) var position = 0
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The next token and where it stands.
+  /// The next token and its range.
   mutating func next() throws(ExpressionError) -> (ExpressionToken, Range<Int>) {
     while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
     let start = position
@@ -70,7 +70,7 @@ struct ExpressionLexer {
     ExpressionError(kind, at: offset, in: bytes, expected: expected, found: found)
   }
 
-  /// A piece of the text for a message, not longer than fits one.
+  /// A part of the text for a message, truncated.
   func excerpt(_ range: Range<Int>) -> String {
     let text = String(decoding: bytes[range], as: UTF8.self).unicodeScalars
     return text.count <= 40 ? String(text) : String(text.prefix(40)) + "…"
@@ -78,8 +78,9 @@ struct ExpressionLexer {
 
   // MARK: Kinds of tokens
 
-  /// A text or a quoted name: the quote twice is one. In texts a backslash takes a quote or a backslash behind it as it is, and
-  /// before anything else it is a character: so every text can be written, also one that ends in a backslash.
+  /// Reads a text or a quoted name: a doubled quote stands for one. In texts a backslash escapes a quote or a
+  /// backslash, and stands for itself before other characters: every text can be written, also one that ends in a
+  /// backslash.
   private mutating func quoted(by quote: UInt8) throws(ExpressionError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -103,7 +104,7 @@ struct ExpressionLexer {
     throw error(.badLiteral, at: start, expected: "a closing \(quote)", found: excerpt(start..<bytes.count))
   }
 
-  /// A text once more, as ``LikePattern`` reads it: with its backslashes.
+  /// The text with its backslashes, as ``LikePattern`` reads it.
   func pattern(_ range: Range<Int>) -> String {
     var content: [UInt8] = []
     var position = range.lowerBound + 1
@@ -178,7 +179,7 @@ struct ExpressionLexer {
 
   private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-  /// Bytes of the scalar that begins here; the text is well-formed, being a `String`'s.
+  /// The byte count of the scalar that begins here; the text is well-formed, as it comes from a `String`.
   private func width(at index: Int) -> Int {
     switch bytes[index] {
     case ..<0x80: 1
@@ -217,7 +218,7 @@ struct ExpressionLexer {
 }
 
 extension String {
-  /// With a digit on both sides of the point, as the standard library reads numbers.
+  /// With a digit on both sides of the point, as the standard library requires.
   fileprivate var replacingPoint: String {
     let text = hasPrefix(".") ? "0" + self : self
     guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }

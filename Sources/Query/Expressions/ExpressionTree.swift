@@ -1,4 +1,4 @@
-// What the parser makes of a text: nodes in one list, so that nothing needs recursion that does not follow the nesting.
+// The parser's result: nodes in one list, so that only nesting needs recursion.
 
 import Calendar
 import Geometry
@@ -7,7 +7,7 @@ import TextFormatting
 enum Comparison: UInt8, BitwiseCopyable, Sendable {
   case equal, notEqual, less, greater, lessOrEqual, greaterOrEqual
 
-  /// What is true where this is false, of two values that can be compared.
+  /// The comparison that is true where this one is false, for comparable values.
   var negated: Comparison {
     switch self {
     case .equal: .notEqual
@@ -19,7 +19,7 @@ enum Comparison: UInt8, BitwiseCopyable, Sendable {
     }
   }
 
-  /// The same with the sides exchanged.
+  /// The comparison with its sides exchanged.
   var mirrored: Comparison {
     switch self {
     case .equal, .notEqual: self
@@ -33,37 +33,37 @@ enum Comparison: UInt8, BitwiseCopyable, Sendable {
 
 enum Arithmetic: UInt8, BitwiseCopyable, Sendable { case add, subtract, multiply, divide, remainder, integerDivide }
 
-/// One node. Numbers name other nodes or entries of the tree's lists; spatial and temporal predicates will be more cases.
+/// One node. Numbers are indices of other nodes or of the tree's lists.
 enum ExpressionNode: Sendable {
-  /// Of ``ExpressionTree/literals``.
+  /// Index in ``ExpressionTree/literals``.
   case literal(Int)
-  /// Of ``ExpressionTree/instants``.
+  /// Index in ``ExpressionTree/instants``.
   case instant(Int)
-  /// Of ``ExpressionTree/properties``.
+  /// Index in ``ExpressionTree/properties``.
   case property(Int)
   case not(Int)
-  /// Ranges are of ``ExpressionTree/children``.
+  /// Range of ``ExpressionTree/children``.
   case and(Range<Int>)
   case or(Range<Int>)
   case compare(Comparison, Int, Int)
   case isNull(Int, isNegated: Bool)
-  /// With one of ``ExpressionTree/sets`` when the list is of literals alone.
+  /// With an index in ``ExpressionTree/sets`` if the list consists of literals.
   case isIn(Int, list: Range<Int>, set: Int?, isNegated: Bool)
   case between(Int, Int, Int, isNegated: Bool)
-  /// Of ``ExpressionTree/patterns``.
+  /// Index in ``ExpressionTree/patterns``.
   case like(Int, pattern: Int, isNegated: Bool)
-  /// From left to right over ``ExpressionTree/links``: one node for `a + b - c + ...`.
+  /// Left to right over ``ExpressionTree/links``: one node for `a + b - c + ...`.
   case chain(first: Int, Range<Int>)
   case power(Int, Int)
   case negate(Int)
   case call(ExpressionFunction, Range<Int>)
-  /// Of ``ExpressionTree/formats``.
+  /// Index in ``ExpressionTree/formats``.
   case format(Int, Range<Int>)
-  /// Of ``ExpressionTree/dateFormats``.
+  /// Index in ``ExpressionTree/dateFormats``.
   case formatDate(Int, Int)
 }
 
-/// A parsed expression. Children stand before their parents; the last node is the whole.
+/// A parsed expression. Children precede their parents; the last node is the root.
 final class ExpressionTree: Sendable {
   struct Link: BitwiseCopyable, Sendable {
     let operation: Arithmetic
@@ -72,14 +72,14 @@ final class ExpressionTree: Sendable {
 
   struct Parts: Sendable {
     var nodes: [ExpressionNode] = []
-    /// Where in the text each node is best pointed at: an operator, or the first byte.
+    /// The offset that best identifies each node: an operator, or its first byte.
     var offsets: [Int] = []
     var children: [Int] = []
     var links: [Link] = []
     var literals: [AttributeValue] = []
     var instants: [InstantLiteral] = []
     var properties: [String] = []
-    /// Where each property is first named.
+    /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []
     var sets: [ConstantSet] = []
     var patterns: [LikePattern] = []
@@ -101,7 +101,7 @@ final class ExpressionTree: Sendable {
 
   var root: Int { nodes.count - 1 }
 
-  /// Whether a value may be another by other conventions.
+  /// Whether the value depends on text conventions.
   var isWrittenByConventions: Bool {
     nodes.contains { node in
       switch node {
@@ -113,7 +113,7 @@ final class ExpressionTree: Sendable {
   }
 }
 
-/// An instant as it was written. A class, so that a value that holds one stays small.
+/// An instant with its source text. A class, so that a value that holds one stays small.
 final class InstantLiteral: Sendable {
   let time: CivilTime
   let text: String

@@ -1,18 +1,20 @@
-// A filter's shape for columns: what is asked of one column by itself, and what needs a whole feature.
+// The structure of a filter: tests of single columns, and conditions on whole features.
 
 import Geometry
 
-/// A condition with every NOT moved to its leaves, so that it is enough to know of each whether it is true: unknown counts as not.
+/// A condition with every NOT moved to its leaves, so that each leaf only has to be tested for true: unknown counts as
+/// false.
 ///
-/// De Morgan's laws hold in three-valued logic, and each predicate has an opposite that is true just where it is false.
+/// De Morgan's laws hold in three-valued logic, and each predicate has an opposite that is true exactly where it is
+/// false.
 indirect enum FilterPlan: Sendable {
   case never
   case always
   case all([FilterPlan])
   case any([FilterPlan])
-  /// Of the column of a property.
+  /// A test of a property's column.
   case test(property: Int, ColumnTest)
-  /// A node that must be true, or false, feature by feature.
+  /// A node that must be true, or false, tested for each feature.
   case node(Int, isWanted: Bool)
 
   init(_ tree: ExpressionTree, _ node: Int, isWanted: Bool) {
@@ -28,7 +30,7 @@ indirect enum FilterPlan: Sendable {
     case .and(let range), .or(let range):
       let parts = tree.children[range].map { FilterPlan(tree, $0, isWanted: isWanted) }
       let isAnd = if case .and = tree.nodes[node] { true } else { false }
-      // What is cheap comes first: the rest is asked for those rows alone that it leaves in question.
+      // Cheap tests come first: the others are evaluated only for the remaining rows.
       let ordered = parts.filter(\.isCheap) + parts.filter { !$0.isCheap }
       self = isAnd == isWanted ? .all(ordered) : .any(ordered)
     case .compare(let comparison, let left, let right):
@@ -72,15 +74,15 @@ indirect enum FilterPlan: Sendable {
   }
 }
 
-/// A question to one column.
+/// A test of one column.
 enum ColumnTest: Sendable {
   case compare(Comparison, AttributeValue)
-  /// The flag is whether the answer must be yes.
+  /// The flag is the required result.
   case isIn(ConstantSet, Bool)
   case like(LikePattern, Bool)
   case isNull(Bool)
 
-  /// Whether the answer is as wanted: not when it is unknown.
+  /// Whether the result is the required one; false if unknown.
   func holds(_ value: Scalar) -> Bool {
     switch self {
     case .compare(let comparison, let constant):

@@ -1,9 +1,9 @@
-// LIKE: a pattern made ready once, matched on bytes where they lie.
+// LIKE: a pattern prepared once and matched against bytes in place.
 
 import Platform
 
-/// A pattern of `LIKE`: `%` is any text, `_` one code point. A backslash takes a wildcard, a quote or a backslash behind it as it is;
-/// before anything else it is a character, as in other texts.
+/// A pattern of `LIKE`: `%` matches any text, `_` one code point. A backslash escapes a wildcard, a quote or a
+/// backslash; before other characters it stands for itself, as in texts.
 struct LikePattern: Sendable {
   private static let one: Int16 = -1
   private static let many: Int16 = -2
@@ -24,9 +24,9 @@ struct LikePattern: Sendable {
     }
   }
 
-  /// Whether the whole text fits.
+  /// Whether the whole text matches.
   ///
-  /// - Complexity: O(n) for most patterns, O(n · m) at worst: only the last `%` passed is ever tried again.
+  /// - Complexity: O(n) for most patterns, O(n · m) at worst: only the last `%` is retried.
   func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     elements.withUnsafeBufferPointer { elements in
       var place = 0
@@ -45,7 +45,7 @@ struct LikePattern: Sendable {
           place += 1
           next += 1
         } else if retryElement >= 0 {
-          // The last `%` takes one code point more, so that `_` never begins within one, and goes on to where its next byte is.
+          // The last `%` takes one more code point, so that `_` never starts within one, and skips to its next byte.
           retryPlace = Self.after(retryPlace, in: text)
           if retryElement < elements.count, elements[retryElement] >= 0 {
             guard let found = Self.place(of: elements[retryElement], from: retryPlace, in: text) else { return false }

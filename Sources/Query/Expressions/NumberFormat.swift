@@ -1,13 +1,14 @@
-// Numbers as text by a pattern, as printf does, without its holes: patterns are checked once, and the process's locale has no say.
+// Formats numbers by a pattern like printf's, without its dangers: patterns are checked once, and the process's locale
+// is ignored.
 
 import Calendar
 import TextFormatting
 
 /// A pattern: text with `%[flags][width][.precision]` and one of `d f e g E G s`; `%%` is a percent sign.
 ///
-/// Flags are those of printf (`-` left, `+` and space before what is not negative, `0` fill) and `,`, which parts the thousands.
-/// `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's own decimal digits, rounded once. The
-/// separators are those of the conventions that it is written by.
+/// Flags are those of printf (`-` left, `+` and space before non-negative values, `0` fill) and `,`, which groups
+/// thousands. `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's decimal digits,
+/// rounded once. Separators come from the text conventions.
 struct NumberFormat: Sendable {
   struct Problem: Error {
     let expected: String
@@ -30,7 +31,7 @@ struct NumberFormat: Sendable {
   }
 
   private var pieces: [Piece] = []
-  /// Of the values it takes.
+  /// Of its values.
   private(set) var types: [ScalarTypes] = []
 
   init(_ pattern: String) throws(Problem) {
@@ -93,7 +94,7 @@ struct NumberFormat: Sendable {
     return field
   }
 
-  /// The text for as many values as there are ``types``; nil when one is null or of another type.
+  /// The text for values that match ``types``; nil if one is null or has another type.
   func text(of values: [Scalar], by conventions: TextConventions) -> String? {
     var result = ""
     var next = 0
@@ -133,12 +134,12 @@ struct NumberFormat: Sendable {
     return String(repeating: " ", count: missing) + sign + body
   }
 
-  /// Without the sign.
+  /// The digits without the sign.
   private static func digits(of value: Scalar, _ field: Field) -> (text: String, isNegative: Bool)? {
     switch (value, field.conversion) {
     case (.integer(let value), UInt8(ascii: "d")): return (String(value.magnitude), value < 0)
     case (.integer(let value), UInt8(ascii: "f")):
-      // Not through a double, which has no more than 53 bits.
+      // Not through a double, which has only 53 bits.
       let decimals = field.precision ?? 6
       let text = String(value.magnitude) + (decimals > 0 ? "." + String(repeating: "0", count: decimals) : "")
       return (text, value < 0)
@@ -153,7 +154,8 @@ struct NumberFormat: Sendable {
 }
 
 extension Scalar {
-  /// The value as plain text: whole doubles without a point, other doubles as the shortest text that reads back; nil for null.
+  /// The value as plain text: whole doubles without a point, others as the shortest text that reads back the same; nil
+  /// for null.
   var asText: String? {
     switch self {
     case .null: return nil
@@ -167,7 +169,7 @@ extension Scalar {
     case .json(let text): return text
     }
   }
-  /// An instant's time, or that of a text of RFC 3339; nil for anything else.
+  /// The time of an instant or of an RFC 3339 text; nil for other values.
   var civilTime: CivilTime? {
     if case .instant(let instant) = self { return instant.time }
     return withText { CivilTime(utf8: $0) } ?? nil

@@ -1,4 +1,4 @@
-// One question to one column: a loop for each layout of columns, most of them without a branch.
+// Tests of one column: a loop for each layout, most of them without a branch.
 
 import Geometry
 
@@ -9,7 +9,7 @@ extension RowMask {
       return
     }
     if case .isNull(let isWanted) = test { return narrow(toNull: isWanted, chunk.columns[place]) }
-    // What is unknown is not wanted: rows without a value go first.
+    // Unknown counts as false: rows without a value are cleared first.
     unmark(chunk.columns[place].nulls)
     switch chunk.columns[place].layout {
     case .doubles(let values):
@@ -29,7 +29,7 @@ extension RowMask {
       cut(at: texts.count)
       narrow(texts, to: test)
     case .json(let texts):
-      // JSON compares with nothing, but it has a text.
+      // JSON compares with nothing, but `LIKE` uses its text.
       guard case .like = test else { return cut(at: 0) }
       cut(at: texts.count)
       narrow(texts, to: test)
@@ -65,7 +65,7 @@ extension RowMask {
     guard let (comparison, bound) = comparison.onDoubles(constant) else { return cut(at: 0) }
     switch comparison {
     case .equal: keep(values) { $0 == bound }
-    // NaN is null, and so not wanted.
+    // NaN is null, which counts as false.
     case .notEqual: keep(values) { $0 < bound || $0 > bound }
     case .less: keep(values) { $0 < bound }
     case .greater: keep(values) { $0 > bound }
@@ -100,7 +100,8 @@ extension RowMask {
     }
   }
 
-  /// Keeps rows marked whose value passes. `values` are at most as many as rows; the others were cut off.
+  /// Keeps marked the rows whose value passes. There may be fewer `values` than rows; the rows beyond have been
+  /// cleared.
   @inline(__always)
   private func keep<Value>(_ values: [Value], _ passes: (Value) -> Bool) {
     values.withUnsafeBufferPointer { values in
@@ -113,7 +114,7 @@ extension RowMask {
 
   // MARK: Texts
 
-  /// The two questions most asked of texts get loops of their own, so that each text costs no more than looking at it.
+  /// The two most frequent tests of texts have loops of their own, so that each text costs only its comparison.
   private func narrow(_ column: TextColumn, to test: ColumnTest) {
     switch test {
     case .compare(let comparison, .string(var constant)):
@@ -141,7 +142,7 @@ extension RowMask {
     }
   }
 
-  /// The question is asked of each distinct text once.
+  /// Tests each distinct text once.
   private func narrow(_ column: CodeColumn, to test: ColumnTest) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { table in
       table.initialize(repeating: 0)
@@ -165,13 +166,13 @@ extension RowMask {
 }
 
 extension Comparison {
-  /// The same question to integers with a bound that is one; nil when no integer is the answer.
+  /// The same test with an integer bound; nil if no integer passes.
   fileprivate func onIntegers(_ constant: AttributeValue) -> (Comparison, Int64)? {
     switch constant {
     case .integer(let bound): return (self, bound)
     case .double(let bound):
       if let whole = Int64(exactly: bound) { return (self, whole) }
-      // Between two integers, or beyond them all.
+      // Between two integers, or beyond all of them.
       let below = Order(.max, exactly: bound) == .less ? Int64.max : bound < -0x1p63 ? nil : Int64(bound.rounded(.down))
       switch self {
       case .equal: return nil
@@ -183,13 +184,13 @@ extension Comparison {
     }
   }
 
-  /// The same question to doubles; nil when no double is the answer.
+  /// The same test with a double bound; nil if no double passes.
   fileprivate func onDoubles(_ constant: AttributeValue) -> (Comparison, Double)? {
     switch constant {
     case .double(let bound): return (self, bound)
     case .integer(let bound):
       let nearest = Double(bound)
-      // A bound that is no double lies between two, of which `nearest` is one.
+      // A bound that is not a double lies between two, one of which is `nearest`.
       let order = Order(bound, exactly: nearest)
       switch (self, order) {
       case (_, .same): return (self, nearest)

@@ -1,7 +1,7 @@
-// Which rows of a chunk are still in question while it is filtered.
+// The candidate rows of a chunk during filtering.
 
-/// A byte a row of a chunk: 1 while it is in question, else 0. A byte and not a bit, so that comparing a column and narrowing the mask
-/// are one loop that the compiler turns into vector instructions.
+/// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that comparing a column and
+/// narrowing the mask are one loop that the compiler vectorizes.
 typealias RowMask = UnsafeMutableBufferPointer<UInt8>
 
 extension RowMask {
@@ -13,7 +13,7 @@ extension RowMask {
     }
   }
 
-  /// Rows ascending; `body` may unmark the row it is called with.
+  /// Visits marked rows in ascending order; `body` may unmark the current row.
   @inline(__always)
   func forEachMarked(_ body: (Int) -> Void) {
     withMemoryRebound(to: UInt64.self) { words in
@@ -38,7 +38,7 @@ extension RowMask {
     }
   }
 
-  /// Unmarks from `row` on.
+  /// Unmarks all rows from `row` on.
   func cut(at row: Int) {
     if row < count { self[row...].update(repeating: 0) }
   }

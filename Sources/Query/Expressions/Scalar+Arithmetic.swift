@@ -1,9 +1,9 @@
-// Arithmetic on values: integers while they fit, then doubles, and null where there is no result.
+// Arithmetic on values: integers while they fit, then doubles, and null without a result.
 
 import Platform
 
 extension Scalar {
-  /// Null when an operand is no number, for a division by zero, and when the result is not finite.
+  /// Null if an operand is not a number, for a division by zero, and if the result is not finite.
   func applying(_ operation: Arithmetic, _ other: Scalar, isNegation: Bool = false) -> Scalar {
     if case .integer(let left) = self, case .integer(let right) = other {
       return Self.integers(left, operation, right)
@@ -29,7 +29,7 @@ extension Scalar {
     case .divide: return right == 0 ? .null : .double(Double(left) / Double(right))
     case .remainder:
       if right == 0 { return .null }
-      // The one that overflows has no remainder.
+      // The division that overflows has no remainder.
       return .integer(right == -1 ? 0 : left % right)
     case .integerDivide:
       if right == 0 { return .null }
@@ -44,7 +44,7 @@ extension Scalar {
     }
   }
 
-  /// An integer when both are, the exponent is not negative and it fits; null where there is no real result.
+  /// An integer if both are, the exponent is not negative and the result fits; null without a real result.
   func raised(to other: Scalar) -> Scalar {
     if case .integer(let base) = self, case .integer(let exponent) = other, exponent >= 0,
       let power = Self.power(base, exponent)
@@ -62,7 +62,7 @@ extension Scalar {
     default: break
     }
     var result: Int64 = 1
-    // Beyond 63 steps anything else has overflowed.
+    // After 63 steps every other base has overflowed.
     for _ in 0..<Swift.min(exponent, 64) {
       let (next, overflow) = result.multipliedReportingOverflow(by: base)
       if overflow { return nil }

@@ -1,26 +1,26 @@
-// A value while an expression is evaluated, and how two of them compare.
+// A value during evaluation, and comparison of two values.
 
 import Calendar
 import Geometry
 
-/// One value; texts of columns stay where they lie. Only valid while what it was read from is held.
+/// One value. Texts of columns are referenced in place: valid only while their source is held.
 enum Scalar {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// Never NaN, which is null.
+  /// Never NaN, which becomes null.
   case double(Double)
   case bytes(UnsafeRawBufferPointer)
   case text(String)
   case instant(InstantLiteral)
-  /// Nested JSON: a text to functions and `LIKE`, and nothing that compares, since the same may be written in many ways.
+  /// Nested JSON: text for functions and `LIKE`, and not comparable, since the same value has many notations.
   case json(String)
 
-  /// A number that is a double, or null where it is none.
+  /// The double, or null for NaN.
   @inline(__always)
   init(number: Double) { self = number.isNaN ? .null : .double(number) }
 
-  /// The result of arithmetic: null when it is not finite.
+  /// The result of arithmetic: null if not finite.
   @inline(__always)
   init(finite number: Double) { self = number.isFinite ? .double(number) : .null }
 
@@ -51,7 +51,7 @@ enum Scalar {
 
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 
-  /// The value by itself.
+  /// The value as an independent copy.
   var attribute: AttributeValue {
     switch self {
     case .null: .null
@@ -66,7 +66,7 @@ enum Scalar {
   }
 
   var isNull: Bool { if case .null = self { true } else { false } }
-  /// Nil is unknown, what is no truth value included.
+  /// Nil if unknown, including values other than truth values.
   @inline(__always)
   var truth: Bool? { if case .bool(let value) = self { value } else { nil } }
 
@@ -78,7 +78,7 @@ enum Scalar {
     }
   }
 
-  /// A text, or that of JSON, as a string of its own.
+  /// A text, or that of JSON, as an independent string.
   var string: String? {
     switch self {
     case .bytes(let text): String(decoding: text, as: UTF8.self)
@@ -87,7 +87,7 @@ enum Scalar {
     }
   }
 
-  /// Lends the bytes of a text, or of JSON, to `body`; nil when this is neither.
+  /// Passes the bytes of a text, or of JSON, to `body`; nil for other values.
   @inline(__always)
   func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     switch self {
@@ -98,7 +98,7 @@ enum Scalar {
   }
 }
 
-/// How one value stands to another.
+/// The order of two values.
 enum Order: Int8, BitwiseCopyable {
   case less = -1
   case same = 0
@@ -109,14 +109,14 @@ enum Order: Int8, BitwiseCopyable {
     self = left < right ? .less : left == right ? .same : .greater
   }
 
-  /// Of texts, by their bytes, which is by their code points.
+  /// Compares texts by bytes, which is by code points.
   @inline(__always)
   init(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) {
     let order = left.order(to: right)
     self = order < 0 ? .less : order == 0 ? .same : .greater
   }
 
-  /// Of an integer and a double that is not NaN, exactly: doubles have gaps among large integers.
+  /// Compares an integer and a double that is not NaN exactly: doubles have gaps among large integers.
   init(_ left: Int64, exactly right: Double) {
     guard right < 0x1p63 else {
       self = .less
@@ -135,7 +135,7 @@ enum Order: Int8, BitwiseCopyable {
 }
 
 extension Scalar {
-  /// Nil when that is unknown: one is null, or they are of unlike types.
+  /// Nil if unknown: one is null, or the types differ.
   @inline(__always)
   func order(to other: Scalar) -> Order? {
     switch (self, other) {

@@ -1,8 +1,8 @@
-// Which types a value can have, so that what can never go together is found before the first feature.
+// The possible types of a value, so that type errors are found before the first feature.
 
 import Geometry
 
-/// A set of types; null is in none.
+/// A set of types; null belongs to none.
 struct ScalarTypes: OptionSet {
   let rawValue: UInt8
   static let boolean = ScalarTypes(rawValue: 1)
@@ -14,7 +14,7 @@ struct ScalarTypes: OptionSet {
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Of a field; any without a declared type, or with one that says little about its values.
+  /// The types of a field; any without a declared type, or with one that does not determine its values.
   init(_ type: FieldType?) {
     switch type {
     case .boolean: self = .boolean
@@ -34,11 +34,11 @@ struct ScalarTypes: OptionSet {
     }
   }
 
-  /// Whether values of both can compare. JSON compares with nothing, though functions take its text.
+  /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
   func compares(with other: ScalarTypes) -> Bool {
     var left = self
     var right = other
-    // An instant compares with the text of one.
+    // An instant compares with a text that denotes one.
     if left.contains(.instant) { left.insert(.text) }
     if right.contains(.instant) { right.insert(.text) }
     return !left.intersection(right).subtracting(.json).isEmpty
@@ -56,14 +56,14 @@ struct ScalarTypes: OptionSet {
 }
 
 extension FeatureSchema {
-  /// Whether values of a column can be used so, as far as its declared type tells; without one they can.
+  /// Whether values of a column suit the use, by its declared type; true without one.
   public func allows(_ use: Expression.Use, of column: Int) -> Bool {
     !ScalarTypes(declaredType(of: column)).isDisjoint(with: use.types)
   }
 }
 
 extension ExpressionTree {
-  /// The types of each node, those of a property being as told.
+  /// The types of each node; `property` gives those of properties.
   func types(of property: (Int) -> ScalarTypes) -> [ScalarTypes] {
     var types: [ScalarTypes] = []
     types.reserveCapacity(nodes.count)
@@ -84,7 +84,7 @@ extension ExpressionTree {
     return types
   }
 
-  /// - Throws: ``ExpressionError`` of kind `type` at the first operand that can never do.
+  /// - Throws: ``ExpressionError`` of kind `type` at the first operand that never matches.
   func checkTypes(in text: String, _ property: (Int) -> ScalarTypes) throws(ExpressionError) {
     let types = types(of: property)
     func demand(_ expected: ScalarTypes, _ node: Int) throws(ExpressionError) {
@@ -122,7 +122,7 @@ extension ExpressionTree {
     }
   }
 
-  /// - Throws: ``ExpressionError`` of kind `type` where the whole can never be of `expected`.
+  /// - Throws: ``ExpressionError`` of kind `type` if the result never has an `expected` type.
   func checkResult(
     _ expected: ScalarTypes, in text: String, _ property: (Int) -> ScalarTypes
   ) throws(ExpressionError) {

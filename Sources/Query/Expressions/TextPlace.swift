@@ -1,16 +1,16 @@
-// Where something stands in a text that a person wrote, as editors count.
+// Positions in a text, as editors count them.
 
-/// A place in a text.
+/// A position in a text.
 public struct TextPlace: Hashable, Sendable {
-  /// From 1; lines end with a line feed.
+  /// 1-based; lines end with a line feed.
   public let line: Int
-  /// From 1, in Unicode scalars.
+  /// 1-based, in Unicode scalars.
   public let column: Int
-  /// In bytes of UTF-8, from 0.
+  /// 0-based, in bytes of UTF-8.
   public let offset: Int
 
   /// - Parameters:
-  ///   - offset: in bytes, from 0.
+  ///   - offset: 0-based, in bytes.
   ///   - text: as UTF-8.
   /// - Complexity: O(offset).
   public init(at offset: Int, in text: some Sequence<UInt8>) {

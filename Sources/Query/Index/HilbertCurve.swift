@@ -1,10 +1,10 @@
-// The order of the spatial index: positions become places on a Hilbert curve, so that near ones get near keys.
+// The order of the spatial index: maps positions to keys along a Hilbert curve, so that near positions get near keys.
 
 /// The Hilbert curve over a grid of 2^32 x 2^32 cells.
 ///
-/// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck", 1891. A quadrant of the curve is
-/// the curve itself, transposed or turned by 180 degrees, so four states say which; the table takes four bits an axis
-/// at a step and is made here from the rule for one bit.
+/// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck", 1891. A quadrant of the curve
+/// is the curve itself, transposed or rotated by 180 degrees, so four states suffice. The table processes four bits per
+/// axis in a step, and is generated from the rule for one bit.
 enum HilbertCurve {
   /// By state (2 bits), x nibble, y nibble: eight bits of the key, then the next state.
   static let table: [UInt16] = (0..<1024).map { entry in
@@ -24,7 +24,7 @@ enum HilbertCurve {
     return UInt16(digits << 2 | isTurned << 1 | isTransposed)
   }
 
-  /// The place of a cell on the curve.
+  /// The key of a cell.
   @inline(__always)
   static func key(x: UInt32, y: UInt32, table: UnsafePointer<UInt16>) -> UInt64 {
     var key: UInt64 = 0
@@ -40,9 +40,9 @@ enum HilbertCurve {
   }
 }
 
-/// The rectangle that the curve's grid is laid over.
+/// The rectangle covered by the curve's grid.
 ///
-/// Data outside it is keyed as if it lay on the edge: still found, only less well ordered. The index counts such data and
+/// Data outside gets the key of the nearest edge: still found, but in worse order. The index counts such data and
 /// chooses a new rectangle in time.
 struct KeyDomain: Sendable {
   /// Halved, so that no difference of finite numbers overflows.
@@ -51,10 +51,10 @@ struct KeyDomain: Sendable {
   private var scale: SIMD2<Double>
 
   private static let cells = 4_294_967_295.0
-  /// How much wider than the data it is chosen: 2^4 of the 2^32 cells an axis are given for room to grow.
+  /// Factor by which it is wider than the data: 2^4 of the 2^32 cells per axis are reserved for growth.
   private static let widening = 8.0
 
-  /// Around 90% of `centers`, eight times as wide to either side; a few far ones do not coarsen the grid for all.
+  /// Around 90% of `centers`, eight times as wide to either side; a few outliers do not coarsen the grid for all.
   init(around centers: [SIMD2<Double>]) {
     halfLower = .zero
     halfUpper = .zero
@@ -67,7 +67,7 @@ struct KeyDomain: Sendable {
       let low = sample[margin]
       let high = sample[sample.count - 1 - margin]
       var span = high - low > 0 ? high - low : last - first
-      // All equal: any width will do, the index notices when it was the wrong one.
+      // All equal: any width will do; the index detects a wrong one.
       if !(span > 0) { span = max(abs(first) * 1e-3, 1e-3) }
       span = max(span, 1e-280)
       let limit = Double.greatestFiniteMagnitude * 0.5
@@ -89,7 +89,8 @@ struct KeyDomain: Sendable {
     return HilbertCurve.key(x: Self.index(cell.x), y: Self.index(cell.y), table: table)
   }
 
-  /// The nearest cell; adding 2^52 leaves the whole part in a double's low bits, with no conversion that could trap.
+  /// The nearest cell. Adding 2^52 leaves the integer part in a double's low bits, without a conversion that could
+  /// trap.
   @inline(__always)
   private static func index(_ cell: Double) -> UInt32 {
     let bounded = cell > 0 ? (cell < cells ? cell : cells) : 0

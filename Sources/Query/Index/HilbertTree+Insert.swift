@@ -1,9 +1,9 @@
-// How entries come into the tree: a batch in one walk, sorted, leaves split as they overflow.
+// Insertion: a sorted batch in one walk; leaves split when they overflow.
 
 extension HilbertTree {
-  /// Adds `shapes[i]` for `rows[i]`. All are finite, and no row is in the tree yet.
+  /// Adds `shapes[i]` for `rows[i]`. All are finite, and no row is in the tree.
   ///
-  /// - Complexity: O(k log n) for k entries, with a small factor; k log k at once when the tree was empty.
+  /// - Complexity: O(k log n) for k entries with a small factor; O(k log k) if the tree is empty.
   mutating func insert(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) {
     guard !shapes.isEmpty else { return }
     if root == nil {
@@ -49,12 +49,12 @@ extension HilbertTree {
       }
       count = shapes.count
     }
-    IndexItem.sort(&items)
+    items.sort { $0.isBefore($1.key, $1.row) }
     return items
   }
 
-  /// Chooses a new domain for the data as it is now and orders all by it. O(n), paid for by the n/8 entries or more that
-  /// the old domain ordered badly.
+  /// Chooses a new domain for the current data and reorders everything. O(n), amortized over the n/8 or more entries
+  /// that the old domain ordered badly.
   private mutating func rebuild() {
     var shapes: [Shape] = []
     var rows: [UInt32] = []
@@ -70,7 +70,7 @@ extension HilbertTree {
     strain = 0
   }
 
-  /// Puts nodes of one level under as many levels as it takes to have one root.
+  /// Adds levels above nodes of one level until there is one root.
   static func stack(_ nodes: [IndexBranch]) -> IndexBranch? {
     var nodes = nodes
     while nodes.count > 1 {

@@ -1,7 +1,7 @@
-// What must hold of the tree between any two calls; tests check it after random edits.
+// Invariants of the tree between calls; tests check them after random edits.
 
 extension HilbertTree {
-  /// What is wrong, one line each; empty when all is well.
+  /// Violations, one line each; empty if there are none.
   func checkInvariants() -> [String] {
     guard let root else { return [] }
     var faults: [String] = []
@@ -45,7 +45,7 @@ extension HilbertTree {
     return faults
   }
 
-  /// The nodes, for tests that ask which ones a change has copied.
+  /// All nodes, for tests of which ones a change has copied.
   var nodes: Set<ObjectIdentifier> {
     var all: Set<ObjectIdentifier> = []
     func visit(_ node: IndexNode) {

@@ -1,9 +1,9 @@
-// How entries leave the tree: a batch in one walk, boxes shrunk to what is left, small nodes joined with their neighbours.
+// Removal: a batch in one walk; boxes shrink, and small nodes are merged with their neighbours.
 
 extension HilbertTree {
-  /// Removes the entries `shapes[i]` of `rows[i]`, the shapes as they were inserted.
+  /// Removes the entries `shapes[i]` of `rows[i]`, with the shapes as inserted.
   ///
-  /// - Returns: How many were there.
+  /// - Returns: The number of entries found.
   /// - Complexity: O(k log n).
   mutating func remove(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) -> Int {
     guard !shapes.isEmpty, var branch = root else { return 0 }
@@ -13,7 +13,7 @@ extension HilbertTree {
     root = nil  // else the tree itself would be a second owner of the node it changes
     let removed = items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
     branch.total -= removed
-    // A chain of single children is no use.
+    // A root with a single child is dropped.
     while branch.node.header.level > 0, branch.node.header.count == 1 {
       branch.node = branch.node.withInner { $0.nodes[0] }
     }
@@ -79,7 +79,7 @@ extension HilbertTree {
     return removed
   }
 
-  /// Drops empty children and joins thin ones with the neighbour before or after them, where both fit into one.
+  /// Drops empty children, and merges small ones with the previous or next neighbour where both fit into one.
   private static func join(_ inner: InnerBlock) {
     var kept: [IndexBranch] = []
     for branch in inner.takeAll() where branch.total > 0 {

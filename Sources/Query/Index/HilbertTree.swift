@@ -1,34 +1,34 @@
-// The index's tree: a B+-tree along the Hilbert curve whose nodes carry boxes, and how it is asked.
+// The index's tree: a B+-tree along the Hilbert curve whose nodes carry boxes; search and counting.
 
 import Geometry
 
 /// A dynamic Hilbert R-tree.
 ///
-/// Source: I. Kamel, C. Faloutsos, "Hilbert R-tree: An Improved R-tree Using Fractals", VLDB 1994. Entries are ordered by the
-/// key of their centre on the curve, so that an insertion goes to one place, in logarithmic time, and leaves are compact.
-/// Unlike there, a leaf keeps its entries in no order and without their keys: a key is computed again when the leaf splits,
-/// which costs less than carrying eight bytes an entry.
+/// Source: I. Kamel, C. Faloutsos, "Hilbert R-tree: An Improved R-tree Using Fractals", VLDB 1994. Entries are ordered
+/// by the curve key of their centre, so that insertion descends one path in logarithmic time, and leaves are compact.
+/// Unlike there, a leaf keeps its entries unordered and without keys: a key is computed again when the leaf splits,
+/// which costs less than storing eight bytes per entry.
 ///
-/// A copy is O(1) and shares every node; a change copies the nodes on its way that are shared.
+/// A copy is O(1) and shares every node; a change copies the shared nodes on its path.
 ///
 /// `@unchecked Sendable`: nodes reachable from two trees are only read; see ``IndexNode``.
 struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   var root: IndexBranch?
   var domain = KeyDomain(around: [])
-  /// Entries that the domain orders badly, since it was chosen: outside of it, or too close together for it.
+  /// Entries that the current domain orders badly: outside of it, or too close together for its grid.
   var strain = 0
 
   var count: Int { root?.total ?? 0 }
 
-  /// The box around everything; nil when empty. O(1), exact.
+  /// The box around everything, exact; nil if empty. O(1).
   var bounds: IndexedBox? { root?.box }
 
-  /// The rows whose shapes touch `box`, in no order.
+  /// Finds the rows whose shapes touch `box`, in no order.
   ///
   /// - Complexity: O(log n + hits) on data that is spread out.
   func search(_ box: IndexedBox, into found: inout FoundRows) {
     guard let root, root.box.touches(box) else { return }
-    // The blocks are read without counting references: holding the root holds all below it.
+    // Blocks are read without reference counting: the root keeps everything below it.
     root.node.withBlock { Self.search($0, box, isInside: box.contains(root.box), into: &found) }
   }
 
@@ -46,7 +46,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     let blocks = inner.blocks
     var touched: UInt32 = isInside ? ~0 &>> UInt32(truncatingIfNeeded: 32 &- inner.count) : inner.touched(by: box)
     if level == 1 {
-      // The leaves' heads are read first, one after the other: the waits for memory then overlap.
+      // All leaf heads are read first, so that memory latencies overlap.
       var room = 0
       var left = touched
       while left != 0 {
@@ -67,7 +67,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     }
   }
 
-  /// Adds what a leaf has for `box`; there is room for all of it.
+  /// Adds the matches of a leaf; there is room for all its rows.
   @inline(__always)
   private static func searchLeaf(
     _ leaf: LeafBlock<Shape>, _ box: IndexedBox, isInside: Bool, into found: inout FoundRows
@@ -81,7 +81,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
       found.count &+= count
       return
     }
-    // Every row is written and only hits are counted: no branch to guess.
+    // Every row is written and only matches are counted, without a branch to mispredict.
     var hits = 0
     for index in 0..<count {
       free[hits] = rows[index]
@@ -90,14 +90,14 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     found.count &+= hits
   }
 
-  /// How many shapes touch `box`; what lies wholly inside is counted without a visit.
+  /// The number of shapes that touch `box`. Nodes entirely inside are counted without a visit.
   func count(in box: IndexedBox) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
     if box.contains(root.box) { return root.total }
     return root.node.withBlock { Self.count($0, box) }
   }
 
-  /// No fewer than touch `box`, and not many more: leaves count whole, so that none has to be fetched.
+  /// An upper bound of the number of matches, and close: leaves at the edge count in full, so that none has to be read.
   func countAtMost(in box: IndexedBox) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
     if box.contains(root.box) { return root.total }
@@ -154,7 +154,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   }
 }
 
-/// Rows found so far: a buffer that leaves write into.
+/// A buffer of found rows that leaves write into.
 struct FoundRows: ~Copyable {
   private(set) var rows: UnsafeMutablePointer<UInt32>
   var count = 0
@@ -164,7 +164,7 @@ struct FoundRows: ~Copyable {
 
   deinit { rows.deallocate() }
 
-  /// Makes room for `more` rows behind the last.
+  /// Makes room for `more` rows.
   @inline(__always)
   mutating func reserve(_ more: Int) {
     if count &+ more > capacity { grow(to: count + more) }
@@ -179,22 +179,22 @@ struct FoundRows: ~Copyable {
     rows = larger
   }
 
-  /// Lends what was found, in no order. Held until `body` has returned: a pointer into it would not hold it.
+  /// Passes the rows to `body`, in no order, and holds them until it returns: a pointer would not.
   func withRows<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(UnsafeBufferPointer(start: rows, count: count))
   }
 
-  /// What was found, ascending.
+  /// The rows in ascending order.
   ///
-  /// Rows are spread over as many buckets as there are rows, then each bucket is put in order: linear where rows are
-  /// spread evenly, and no worse than sorting where they are not.
+  /// Rows are distributed over as many buckets as there are rows, and each bucket is sorted: O(n) for evenly spread
+  /// rows, O(n log n) at worst.
   mutating func sorted() -> [UInt32] { sorted { _ in } }
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  mutating func sorted(looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  mutating func sorted(checking check: CancellationCheck) rethrows -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
     var low = UInt32.max
@@ -213,7 +213,7 @@ struct FoundRows: ~Copyable {
       starts.initialize(repeating: 0)
       for row in all { starts[Int((row &- low) &>> shift) &+ 1] &+= 1 }
       for bucket in 1..<starts.count { starts[bucket] &+= starts[bucket &- 1] }
-      try look(0.1)
+      try check(0.1)
       return try [UInt32](unsafeUninitializedCapacity: count) { result, filled in
         for row in all {
           let bucket = Int((row &- low) &>> shift)
@@ -221,14 +221,15 @@ struct FoundRows: ~Copyable {
           starts[bucket] &+= 1
         }
         filled = count
-        try Self.order(&result, ends: starts) { try look(0.3 + 0.7 * $0) }
+        try Self.order(&result, ends: starts) { try check(0.3 + 0.7 * $0) }
       }
     }
   }
 
-  /// Puts each bucket in order, `ends` being where each ends.
+  /// Sorts each bucket; `ends` holds the end of each.
   private static func order(
-    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>, looking look: Look
+    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>,
+    checking check: CancellationCheck
   ) rethrows {
     var start = 0
     var looked = 0
@@ -237,7 +238,7 @@ struct FoundRows: ~Copyable {
       defer { start = end }
       if end &- looked > 1 << 15 {
         looked = end
-        try look(Double(start) / Double(rows.count))
+        try check(Double(start) / Double(rows.count))
       }
       if end &- start > 16 {
         rows[start..<end].sort()

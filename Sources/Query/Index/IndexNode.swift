@@ -1,6 +1,6 @@
-// The memory of the index: one allocation a node, shared between snapshots, read through raw pointers while it is held.
+// Memory of the index: one allocation per node, shared between snapshots, read through raw pointers while held.
 
-/// What every node's memory begins with. 16 bytes, so that what follows is aligned for pairs of doubles.
+/// The start of every node's memory. 16 bytes, so that the rest is aligned for pairs of doubles.
 struct NodeHead: BitwiseCopyable {
   var count: Int32
   var capacity: Int32
@@ -15,22 +15,22 @@ struct NodeHead: BitwiseCopyable {
   }
 }
 
-/// A node of the tree: the owner of one block of memory, of its own children too.
+/// A node of the tree: owns one block of memory, and its children.
 ///
-/// A node that two trees hold is never written; whoever wants to write makes a copy first
-/// (`isKnownUniquelyReferenced`), as Swift's own collections do.
+/// A node shared by two trees is never written; a writer copies it first (`isKnownUniquelyReferenced`), as Swift's
+/// collections do.
 ///
-/// A variable that holds a node keeps it no longer than its last use in Swift's eyes, and a raw pointer is no use: in
-/// `node = copy(of: pointerInto(node))` the optimiser frees the node before its copy is made. So the memory is only
-/// lent: to the closures of ``withInner(_:)`` and ``withLeaf(of:_:)``, which hold the node until they have returned.
+/// Swift may release a node after its last use in the source, and a raw pointer does not count as a use: in `node =
+/// copy(of: pointerInto(node))` the optimiser frees the node before its copy is made. Memory is therefore only passed
+/// to the closures of ``withInner(_:)`` and ``withLeaf(of:_:)``, which hold the node until they return.
 final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
-  /// A node whose `bytes` after the head are not yet initialised.
+  /// A node with `bytes` of uninitialised memory after the head.
   static func make(capacity: Int, level: Int, bytes: Int) -> IndexNode {
     let made = create(minimumCapacity: (bytes + 15) / 16) { _ in NodeHead(capacity: capacity, level: level) }
     return unsafeDowncast(made, to: IndexNode.self)
   }
 
-  /// Lends the memory, the head and behind it what the node holds, to `body`, which must not keep it.
+  /// Passes the memory, head first, to `body`, which must not keep it.
   @inline(__always)
   func withBlock<Result>(_ body: (UnsafeMutableRawPointer) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
@@ -52,13 +52,15 @@ final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
   }
 }
 
-/// A view of a leaf, good while the node is held: shapes, then rows, in no order. What belongs to a leaf is said by its parent's keys.
+/// A view of a leaf, valid while the node is held: shapes, then rows, unordered. The parent's keys determine which
+/// entries belong to a leaf.
 struct LeafBlock<Shape: IndexedShape> {
-  /// Small enough that a box of a hundred hits tests few others, large enough that 30 bytes cover an entry with all above it.
+  /// Small enough that a box with a hundred matches tests few others, large enough for 30 bytes per entry including all
+  /// levels above.
   static var limit: Int { 64 }
-  /// What a leaf gets when many are made at once.
+  /// The fill of leaves made in bulk.
   static var target: Int { 56 }
-  /// Below it a leaf is given to its neighbour.
+  /// Below it a leaf is merged with a neighbour.
   static var minimum: Int { 16 }
 
   let base: UnsafeMutableRawPointer
@@ -84,7 +86,7 @@ struct LeafBlock<Shape: IndexedShape> {
     (base + MemoryLayout<NodeHead>.size + capacity * MemoryLayout<Shape>.stride).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// An empty leaf with room for `count` entries, rounded up a little: leaves grow in steps, not to the limit at once.
+  /// An empty leaf with room for `count` entries, rounded up a little: leaves grow in steps.
   static func make(for count: Int) -> IndexNode {
     let capacity = min((count + 15) & ~15, limit)
     let node = IndexNode.make(capacity: capacity, level: 0, bytes: capacity * (MemoryLayout<Shape>.stride + 4))
@@ -96,7 +98,7 @@ struct LeafBlock<Shape: IndexedShape> {
     return node
   }
 
-  /// A copy with room for `count` entries in all.
+  /// A copy with room for `count` entries in total.
   func copy(for count: Int) -> IndexNode {
     let node = Self.make(for: count)
     node.withLeaf(of: Shape.self) { copy in

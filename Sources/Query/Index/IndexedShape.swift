@@ -1,8 +1,8 @@
-// What the index holds of a feature, and the small values that its algorithms pass around.
+// Shapes of features in the index, and small values of its algorithms.
 
 import Geometry
 
-/// What a leaf keeps for one row: a point or a box, tested alike.
+/// The shape in a leaf for one row: a point or a box, with the same tests.
 protocol IndexedShape: BitwiseCopyable, Sendable {
   var lower: SIMD2<Double> { get }
   var upper: SIMD2<Double> { get }
@@ -13,7 +13,8 @@ extension IndexedShape {
   @inline(__always)
   func touches(_ box: IndexedBox) -> Bool { touching(box) != 0 }
 
-  /// 1 where it ``touches(_:)``, else 0: two comparisons of pairs and no branch, which would be guessed wrong half the time.
+  /// 1 if it ``touches(_:)``, else 0: two comparisons of pairs without a branch, which would be mispredicted half the
+  /// time.
   @inline(__always)
   func touching(_ box: IndexedBox) -> Int {
     let both = SIMD2<Int64>.zero.replacing(with: 1, where: (lower .<= box.upper) .& (upper .>= box.lower))
@@ -35,7 +36,7 @@ struct IndexedPoint: IndexedShape, Equatable {
   @inline(__always) var center: SIMD2<Double> { position }
 }
 
-/// 32 bytes; also the boxes of the tree's nodes.
+/// 32 bytes; also used for the boxes of nodes.
 struct IndexedBox: IndexedShape, Equatable {
   var lower: SIMD2<Double>
   var upper: SIMD2<Double>
@@ -69,11 +70,11 @@ struct IndexedBox: IndexedShape, Equatable {
   }
 }
 
-/// The place of one entry in the tree's order: the key, then the row, so that equal positions have an order too.
+/// An entry in the tree's order: by key, then by row, so that equal positions are ordered too.
 struct IndexItem: BitwiseCopyable {
   var key: UInt64
   var row: UInt32
-  /// Where its shape lies in the batch.
+  /// The index of its shape in the batch.
   var source: UInt32
 
   @inline(__always)
@@ -81,52 +82,7 @@ struct IndexItem: BitwiseCopyable {
     self.key != key ? self.key < key : self.row < row
   }
 
-  /// Sorts by key and row, in linear time where rows come ascending: a stable radix sort over the digits that differ.
-  static func sort(_ items: inout [IndexItem]) {
-    guard items.count > 1 else { return }
-    if items.count < 96 {
-      items.withUnsafeMutableBufferPointer { insertionSort($0) }
-      return
-    }
-    var common = ~UInt64(0)
-    var any = UInt64(0)
-    var rowsAscend = true
-    var previous = items[0].row
-    for item in items {
-      common &= item.key
-      any |= item.key
-      if item.row < previous { rowsAscend = false }
-      previous = item.row
-    }
-    if !rowsAscend { items.sort { $0.row < $1.row } }
-    let differing = common ^ any
-    var spare = items
-    var counts = [Int](repeating: 0, count: 2048)
-    for shift in stride(from: UInt64(0), to: 64, by: 11) where differing >> shift & 2047 != 0 {
-      items.withUnsafeBufferPointer { from in
-        spare.withUnsafeMutableBufferPointer { to in
-          counts.withUnsafeMutableBufferPointer { counts in
-            counts.update(repeating: 0)
-            for item in from { counts[Int(truncatingIfNeeded: item.key >> shift & 2047)] &+= 1 }
-            var start = 0
-            for digit in counts.indices {
-              let count = counts[digit]
-              counts[digit] = start
-              start &+= count
-            }
-            for item in from {
-              let digit = Int(truncatingIfNeeded: item.key >> shift & 2047)
-              to[counts[digit]] = item
-              counts[digit] &+= 1
-            }
-          }
-        }
-      }
-      swap(&items, &spare)
-    }
-  }
-
-  /// Puts the first `middle` items before all others, in no order on either side.
+  /// Moves the first `middle` items before all others, unordered on either side.
   ///
   /// Source: C. A. R. Hoare, "Algorithm 65: Find", CACM 4 (7), 1961.
   static func part(_ items: UnsafeMutableBufferPointer<IndexItem>, at middle: Int) {
@@ -147,19 +103,6 @@ struct IndexItem: BitwiseCopyable {
       }
       if right < middle { low = left }
       if middle < left { high = right }
-    }
-  }
-
-  static func insertionSort(_ items: UnsafeMutableBufferPointer<IndexItem>) {
-    guard items.count > 1 else { return }
-    for index in 1..<items.count {
-      let item = items[index]
-      var hole = index
-      while hole > 0, item.isBefore(items[hole - 1].key, items[hole - 1].row) {
-        items[hole] = items[hole - 1]
-        hole -= 1
-      }
-      items[hole] = item
     }
   }
 }

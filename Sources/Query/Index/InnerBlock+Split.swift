@@ -1,15 +1,15 @@
-// How children that were split are put in their places.
+// Replaces split children by their pieces.
 
-/// A child of an inner node, and the nodes that take its place.
+/// A child of an inner node, and the nodes that replace it.
 struct NodeSplit {
   let child: Int
   let pieces: [IndexBranch]
 }
 
 extension InnerBlock {
-  /// Puts the pieces of split children, which ascend, in their places.
+  /// Replaces split children, in ascending order, by their pieces.
   ///
-  /// - Returns: Nothing when there is room for them; else the nodes that stand in this one's place, which is then empty.
+  /// - Returns: Empty if they fit; else the nodes that replace this one, which is then empty.
   func apply(_ splits: [NodeSplit]) -> [IndexBranch] {
     let more = splits.reduce(0) { $0 + $1.pieces.count - 1 }
     guard count + more > Self.limit else {
@@ -29,7 +29,7 @@ extension InnerBlock {
     return Self.pack(branches, level: level)
   }
 
-  /// From the last to the first, so that each child is moved once.
+  /// From last to first, so that each child moves once.
   private func insert(_ splits: [NodeSplit], _ more: Int) {
     var shift = more
     var end = count
@@ -45,7 +45,7 @@ extension InnerBlock {
     }
   }
 
-  /// The first piece keeps the child's key: entries between it and the piece's own first may still come.
+  /// The first piece keeps the child's key: entries between it and the piece's first entry may still be inserted.
   private static func pieces(of split: NodeSplit, key: UInt64, row: UInt32) -> [IndexBranch] {
     var pieces = split.pieces
     pieces[0].key = key

@@ -1,17 +1,17 @@
-// The nodes above the leaves: what they know of their children, side by side in one block of memory.
+// Inner nodes: properties of their children, in columns in one block of memory.
 
-/// What a parent knows of one child.
+/// The properties of a child in its parent.
 struct IndexBranch {
   var box: IndexedBox
-  /// No entry of the child comes before (key, row), and none of the child before it comes at or after.
+  /// Entries of the child are at or after (key, row); entries of the previous child come before.
   var key: UInt64
   var row: UInt32
-  /// Entries in all leaves below.
+  /// Number of entries in all leaves below.
   var total: Int
   var node: IndexNode
 }
 
-/// A view of an inner node, good while it is held: column after column of what it knows of its children, in the order of their keys.
+/// A view of an inner node, valid while it is held: columns of its children's properties, in key order.
 struct InnerBlock {
   static var limit: Int { 32 }
   static var target: Int { 28 }
@@ -40,7 +40,7 @@ struct InnerBlock {
   var boxes: UnsafeMutablePointer<IndexedBox> { column(at: 0) }
   @inline(__always)
   var keys: UnsafeMutablePointer<UInt64> { column(at: 32) }
-  /// The children's memory, for reading without counting references; the nodes beside them keep it alive.
+  /// The children's memory, read without reference counting; the node references beside it keep it alive.
   @inline(__always)
   var blocks: UnsafeMutablePointer<UnsafeMutableRawPointer> { column(at: 40) }
   @inline(__always)
@@ -86,7 +86,7 @@ struct InnerBlock {
     count += 1
   }
 
-  /// Writes a branch where none is.
+  /// Writes a branch to an unused index.
   func put(_ branch: IndexBranch, at index: Int) {
     boxes[index] = branch.box
     keys[index] = branch.key
@@ -96,7 +96,7 @@ struct InnerBlock {
     noteBlock(of: index)
   }
 
-  /// Moves branches up, to places where none are then.
+  /// Moves branches up, to unused indices.
   func move(_ range: Range<Int>, by shift: Int) {
     func move<T>(_ column: UnsafeMutablePointer<T>) {
       (column + range.lowerBound + shift).moveInitialize(from: column + range.lowerBound, count: range.count)
@@ -109,12 +109,12 @@ struct InnerBlock {
     move(totals)
   }
 
-  /// Notes where a child's memory lies, after the child has come or was changed for a copy. The child is held by this
-  /// node, so that its memory is good to read for as long as this node is held.
+  /// Records a child's memory after it was inserted or copied. This node holds the child, so the memory is valid while
+  /// this node is held.
   @inline(__always)
   func noteBlock(of child: Int) { nodes[child].withBlock { blocks[child] = $0 } }
 
-  /// Takes all branches out; the node is then empty.
+  /// Removes and returns all branches.
   func takeAll() -> [IndexBranch] {
     let all = (0..<count).map { self[$0] }
     nodes.deinitialize(count: count)
@@ -122,7 +122,7 @@ struct InnerBlock {
     return all
   }
 
-  /// The child that an entry belongs to. A node has at least one.
+  /// The child that an entry belongs to. A node has at least one child.
   @inline(__always)
   func child(for item: IndexItem) -> Int {
     var low = 0
@@ -134,7 +134,7 @@ struct InnerBlock {
     return low
   }
 
-  /// The children whose boxes touch `box`, a bit each.
+  /// The children whose boxes touch `box`, one bit each.
   @inline(__always)
   func touched(by box: IndexedBox) -> UInt32 {
     var touched: UInt32 = 0
@@ -145,7 +145,7 @@ struct InnerBlock {
     return touched
   }
 
-  /// The end of the run of items, sorted and starting at `start`, that belongs to `child`.
+  /// The end of the run of sorted items, starting at `start`, that belongs to `child`.
   @inline(__always)
   func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<IndexItem>) -> Int {
     guard child &+ 1 < count else { return items.count }

@@ -1,15 +1,15 @@
-// One batch on its way into the tree: down to the leaves in the order of the keys, and up again with what was split.
+// Insertion of one batch: down to the leaves in key order, and up again with the splits.
 
-/// Places sorted items; what lies in the leaves decides how, so that one value carries all that this needs.
+/// State of the insertion of sorted items.
 struct Insertion<Shape: IndexedShape> {
   let shapes: UnsafeBufferPointer<Shape>
   let domain: KeyDomain
   let table: UnsafePointer<UInt16>
   var strain = 0
 
-  /// Places sorted items under `node`, and has `box` include them.
+  /// Inserts sorted items under `node`, and extends `box` by them.
   ///
-  /// - Returns: Nothing when `node` took them; else the nodes that stand in its place, in order.
+  /// - Returns: Empty if `node` took them; else the nodes that replace it, in order.
   mutating func place(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
   ) -> [IndexBranch] {
@@ -22,7 +22,7 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func placeInner(
     _ items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ box: inout IndexedBox
   ) -> [IndexBranch] {
-    // The children that items go to, and the end of each one's run.
+    // The children that receive items, and the end of each one's run.
     withUnsafeTemporaryAllocation(of: Run.self, capacity: InnerBlock.limit) { runs in
       var splits: [NodeSplit] = []
       let count = findRuns(of: items, in: inner, runs)
@@ -67,14 +67,13 @@ struct Insertion<Shape: IndexedShape> {
     return count
   }
 
-  /// Reads the heads of the leaves that items go to, one after the other: the waits for memory then overlap, which they do not
-  /// while each leaf is changed before the next one is looked at.
+  /// Reads the heads of all leaves that receive items, so that memory latencies overlap, before each leaf is changed.
   @inline(__always)
   private static func touchLeaves(of inner: InnerBlock, _ runs: Slice<UnsafeMutableBufferPointer<Run>>) {
     let blocks = inner.blocks
     var touched: Int32 = 0
     for run in runs { touched |= LeafBlock<Shape>(blocks[run.child]).head.pointee.count }
-    // Never so; but the compiler cannot know, and must load.
+    // Always true; it only keeps the compiler from removing the loads.
     precondition(touched >= 0)
   }
 
@@ -103,13 +102,13 @@ struct Insertion<Shape: IndexedShape> {
 
   // MARK: Leaves that overflow
 
-  /// The entries of a leaf and the items, in new leaves.
+  /// Distributes the entries of a leaf and the items over new leaves.
   private mutating func split(_ node: IndexNode, with items: UnsafeBufferPointer<IndexItem>) -> [IndexBranch] {
     node.withLeaf(of: Shape.self) { leaf in
       let count = leaf.count
       let total = count + items.count
       return withUnsafeTemporaryAllocation(of: IndexItem.self, capacity: total) { order in
-        // A leaf's entries come first, so that `source` says which side an item is of.
+        // Entries of the leaf come first, so that `source` tells the origin of an item.
         var last: IndexItem?
         for index in 0..<count {
           let item = IndexItem(
@@ -135,14 +134,14 @@ struct Insertion<Shape: IndexedShape> {
     }
   }
 
-  /// The shape of an item where those of a leaf come before those of the batch.
+  /// The shape of an item; sources below the leaf's count are the leaf's.
   @inline(__always)
   private func shape(of item: IndexItem, _ leaf: LeafBlock<Shape>) -> Shape {
     let source = Int(item.source)
     return source < leaf.count ? leaf.shapes[source] : shapes[source &- leaf.count]
   }
 
-  /// Two leaves for the items, half each. No leaf is in order, so that they need not be put in order but only apart.
+  /// Two leaves of half the items each. Leaves are unordered, so a partition suffices.
   private mutating func halves(
     of items: UnsafeMutableBufferPointer<IndexItem>, _ leaf: LeafBlock<Shape>
   ) -> [IndexBranch] {
@@ -168,7 +167,7 @@ struct Insertion<Shape: IndexedShape> {
     }
   }
 
-  /// New leaves for sorted items: evenly filled, or full from the left where data comes in order and will go on so.
+  /// New leaves for sorted items: evenly filled, or full if data arrives in order and is likely to continue.
   mutating func leaves(
     from items: UnsafeBufferPointer<IndexItem>, isAppended: Bool, shape: (IndexItem) -> Shape
   ) -> [IndexBranch] {
@@ -193,7 +192,7 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func branch(
     _ node: IndexNode, _ count: Int, _ box: IndexedBox, first: IndexItem, lastKey: UInt64
   ) -> IndexBranch {
-    // One cell holds a whole leaf, though its positions differ: the grid is too coarse for this data.
+    // A whole leaf in one cell although its positions differ: the grid is too coarse for this data.
     if count > 1, first.key == lastKey, box.lower != box.upper { strain += count }
     return IndexBranch(box: box, key: first.key, row: first.row, total: count, node: node)
   }

@@ -1,45 +1,51 @@
-// The spatial index of a store: which rows lie in a box, at any moment, without a rebuild behind anybody's back.
+// The spatial index of a store: finds the rows in a box at any time, without rebuilds.
 
 import Geometry
 
-/// Rows by the boxes of their geometries: points in one tree, everything else in another.
+/// Rows by the boxes of their geometries: points in one tree, other geometries in another.
 ///
-/// A value: a copy is O(1) and shares memory until either side changes, then only the nodes on the way of the change are copied.
-/// Coordinates that are not finite are left out of it, when inserted and when removed.
+/// A value: a copy is O(1) and shares memory; a change copies only the nodes on its path. Rows with non-finite
+/// coordinates are ignored on insertion and removal.
+///
+/// ```swift
+/// var index = SpatialIndex()
+/// index.insert(points: [0, 1], x: [10, 20], y: [50, 60])
+/// index.rows(in: Envelope(xMin: 0, yMin: 0, xMax: 15, yMax: 90))  // [0]
+/// ```
 public struct SpatialIndex: Sendable {
   private(set) var points = HilbertTree<IndexedPoint>()
   private(set) var boxes = HilbertTree<IndexedBox>()
 
   public init() {}
 
-  /// How many rows are in it.
+  /// Number of rows.
   public var count: Int { points.count + boxes.count }
 
-  /// The box around everything in it; nil when empty. O(1), and exact after removals.
+  /// The box around everything, exact after removals; nil if empty. O(1).
   public var bounds: Envelope? {
     guard var box = points.bounds ?? boxes.bounds else { return nil }
     if let more = boxes.bounds { box.include(more) }
     return box.envelope
   }
 
-  /// Adds points: `rows[i]` at `x[i]`, `y[i]`, none of the rows in the index yet.
+  /// Adds points: `rows[i]` at `x[i]`, `y[i]`. None of the rows may be in the index.
   ///
   /// - Complexity: O(k log n) for k points; about 0.3 microseconds each.
   public mutating func insert(points rows: [UInt32], x: [Double], y: [Double]) {
     Self.gather(rows, x: x, y: y) { points.insert($0, rows: $1) }
   }
 
-  /// Adds boxes, none of the rows in the index yet.
+  /// Adds boxes. None of the rows may be in the index.
   public mutating func insert(boxes rows: [UInt32], _ envelopes: [Envelope]) {
     Self.gather(rows, envelopes) { boxes.insert($0, rows: $1) }
   }
 
-  /// Removes points, given as they were inserted. Those that are not there are passed over.
+  /// Removes points, given as inserted. Unknown ones are ignored.
   public mutating func remove(points rows: [UInt32], x: [Double], y: [Double]) {
     Self.gather(rows, x: x, y: y) { _ = points.remove($0, rows: $1) }
   }
 
-  /// Removes boxes, given as they were inserted. Those that are not there are passed over.
+  /// Removes boxes, given as inserted. Unknown ones are ignored.
   public mutating func remove(boxes rows: [UInt32], _ envelopes: [Envelope]) {
     Self.gather(rows, envelopes) { _ = boxes.remove($0, rows: $1) }
   }
@@ -64,13 +70,13 @@ public struct SpatialIndex: Sendable {
     boxes.search(box, into: &found)
   }
 
-  /// How many rows ``rows(in:)`` would give, without visiting those of nodes that lie wholly inside.
+  /// The number of rows of ``rows(in:)``, without visiting nodes entirely inside.
   public func count(in envelope: Envelope) -> Int {
     let box = IndexedBox(envelope)
     return points.count(in: box) + boxes.count(in: box)
   }
 
-  /// No fewer than ``count(in:)`` gives, and at most some leaves' more along the edge of the envelope; in a fraction of the time.
+  /// An upper bound of ``count(in:)`` in a fraction of the time: leaves at the edge of the envelope count in full.
   public func countAtMost(in envelope: Envelope) -> Int {
     let box = IndexedBox(envelope)
     return points.countAtMost(in: box) + boxes.countAtMost(in: box)

@@ -1,17 +1,17 @@
-// How features stand to one another by their attributes, told by numbers: what is sorted holds no references.
+// The order of features by attributes. Values become numeric keys, so that sorted items hold no references.
 
 import Calendar
 import Geometry
 
 /// Rows in the order of terms, then of ids.
 ///
-/// A value is a number of 64 bits, by which most pairs are told apart. Rows that have the same are sorted anew by the next: more
-/// bytes of their texts, the nanoseconds of their times, the next term, the id at last. (A radix sort from the front; D. E. Knuth,
-/// "The Art of Computer Programming" 3, 5.2.5.)
+/// Each value is reduced to a 64-bit key. Rows with equal keys are sorted again by the key of the next level: further
+/// bytes of a text, the nanoseconds of a time, the next term, finally the id. Comparing two keys needs no access to the
+/// store.
 struct AttributeOrder {
   private let store: FeatureStore
   private let terms: [SortTerm]
-  /// Whether texts of a term's field that are times go by time.
+  /// Whether a term's texts are ordered as times.
   private let areTimes: [Bool]
 
   init(_ store: FeatureStore, _ terms: [SortTerm]) {
@@ -24,13 +24,13 @@ struct AttributeOrder {
     }
   }
 
-  /// One of the numbers of a feature: of a term's value, or its id behind the last term.
+  /// Identifies a key of a feature: of a term's value, or of its id after the last term.
   private struct Level: BitwiseCopyable {
     var term = 0
     var depth = 0
   }
 
-  /// Rows that are the same up to a level.
+  /// Rows with equal keys up to a level.
   private struct Run: BitwiseCopyable {
     let start: Int
     let end: Int
@@ -39,22 +39,22 @@ struct AttributeOrder {
 
   // MARK: Sorting
 
-  /// All of the rows in order.
-  func sorted(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  /// All rows in order.
+  func sorted(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     var items = rows.map { IndexItem(key: 0, row: $0, source: 0) }
     var runs = [Run(start: 0, end: items.count, level: Level())]
     var rest = items.count
-    var sinceLook = 0
+    var sinceCheck = 0
     while let run = runs.popLast() {
-      // The first is most of the work. What comes later is done by as much as is settled.
+      // The first level is most of the work. Progress of later levels is the share of rows in final order.
       let isFirst = run.level.term == 0 && run.level.depth == 0
       let done = isFirst ? 0 : 0.8 + 0.2 * (1 - Double(rest) / Double(items.count))
-      sinceLook += run.end - run.start
-      if sinceLook >= IndexItem.block {
-        sinceLook = 0
-        try look(done)
+      sinceCheck += run.end - run.start
+      if sinceCheck >= IndexItem.block {
+        sinceCheck = 0
+        try check(done)
       }
-      let ties = try sort(&items, run) { try look(isFirst ? 0.8 * $0 : done) }
+      let ties = try sort(&items, run) { try check(isFirst ? 0.8 * $0 : done) }
       rest -= run.end - run.start
       for tie in ties { rest += tie.end - tie.start }
       runs += ties
@@ -62,41 +62,20 @@ struct AttributeOrder {
     return items.map(\.row)
   }
 
-  /// Sorts a run by its level.
+  /// Sorts a run by the keys of its level.
   ///
-  /// - Returns: what is still the same behind it, but for what nothing tells apart.
-  private func sort(_ items: inout [IndexItem], _ run: Run, looking look: Look) rethrows -> [Run] {
-    let count = run.end - run.start
-    if count <= 64 {
-      return items.withUnsafeMutableBufferPointer { all in
-        var part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
-        fill(part, run.level)
-        part.sort { $0.source != $1.source ? $0.source < $1.source : $0.isBefore($1.key, $1.row) }
-        return ties(in: UnsafeBufferPointer(part), run)
+  /// - Returns: The runs inside it whose items have equal keys, and need the next level.
+  private func sort(_ items: inout [IndexItem], _ run: Run, checking check: CancellationCheck) rethrows -> [Run] {
+    try items.withUnsafeMutableBufferPointer { all in
+      let part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
+      for start in stride(from: 0, to: part.count, by: IndexItem.block) {
+        fill(UnsafeMutableBufferPointer(rebasing: part[start..<min(start + IndexItem.block, part.count)]), run.level)
+        if part.count > IndexItem.block { try check(0.5 * Double(start) / Double(part.count)) }
       }
+      var sorted = part
+      try IndexItem.sort(&sorted) { try check(0.5 + 0.5 * $0) }
+      return ties(in: UnsafeBufferPointer(part), run)
     }
-    // Most often they are of one kind.
-    var kinds: [[IndexItem]] = Array(repeating: [], count: Kind.count)
-    var block: [IndexItem] = []
-    for start in stride(from: run.start, to: run.end, by: IndexItem.block) {
-      block = Array(items[start..<min(start + IndexItem.block, run.end)])
-      block.withUnsafeMutableBufferPointer { fill($0, run.level) }
-      if let kind = block.first?.source, block.allSatisfy({ $0.source == kind }) {
-        kinds[Int(kind)] += block
-      } else {
-        for item in block { kinds[Int(item.source)].append(item) }
-      }
-      try look(0.5 * Double(start - run.start) / Double(count))
-    }
-    var next = run.start
-    for kind in kinds.indices where !kinds[kind].isEmpty {
-      let (first, share) = (Double(next - run.start) / Double(count), Double(kinds[kind].count) / Double(count))
-      try IndexItem.sort(&kinds[kind]) { try look(0.5 + 0.5 * (first + share * $0)) }
-      items.replaceSubrange(next..<next + kinds[kind].count, with: kinds[kind])
-      next += kinds[kind].count
-      kinds[kind] = []
-    }
-    return items.withUnsafeBufferPointer { ties(in: UnsafeBufferPointer(rebasing: $0[run.start..<run.end]), run) }
   }
 
   private func ties(in items: UnsafeBufferPointer<IndexItem>, _ run: Run) -> [Run] {
@@ -118,31 +97,31 @@ struct AttributeOrder {
 
   /// The first `count` of the rows in order.
   ///
-  /// Twice as many are gathered before those too many are dropped; most of the rest then fails one comparison.
-  func first(_ count: Int, of rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  /// Twice as many are collected before the excess is dropped; most of the other rows then fail one comparison.
+  func first(_ count: Int, of rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     let limit = max(2 * count, 4096)
-    guard limit < rows.count else { return Array(try sorted(rows, looking: look).prefix(count)) }
+    guard limit < rows.count else { return Array(try sorted(rows, checking: check).prefix(count)) }
     var kept: [UInt32] = []
     kept.reserveCapacity(limit)
     var last: IndexItem?
     var block: [IndexItem] = []
     for start in stride(from: 0, to: rows.count, by: 1 << 13) {
       let done = Double(start) / Double(rows.count)
-      try look(done)
+      try check(done)
       block = rows[start..<min(start + 1 << 13, rows.count)].map { IndexItem(key: 0, row: $0, source: 0) }
       block.withUnsafeMutableBufferPointer { fill($0, Level()) }
       for item in block {
         if let last, !isBefore(item, last) { continue }
         kept.append(item.row)
         guard kept.count == limit else { continue }
-        kept = Array(try sorted(kept) { _ in try look(done) }.prefix(count))
+        kept = Array(try sorted(kept) { _ in try check(done) }.prefix(count))
         last = kept.last.map { self.item(of: $0, Level()) }
       }
     }
-    return Array(try sorted(kept) { _ in try look(1) }.prefix(count))
+    return Array(try sorted(kept) { _ in try check(1) }.prefix(count))
   }
 
-  /// Whether a row comes before another, both with their numbers of the first level.
+  /// Whether a row precedes another; both have their keys of the first level.
   private func isBefore(_ item: IndexItem, _ other: IndexItem) -> Bool {
     var (own, other, level) = (item, other, Level())
     while own.source == other.source && own.key == other.key {
@@ -165,10 +144,10 @@ struct AttributeOrder {
   /// Kinds of values in their order.
   private enum Kind: UInt32 {
     case number, instant, text, bool, none
-    static let count = 5
   }
 
-  /// What tells apart what this level does not: more of the same value, the next term, the id; nil behind that.
+  /// The level that distinguishes rows with equal keys of this one: more of the same value, the next term, the id; nil
+  /// after that.
   @inline(__always)
   private func level(after level: Level, _ item: IndexItem) -> Level? {
     guard level.term < terms.count else { return nil }
@@ -191,7 +170,7 @@ struct AttributeOrder {
     return Kind(rawValue: place) ?? .none
   }
 
-  /// Sets the numbers of a level, `source` being the place of the value's kind.
+  /// Sets the keys of a level; `source` is the rank of the value's kind.
   private func fill(_ items: UnsafeMutableBufferPointer<IndexItem>, _ level: Level) {
     guard level.term < terms.count else {
       for place in items.indices {
@@ -226,22 +205,22 @@ struct AttributeOrder {
     }
   }
 
-  /// A double's bits in an order that goes with its value; both zeros are one.
+  /// A double's bits in an order equal to that of the values; both zeros are equal.
   @inline(__always)
   private static func number(_ double: Double) -> UInt64 {
     let bits = (double + 0).bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
   }
 
-  /// By how much an integer is more than the double nearest to it.
+  /// The difference of an integer and the nearest double.
   private static func rounding(of integer: Int64) -> UInt64 {
     let nearest = Double(integer)
-    // Of 2^63 the wrapped difference is right: it is small.
+    // For 2^63 the wrapped difference is right: it is small.
     let whole = nearest < 0x1p63 ? Int64(nearest) : .min
     return UInt64(bitPattern: integer &- whole) ^ 1 << 63
   }
 
-  /// Seven bytes of a text, and in the lowest byte how many it has from there; 8 for more than seven.
+  /// Seven bytes of a text, and in the lowest byte the number of bytes from there; 8 for more than seven.
   @inline(__always)
   private static func number(_ text: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
     let rest = text.count &- start
@@ -255,7 +234,7 @@ struct AttributeOrder {
 }
 
 extension FeatureStore {
-  /// Calls `body` with each item and the value that its row has in a column.
+  /// Calls `body` with each item and its row's value in a column.
   @inline(__always)
   fileprivate func forEachValue(
     of column: Int, in items: UnsafeMutableBufferPointer<IndexItem>,
@@ -273,7 +252,7 @@ extension FeatureStore {
       let place = chunk.place(of: column)
       let start = next
       chunk.withReader { reader in
-        // What is below the base wraps to above the limit.
+        // Rows below the base wrap to values above the limit.
         while next < items.count, items[next].row &- base < limit {
           let row = Int(items[next].row &- base)
           if let place, let values = reader.columns?[place], values.kind != .elsewhere {

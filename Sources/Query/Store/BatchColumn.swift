@@ -1,24 +1,24 @@
-// One attribute of a batch: a cell of eight bytes and a tag a row, of any mixture of types.
+// One attribute of a batch: a cell of eight bytes and a tag per row, in any mixture of types.
 
 import Geometry
 
-/// What a cell holds.
+/// The type of a cell.
 enum CellTag: UInt8, Sendable {
   case null, bool, integer, double, string, json
   @inline(__always) var bit: UInt8 { 1 &<< rawValue }
 }
 
-/// A column of a batch. Rows that it does not reach, and gaps, are null.
+/// A column of a batch. Rows after its end, and gaps, are null.
 struct BatchColumn: Sendable {
   let name: String
   private let nameBytes: [UInt8]
   /// A bool, integer or double as its bits; a text as its offset in ``texts``.
   private(set) var cells: [UInt64] = []
   private(set) var tags: [CellTag] = []
-  /// The tags that occur, a bit each.
+  /// The tags that occur, one bit each.
   private(set) var seen: UInt8 = 0
   private(set) var texts = TextArena()
-  /// A text did not fit any more; the store then refuses the batch.
+  /// A text did not fit; the store then refuses the batch.
   private(set) var isOverfull = false
 
   init(name: String) {
@@ -53,7 +53,7 @@ struct BatchColumn: Sendable {
     nameBytes.withUnsafeBytes { $0.isEqual(to: key) }
   }
 
-  /// Sets the cell of `row`, the last row or the one after it; of a row that has one already, the new one counts.
+  /// Sets the cell of `row`, the last row or the next one. Setting a cell again replaces it.
   @inline(__always)
   mutating func set(_ cell: UInt64, tag: CellTag, at row: Int) {
     seen |= tag.bit
@@ -62,7 +62,7 @@ struct BatchColumn: Sendable {
     tags.append(tag)
   }
 
-  /// Whether `row` is the next one now.
+  /// Fills up to `row`; returns whether it is the next one.
   @inline(never)
   private mutating func align(to row: Int, _ cell: UInt64, _ tag: CellTag) -> Bool {
     if row < cells.count {
@@ -100,14 +100,14 @@ struct BatchColumn: Sendable {
     }
   }
 
-  /// The one tag of all of `rows`; nil when they differ.
+  /// The common tag of all `rows`; nil if they differ.
   func tag(of rows: Range<Int>) -> CellTag? {
     guard rows.lowerBound < tags.count else { return .null }
     guard rows.upperBound <= tags.count, let first = tags[rows].first else { return nil }
     return seen == first.bit || tags[rows].allSatisfy { $0 == first } ? first : nil
   }
 
-  /// The longest run of one tag that begins at `start`, a row that the column reaches.
+  /// The longest run of one tag from `start`, a row within the column.
   func run(from start: Int, in rows: Range<Int>) -> Range<Int> {
     let limit = min(rows.upperBound, tags.count)
     let tag = tags[start]

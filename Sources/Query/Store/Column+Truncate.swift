@@ -1,4 +1,4 @@
-// How a column loses its last rows, and how much memory it has.
+// Truncation and memory size of a column.
 
 import Geometry
 
@@ -36,7 +36,7 @@ extension Column {
     }
   }
 
-  /// About how much memory its values have, in bytes.
+  /// Approximate memory of the values in bytes.
   var byteCount: Int {
     switch layout {
     case .sparse(_, let values), .mixed(let values):

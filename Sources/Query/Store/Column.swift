@@ -1,13 +1,13 @@
-// One attribute of a chunk: as few bytes a row as its values allow.
+// One attribute of a chunk, in the smallest layout that its values allow.
 
 import Geometry
 
-/// The values of one attribute, by row of a chunk. Rows that it does not reach are null.
+/// The values of one attribute by row of a chunk. Rows after its end are null.
 ///
-/// It starts as the narrowest layout that its first values allow, and becomes a wider one when a value does not fit.
+/// The layout starts as the narrowest for the first values, and widens when a value does not fit.
 struct Column: Sendable {
   enum Layout: Sendable {
-    /// Few rows have a value: theirs, and the rows ascending.
+    /// Values of the few rows that have one, and those rows ascending.
     case sparse([UInt16], [AttributeValue])
     case bools([Bool])
     case integers([Int64])
@@ -15,12 +15,12 @@ struct Column: Sendable {
     case codes(CodeColumn)
     case strings(TextColumn)
     case json(TextColumn)
-    /// Types that no other layout holds together.
+    /// Types without a common layout.
     case mixed([AttributeValue])
   }
 
   var layout = Layout.sparse([], [])
-  /// Of `bools`, `integers` and `doubles`; the others have a null of their own.
+  /// Null rows of `bools`, `integers` and `doubles`; the other layouts have their own null.
   var nulls = RowBits()
 
   subscript(row: Int) -> AttributeValue {
@@ -141,7 +141,7 @@ struct Column: Sendable {
       values.insert(value, at: place)
     }
     layout = .sparse(rows, values)
-    // Beyond an eighth of the rows, dense columns are smaller.
+    // Dense layouts are smaller when more than an eighth of the rows have values.
     if rows.count * 8 > max(row + 1, count) { widen(by: value) }
   }
 
@@ -157,19 +157,19 @@ struct Column: Sendable {
     if let texts = codes.spelledOut() { layout = .strings(texts) } else { mix(.null, at: max(count, 1) - 1) }
   }
 
-  /// From sparse to the layout of `value`'s type.
+  /// Changes from sparse to the layout of `value`'s type.
   private mutating func widen(by value: AttributeValue) {
     guard case .sparse(let rows, let values) = layout, let empty = Layout(for: value.tag) else { return }
     layout = empty
     for (row, value) in zip(rows, values) { set(value, at: Int(row)) }
   }
 
-  /// Adds `rows` of a batch behind row `start`, run by run of one type.
+  /// Adds `rows` of a batch after row `start`, in runs of one type.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>, at start: Int) {
     if case .sparse(let known, let values) = layout {
       let tags = batch.tags[rows.clamped(to: 0..<batch.tags.count)]
       let more = batch.tag(of: rows).map { $0 == .null ? 0 : rows.count } ?? tags.count { $0 != .null }
-      // Many at once: not worth being sparse first.
+      // Too many for the sparse layout.
       if (known.count + more) * 8 > start + rows.count, let first = tags.first(where: { $0 != .null }),
         let empty = Layout(for: first)
       {
@@ -187,7 +187,7 @@ struct Column: Sendable {
     }
   }
 
-  /// False when the layout is not the one for `tag`; nothing is then changed.
+  /// False, with nothing changed, if the layout does not match `tag`.
   private mutating func appendUniform(
     _ batch: BatchColumn, _ rows: Range<Int>, _ tag: CellTag, at start: Int
   ) -> Bool {
@@ -235,7 +235,7 @@ struct Column: Sendable {
     return true
   }
 
-  /// Gives back what growing has reserved beyond the need; for a chunk that is full.
+  /// Releases memory reserved beyond the need; for a full chunk.
   mutating func trim() {
     switch take() {
     case .strings(var texts):
@@ -266,7 +266,7 @@ extension Column.Layout {
 }
 
 extension [UInt16] {
-  /// Where `row` is or belongs.
+  /// The index at which `row` is or would be inserted.
   func place(of row: Int) -> Int {
     var low = 0
     var high = count

@@ -1,15 +1,15 @@
-// How rows are read without counting references: where a chunk's arrays lie, as plain pointers.
+// Reading of rows without reference counting: plain pointers to a chunk's arrays.
 
 import Geometry
 
-/// Where a column's values lie.
+/// Addresses of a column's values.
 ///
-/// An atomic reference count waits for all loads before it, so that reading a row here and a row there would wait for the memory
-/// one load after the other. A chunk notes these addresses anew after each change of a column. They hold as long as the chunk is
-/// held and not changed: an array's elements lie in one object on the heap, which the chunk's array holds, and do not move in it
-/// (`ArraySlice` rests on the same, its layout is an address and the object's owner); and a chunk that a reader holds is never
-/// changed. What must be seen to is that the chunk is held, for an address is no use of it in the optimiser's eyes: so addresses
-/// are only lent to closures (``FeatureChunk/withReader(_:)``). Tests compare them with where the arrays lie.
+/// An atomic reference count waits for all previous loads, so that reading scattered rows would wait for memory one
+/// load after another. A chunk records these addresses after each change of a column. They are valid while the chunk is
+/// held and not changed: an array's elements are in one heap object that the chunk's array holds, and they do not move
+/// in it (`ArraySlice` relies on the same: an address and the owner); and a chunk held by a reader is never changed.
+/// The chunk has to be held explicitly, since the optimiser does not count an address as a use: addresses are only
+/// passed to closures (``FeatureChunk/withReader(_:)``). Tests compare them with the actual addresses of the arrays.
 struct ColumnReader: BitwiseCopyable, Equatable {
   enum Kind: UInt8 { case elsewhere, bools, integers, doubles, codes, strings, json }
 
@@ -17,9 +17,9 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   fileprivate var count = 0
   /// Values, offsets or codes.
   fileprivate var values: UnsafeRawPointer?
-  /// What offsets lead to.
+  /// The texts that offsets refer to.
   fileprivate var texts: UnsafeRawPointer?
-  /// The offsets that codes lead to.
+  /// The offsets that codes refer to.
   fileprivate var distinct: UnsafePointer<UInt32>?
   fileprivate var nulls: UnsafePointer<UInt64>?
   fileprivate var nullRows = 0
@@ -33,11 +33,11 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   @inline(__always)
   private func load<T: BitwiseCopyable>(_ row: Int, as type: T.Type) -> T? {
     guard row < count, let values else { return nil }
-    // A raw load: `touch` reads doubles as integers.
+    // A raw load, since `touch` reads doubles as integers.
     return values.load(fromByteOffset: row &* MemoryLayout<T>.stride, as: type)
   }
 
-  /// Where a row's text begins, its length first; nil for null.
+  /// The start of a row's text, at its length; nil for null.
   @inline(__always)
   private func text(_ row: Int) -> UnsafePointer<UInt8>? {
     var offset: UInt32?
@@ -63,7 +63,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
       if let value = load(row, as: Double.self), !isNull(row) { return .double(value) }
     case .codes, .strings, .json:
       guard var next = text(row) else { return .null }
-      // See TextArena: seven bits of the length a byte.
+      // See TextArena: seven bits of the length per byte.
       var length = Int(next.pointee)
       var shift = 7
       if length > 127 {
@@ -80,7 +80,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
     return .null
   }
 
-  /// Loads what a row has into the processor's caches; the result means nothing.
+  /// Loads the row's values into the processor's caches; the result is meaningless.
   @inline(__always)
   func touch(_ row: Int) -> Int {
     switch kind {
@@ -93,7 +93,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 }
 
 extension Column {
-  /// Where the values lie now.
+  /// The current addresses of the values.
   var reader: ColumnReader {
     var reader = ColumnReader()
     func note<T>(_ kind: ColumnReader.Kind, _ values: [T]) {
@@ -125,9 +125,9 @@ extension Column {
   }
 }
 
-/// Where all of a chunk lies. One a chunk, at an address of its own.
+/// Addresses of all data of a chunk, itself at a fixed address.
 struct ChunkReader {
-  /// Points that are packed; none when the geometries are not.
+  /// Number of packed points; 0 if geometries are not packed.
   fileprivate(set) var points = 0
   fileprivate(set) var x: UnsafePointer<Double>?
   fileprivate(set) var y: UnsafePointer<Double>?
@@ -159,7 +159,7 @@ struct ChunkReader {
 
   func free() { columns?.deallocate() }
 
-  /// Whether everything lies where it was noted.
+  /// Whether all addresses are current.
   func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
     var now = ChunkReader()
     now.note(geometry)
@@ -167,7 +167,7 @@ struct ChunkReader {
       && all.indices.allSatisfy { columns?[$0] == all[$0].reader }
   }
 
-  /// The point at a row, without M; z is NaN where there is none.
+  /// The point of a row, without M; z is NaN for none.
   @inline(__always)
   func point(_ row: Int) -> (x: Double, y: Double, z: Double)? {
     guard row < points, let x, let y, !x[row].isNaN else { return nil }

@@ -1,15 +1,21 @@
-// How many features come into a store at once, without an object for each: columns, filled row by row or whole.
+// Features to be added to a store together, in columns, filled by rows or by whole columns.
 
 import Geometry
 
-/// Features on their way into a ``FeatureStore``.
+/// Features to be added to a ``FeatureStore``.
 ///
-/// Row by row: ``begin(id:)``, then what the row has. Or by whole columns: ``setPoints(x:y:z:)``, ``setColumn(_:doubles:nulls:)``
-/// and so on. A batch knows no store; one can be filled on any thread.
+/// Filled by rows, ``begin(id:)`` and then the row's values, or by columns, ``setPoints(x:y:z:)``,
+/// ``setColumn(_:doubles:nulls:)`` and so on. A batch is independent of a store and can be filled on any thread.
+///
+/// ```swift
+/// var batch = FeatureBatch()
+/// try batch.setPoints(x: [1, 2], y: [3, 4])
+/// try batch.setColumn("height", doubles: [10, 20])
+/// ```
 public struct FeatureBatch: Sendable {
-  /// Rows so far.
+  /// Number of rows.
   public private(set) var count = 0
-  /// Empty while no row has an id of its own; -1 where one is to be minted.
+  /// Empty while no row has an id; -1 for ids to be minted.
   private(set) var ids: [Int] = []
   private(set) var geometry = GeometryColumn()
   private(set) var columns: [BatchColumn] = []
@@ -19,7 +25,7 @@ public struct FeatureBatch: Sendable {
   private(set) var selected: [Int] = []
 
   private var columnsByName: [Text: Int] = [:]
-  /// The column that followed each the last time, and where this row stands in that order.
+  /// The column that followed each one in the previous row, and the position of the current row in that order.
   private var successors: [Int] = []
   private var first = 0
   private var last = -1
@@ -28,7 +34,7 @@ public struct FeatureBatch: Sendable {
 
   public mutating func reserveCapacity(_ rows: Int) { geometry.reserve(rows) }
 
-  /// Begins the next row: no geometry, no attributes, defaults. Without an id the store mints one.
+  /// Begins the next row, without geometry and attributes and with defaults. Without an id the store mints one.
   @inline(__always)
   public mutating func begin(id: Int? = nil) {
     if let id {
@@ -65,7 +71,7 @@ public struct FeatureBatch: Sendable {
     if count > 0 { selected.append(count - 1) }
   }
 
-  /// An opaque text that the store gives back: a symbol, as JSON.
+  /// An opaque text that the store returns unchanged: a symbol as JSON.
   public mutating func setSymbol(utf8 text: UnsafeRawBufferPointer) {
     if count > 0 { symbols.set(text, tag: .json, at: count - 1) }
   }
@@ -85,7 +91,7 @@ public struct FeatureBatch: Sendable {
     columns[column].set(bool ? 1 : 0, tag: .bool, at: count &- 1)
   }
 
-  /// A text: well-formed UTF-8.
+  /// A text as well-formed UTF-8.
   @inline(__always)
   public mutating func set(column: Int, utf8 text: UnsafeRawBufferPointer) {
     columns[column].set(text, tag: .string, at: count &- 1)
@@ -102,7 +108,7 @@ public struct FeatureBatch: Sendable {
 
   // MARK: Column names
 
-  /// The number of the column with this name, for the setters; a new one when there is none.
+  /// The number of the column of that name, for the setters; a new one if necessary.
   public mutating func column(named name: String) -> Int {
     if let known = columnsByName[Text(name)] { return known }
     columns.append(BatchColumn(name: name))
@@ -111,7 +117,7 @@ public struct FeatureBatch: Sendable {
     return columns.count - 1
   }
 
-  /// As ``column(named:)``, for rows that name their attributes in the same order again and again: one comparison of bytes.
+  /// As ``column(named:)``, for rows whose attributes have the same order: one comparison of bytes.
   @inline(__always)
   public mutating func column(key: UnsafeRawBufferPointer) -> Int {
     let expected = last < 0 ? first : successors[last]
@@ -150,7 +156,7 @@ public struct FeatureBatch: Sendable {
     ids = values.map { $0 == -1 ? .min : $0 }
   }
 
-  /// `nulls[i]` says that row `i` has no value; empty when all have.
+  /// `nulls[i]` marks rows without a value; empty if all rows have one.
   public mutating func setColumn(_ name: String, doubles: [Double], nulls: [Bool] = []) throws(StoreError) {
     try setColumn(name, doubles.map(\.bitPattern), .double, nulls)
   }
@@ -174,7 +180,8 @@ public struct FeatureBatch: Sendable {
     for (row, value) in values.enumerated() where value != .null { columns[column].set(value, at: row) }
   }
 
-  /// A column of `rows` values of any type, to be set by ``set(column:row:_:)`` and its like, rows ascending; null elsewhere.
+  /// A column of `rows` values of any type, to be set by ``set(column:row:_:)`` and similar, rows ascending; null
+  /// elsewhere.
   public mutating func beginColumn(_ name: String, rows: Int) throws(StoreError) -> Int {
     try adopt(rows)
     let column = column(named: name)
@@ -182,7 +189,7 @@ public struct FeatureBatch: Sendable {
     return column
   }
 
-  /// A column of texts: well-formed UTF-8, one a row.
+  /// A column of texts in well-formed UTF-8, one per row.
   public mutating func setColumn(_ name: String, texts: [UnsafeRawBufferPointer]) throws(StoreError) {
     try adopt(texts.count)
     columns[column(named: name)] = BatchColumn(name: name, texts: texts)

@@ -1,24 +1,24 @@
-// A run of rows of a store: the unit that snapshots share and changes copy.
+// A run of rows of a store: the unit of sharing and copying.
 
 import Geometry
 
 /// Up to ``capacity`` rows, in columns.
 ///
-/// `@unchecked Sendable`: a chunk that two stores hold is never written; ``FeatureStore`` copies it first. A copy shares its
-/// columns' arrays until one is changed, so that moving a point does not copy texts.
+/// `@unchecked Sendable`: a chunk held by two stores is never written; ``FeatureStore`` copies it first. A copy shares
+/// its columns' arrays until one is changed, so that moving a point does not copy texts.
 final class FeatureChunk: @unchecked Sendable {
-  /// A power of two: the row's low bits are its place in the chunk.
+  /// A power of two: the low bits of a row are its index in the chunk.
   static let capacity = 1024
 
-  /// Rows so far, removed ones included.
+  /// Number of rows, including removed ones.
   private(set) var count = 0
   private(set) var live = 0
   private(set) var removed = RowBits()
   private(set) var ids = IDColumn()
-  /// Whether ids ascend here and from chunk to chunk, so that they are found by bisection.
+  /// Whether ids ascend here and from chunk to chunk, so that they can be found by bisection.
   var isOrdered = true
   private(set) var geometry = GeometryColumn()
-  /// The store's numbers of the columns that this chunk has, ascending.
+  /// The store's numbers of the chunk's columns, ascending.
   private(set) var columnNumbers: [Int] = []
   private(set) var columns: [Column] = []
   private(set) var zIndexes: [Int32] = []
@@ -26,17 +26,17 @@ final class FeatureChunk: @unchecked Sendable {
   var selected = RowBits()
   var symbols = Column()
 
-  /// Where it all lies, for reading while the chunk is held; see ``withReader(_:)``.
+  /// Addresses of all data, for reading while the chunk is held; see ``withReader(_:)``.
   let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
 
-  /// Lends the reader to `body`. The chunk is held until it has returned, which addresses alone do not do.
+  /// Passes the reader to `body`, and holds the chunk until it returns, which addresses alone would not.
   @inline(__always)
   func withReader<Result>(_ body: (borrowing ChunkReader) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(reader.pointee)
   }
 
-  /// Has the reader note what was changed, the chunk being held meanwhile.
+  /// Lets `update` record changed addresses in the reader, while the chunk is held.
   @inline(__always)
   private func note(_ body: (inout ChunkReader) -> Void) {
     defer { withExtendedLifetime(self) {} }
@@ -74,10 +74,10 @@ final class FeatureChunk: @unchecked Sendable {
   @inline(__always)
   func isLive(_ row: Int) -> Bool { row < count && !removed[row] }
 
-  /// The column's place here; nil when no row of the chunk has a value.
+  /// The index of the column in this chunk; nil if no row of the chunk has a value.
   @inline(__always)
   func place(of column: Int) -> Int? {
-    // Most often every chunk has every column.
+    // Usually every chunk has every column.
     if column < columnNumbers.count, columnNumbers[column] == column { return column }
     let place = insertionPlace(of: column)
     return place < columnNumbers.count && columnNumbers[place] == column ? place : nil
@@ -121,7 +121,7 @@ final class FeatureChunk: @unchecked Sendable {
     note { $0.note(geometry) }
   }
 
-  /// Sets the geometry that another column has at `source`.
+  /// Sets the geometry from row `source` of another column.
   @inline(__always)
   func setGeometry(_ other: GeometryColumn, _ source: Int, at row: Int) {
     if let point = other.packedPoint(source) {
@@ -146,7 +146,7 @@ final class FeatureChunk: @unchecked Sendable {
     zIndexes[row] = zIndex
   }
 
-  /// Adds `rows` of a batch; there is room for them. `numbers` are the store's for the batch's columns.
+  /// Adds `rows` of a batch, for which there is room. `numbers` are the store's for the batch's columns.
   func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: IDSlice, numbers: [Int]) {
     let start = count
     self.ids.append(ids)
@@ -164,7 +164,7 @@ final class FeatureChunk: @unchecked Sendable {
     }
   }
 
-  /// Its values stay where they are, so that it can come back.
+  /// Values remain, so that the row can be restored.
   func remove(_ row: Int) {
     removed[row] = true
     selected[row] = false
@@ -176,7 +176,7 @@ final class FeatureChunk: @unchecked Sendable {
     live += 1
   }
 
-  /// Forgets the rows from `rows` on, which were removed.
+  /// Drops the rows from `rows` on, which were removed.
   func truncate(to rows: Int) {
     guard rows < count else { return }
     count = rows
@@ -194,7 +194,7 @@ final class FeatureChunk: @unchecked Sendable {
     }
   }
 
-  /// About how much memory it has, in bytes.
+  /// Approximate memory in bytes.
   var byteCount: Int {
     columns.reduce(ids.byteCount + geometry.byteCount + symbols.byteCount + zIndexes.count * 4 + 512) {
       $0 + $1.byteCount + MemoryLayout<Column>.stride + MemoryLayout<ColumnReader>.stride

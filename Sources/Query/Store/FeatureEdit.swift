@@ -1,21 +1,21 @@
-// What an update says of one feature.
+// The update of one feature.
 
 import Geometry
 
-/// A change of something that can be absent: left alone, set or taken away.
+/// A change of an optional value: keep, set or remove.
 public enum Edit<Value: Sendable>: Sendable {
   case keep
   case set(Value)
   case clear
 }
 
-/// What becomes of one feature; what is not said stays.
+/// The changes of one feature; unspecified values stay.
 public struct FeatureEdit: Sendable {
   public var id: Int
   public var geometry: Edit<Geometry> = .keep
-  /// By name; null takes the attribute away. Of a name given twice the last counts.
+  /// By name; null removes the attribute. If a name occurs twice, the last one counts.
   public var attributes: [(name: String, value: AttributeValue)] = []
-  /// Whether attributes that are not named are taken away.
+  /// Whether attributes not named are removed.
   public var replacesAttributes = false
   public var zIndex: Int32?
   public var isVisible: Bool?
@@ -25,7 +25,7 @@ public struct FeatureEdit: Sendable {
   public init(id: Int) { self.id = id }
 }
 
-/// Rows and their boxes, on their way into or out of the index.
+/// Rows and their boxes to be added to or removed from the index.
 struct IndexChange {
   private var points: [UInt32] = []
   private var x: [Double] = []

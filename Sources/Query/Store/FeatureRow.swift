@@ -1,8 +1,8 @@
-// What is read of one feature, straight from its columns.
+// Reads one feature directly from its columns.
 
 import Geometry
 
-/// One feature of a store as it was when asked for; light, and good for as long as it is kept.
+/// One feature of a store at the time of the request. Cheap, and valid while it is kept.
 public struct FeatureRow: Sendable {
   let chunk: FeatureChunk
   let place: Int
@@ -12,14 +12,14 @@ public struct FeatureRow: Sendable {
   public var id: Int { chunk.ids[place] }
   public var geometry: Geometry? { chunk.geometry[place] }
 
-  /// The position of a feature that is a point without M, without making a `Geometry`; z is NaN where there is none.
+  /// The position of a feature that is a point without M, without creating a `Geometry`; z is NaN for none.
   @inline(__always)
   public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(place) } }
 
-  /// The box around its geometry; nil when that is absent, empty or not finite.
+  /// The box around its geometry; nil if that is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
 
-  /// About how much there is to read of it: eight for each position, and the bytes of its texts where they are wanted.
+  /// Approximate size of its data: eight for each position, and the bytes of its texts if included.
   public func weight(withTexts: Bool) -> Int {
     var weight = 0
     if point == nil { geometry?.forEachPositions { weight += 8 * $0.count } }
@@ -37,7 +37,7 @@ public struct FeatureRow: Sendable {
   public var isVisible: Bool { !chunk.hidden[place] }
   public var isSelected: Bool { chunk.selected[place] }
 
-  /// The opaque text given as its symbol.
+  /// The opaque text of its symbol.
   public var symbol: String? {
     if case .json(let text) = chunk.symbols[place] { text } else { nil }
   }
@@ -45,7 +45,7 @@ public struct FeatureRow: Sendable {
   /// The value in a column of the store's schema.
   public func value(_ column: Int) -> AttributeValue { chunk.value(column, at: place) }
 
-  /// An attribute's value, its text where it lies, as UTF-8. Only valid inside the call that gave it.
+  /// An attribute's value, texts in place as UTF-8. Only valid inside the call that passed it.
   public enum Attribute {
     case null
     case bool(Bool)
@@ -55,14 +55,14 @@ public struct FeatureRow: Sendable {
     case json(UnsafeRawBufferPointer)
   }
 
-  /// The value in a column without making a `String`.
+  /// The value in a column, without creating a `String`.
   @inline(__always)
   public func withAttribute<Result>(_ column: Int, _ body: (Attribute) -> Result) -> Result {
     guard let number = chunk.place(of: column) else { return body(.null) }
     return withAttribute(place: number, body)
   }
 
-  /// Calls `body` with each attribute that is not null, columns ascending.
+  /// Calls `body` with each attribute that is not null, in column order.
   public func forEachAttribute(_ body: (_ column: Int, Attribute) -> Void) {
     for number in 0..<chunk.withReader(\.columnCount) {
       withAttribute(place: number) { value in
@@ -74,7 +74,7 @@ public struct FeatureRow: Sendable {
 
   @inline(__always)
   private func withAttribute<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
-    // The attribute points into the chunk, which must be held until it has been looked at.
+    // The attribute points into the chunk, which must be held while it is used.
     chunk.withReader { reader in
       guard let reader = reader.columns?[number] else { return body(.null) }
       return reader.kind != .elsewhere ? body(reader.attribute(place)) : withAttributeElsewhere(place: number, body)

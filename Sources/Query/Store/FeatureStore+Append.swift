@@ -1,21 +1,21 @@
-// How features come in: a batch at once, all or nothing.
+// Addition of features: a whole batch or nothing.
 
 import Geometry
 
-/// The ids that a bulk add gave.
+/// The ids of added features.
 public struct AddedFeatures: Hashable, Sendable {
-  /// The first of the minted ids, which follow one another; nil when none was minted.
+  /// The first of the minted ids, which are consecutive; nil if none was minted.
   public let firstID: Int?
-  /// The ids that the batch named itself.
+  /// The ids given by the batch.
   public let named: [Int]
   public let count: Int
 }
 
 extension FeatureStore {
-  /// Adds a batch behind all that is there.
+  /// Adds a batch after the existing features.
   ///
-  /// - Throws: ``StoreFailure`` naming each row whose id is out of range, taken or repeated; the store is then unchanged.
-  /// - Complexity: O(k) plus O(k log n) for the index; about 0.5 microseconds a point with three attributes.
+  /// - Throws: ``StoreFailure`` with each row whose id is out of range, taken or repeated; the store is then unchanged.
+  /// - Complexity: O(k) plus O(k log n) for the index; about 0.5 microseconds for a point with three attributes.
   @discardableResult
   public mutating func append(_ batch: FeatureBatch) throws(StoreFailure) -> AddedFeatures {
     guard batch.count > 0 else { return AddedFeatures(firstID: nil, named: [], count: 0) }
@@ -49,7 +49,7 @@ extension FeatureStore {
       count: batch.count)
   }
 
-  /// As ``append(_:)``, with what takes it back.
+  /// As ``append(_:)``, with an undo record.
   public mutating func append(
     _ batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> AddedFeatures {
@@ -61,7 +61,7 @@ extension FeatureStore {
   }
 
   private mutating func appendRows(_ batch: FeatureBatch, ids: IDSlice, numbers: [Int]) -> UInt32 {
-    // A tail chunk that was dropped half full leaves its numbers unused.
+    // A half-full chunk that was dropped leaves its row numbers unused.
     if slots.last.map({ $0.base + UInt32($0.chunk.count) != nextRow }) ?? true {
       let capacity = UInt32(FeatureChunk.capacity)
       nextRow = (nextRow + capacity - 1) / capacity * capacity
@@ -93,7 +93,7 @@ extension FeatureStore {
   private mutating func insertIntoIndex(_ batch: FeatureBatch, from firstRow: UInt32) {
     let geometry = batch.geometry
     let rows = [UInt32](firstRow..<firstRow + UInt32(batch.count))
-    // What has no finite position, the index leaves out by itself.
+    // The index ignores rows without a finite position.
     if geometry.isPacked { return index.insert(points: rows, x: geometry.x, y: geometry.y) }
     var change = IndexChange()
     for row in rows.indices { change.add(rows[row], geometry.indexed(row)) }
@@ -102,7 +102,7 @@ extension FeatureStore {
 
   // MARK: Ids
 
-  /// The batch's ids with minted ones where it has none, all checked.
+  /// The batch's ids, with minted ones where it has none, all checked.
   private func idsToAppend(_ batch: FeatureBatch) throws(StoreFailure) -> IDSlice {
     guard !batch.ids.isEmpty else {
       guard nextID + batch.count <= Self.idLimit else { throw StoreFailure(.noIDsLeft) }
@@ -111,7 +111,7 @@ extension FeatureStore {
     var ids = batch.ids
     var failures: [StoreFailure.Item] = []
     let range = 0..<Self.idLimit
-    // Minted ids lie above all named ones.
+    // Minted ids are above all given ones.
     var minted = max(nextID, (ids.lazy.filter { range.contains($0) }.max() ?? -1) + 1)
     var known: Set<Int> = []
     let isAscending = IDSlice.list(ids[...]).isAscending && !ids.contains(-1)
@@ -134,7 +134,7 @@ extension FeatureStore {
     return isRun ? .run(first: ids[0], count: ids.count) : .list(ids[...])
   }
 
-  /// Notes where the ids of rows that a chunk is about to get will be found.
+  /// Registers the ids of rows that are about to be added to a chunk.
   private mutating func noteIDs(_ slice: IDSlice, of chunk: FeatureChunk, base: UInt32) {
     guard let first = slice.first, let last = slice.last else { return }
     if case .list(let ids) = slice {
@@ -152,7 +152,7 @@ extension FeatureStore {
       return
     }
     if chunk.isOrdered {
-      // The order ends in the midst of a chunk: all of its ids become exceptions.
+      // The order breaks inside a chunk: all of its ids become exceptions.
       chunk.isOrdered = false
       if orderedIDs.last?.base == base { orderedIDs.removeLast() }
       for row in 0..<chunk.count where chunk.isLive(row) { otherIDs[chunk.ids[row]] = base + UInt32(row) }

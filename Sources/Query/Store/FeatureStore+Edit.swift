@@ -1,19 +1,20 @@
-// How features change: in bulk, all or nothing, the index told only of those that moved.
+// Updates of features: all or nothing; the index is updated only for moved features.
 
 import Geometry
 
 extension FeatureStore {
-  /// Changes features, in the order of the call; one may be named more than once.
+  /// Updates features in the order of the call; one may occur more than once.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
-  /// - Complexity: O(k log n); for each chunk touched after a snapshot a copy of the columns that change.
+  /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
+  /// - Complexity: O(k log n), and a copy of the changed columns for each chunk shared with a snapshot.
   public mutating func update(_ edits: [FeatureEdit]) throws(StoreFailure) {
     var none: OldValues?
     try update(edits, noting: &none)
   }
 
-  /// As ``update(_:)``, with what takes it back.
-  public mutating func update(_ edits: [FeatureEdit], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
+  /// As ``update(_:)``, with an undo record.
+  public mutating func update(_ edits: [FeatureEdit], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure)
+  {
     let mark = mark
     var old: OldValues? = OldValues()
     try update(edits, noting: &old)
@@ -59,7 +60,7 @@ extension FeatureStore {
       }
     }
     for (name, value) in edit.attributes {
-      // Null of an unknown name is no reason for a column.
+      // Null for an unknown name adds no column.
       if value == .null, schema.column(named: name) == nil { continue }
       let column = schema.add(name)
       schema.note(value.tag.bit, in: column)
@@ -72,13 +73,13 @@ extension FeatureStore {
 
   /// Moves features to points: the path for live data.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
+  /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
   public mutating func move(_ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil) throws(StoreFailure) {
     var none: OldValues?
     try move(ids, x: x, y: y, z: z, noting: &none)
   }
 
-  /// As ``move(_:x:y:z:)``, with what takes it back.
+  /// As ``move(_:x:y:z:)``, with an undo record.
   public mutating func move(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) {
@@ -109,13 +110,13 @@ extension FeatureStore {
 
   /// Selects or deselects features.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not; the store is then unchanged.
+  /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
   public mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
     var none: OldValues?
     for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &none) }
   }
 
-  /// As ``setSelected(_:ids:)``, with what rolls it back; undo leaves selections as they are.
+  /// As ``setSelected(_:ids:)``, with an undo record for rollback; undo leaves selections unchanged.
   public mutating func setSelected(
     _ isSelected: Bool, ids: [Int], recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) {
@@ -125,9 +126,9 @@ extension FeatureStore {
     undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
   }
 
-  /// Refuses ids of which one stands there twice.
+  /// Refuses repeated ids.
   ///
-  /// - Throws: ``StoreFailure`` naming each that was there before.
+  /// - Throws: ``StoreFailure`` with each repetition.
   public static func requireOnce(_ ids: [Int]) throws(StoreFailure) {
     guard !zip(ids, ids.dropFirst()).allSatisfy({ $0 < $1 }) else { return }
     var known: Set<Int> = []
@@ -140,7 +141,7 @@ extension FeatureStore {
 
   // MARK: -
 
-  /// The rows of features, in the order of their ids here.
+  /// The rows of features, in the order of the given ids.
   func rows(
     of ids: some Collection<Int>, mayRepeat: Bool
   ) throws(StoreFailure) -> [UInt32] {
@@ -168,7 +169,7 @@ extension FeatureStore {
     return rows
   }
 
-  /// Changes a row's chunk, which `body` gets with the row's place in it.
+  /// Changes a row's chunk; `body` gets it and the row's index in it.
   mutating func withChunk(of row: UInt32, _ body: (FeatureChunk, Int) -> Void) {
     guard let slot = slot(of: row) else { return }
     body(slots[slot].owned(), Int(row - slots[slot].base))
@@ -219,7 +220,7 @@ extension FeatureStore {
     }
   }
 
-  /// Tells the index what is where now.
+  /// Updates the index for moved rows.
   mutating func apply(_ moves: Moves) {
     var old = IndexChange()
     var new = IndexChange()
@@ -234,17 +235,17 @@ extension FeatureStore {
   }
 }
 
-/// Rows whose geometry was changed, with what the index has of them.
+/// Rows whose geometry changed, with their previous index entries.
 struct Moves {
   private var all: [(row: UInt32, before: IndexedGeometry?)] = []
 
   mutating func note(_ row: UInt32, _ before: IndexedGeometry?) { all.append((row, before)) }
 
-  /// Each row once, ascending, with what it was before the first change.
+  /// Each row once, ascending, with its entry before the first change.
   func firstOfEach() -> [(row: UInt32, before: IndexedGeometry?)] {
     if zip(all, all.dropFirst()).allSatisfy({ $0.row < $1.row }) { return all }
     var result: [(row: UInt32, before: IndexedGeometry?)] = []
-    // Sorting is stable in effect: equal rows are told apart by their place.
+    // Made stable by the offset: equal rows are ordered by their index.
     for (_, entry) in all.enumerated().sorted(by: { ($0.element.row, $0.offset) < ($1.element.row, $1.offset) })
     where result.last?.row != entry.row {
       result.append(entry)

@@ -1,9 +1,9 @@
-// What must hold of a store between any two calls; tests check it after random edits.
+// Invariants of a store between calls; tests check them after random edits.
 
 import Geometry
 
 extension FeatureStore {
-  /// What is wrong, one line each; empty when all is well.
+  /// Violations, one line each; empty if there are none.
   func checkInvariants() -> [String] {
     var faults = index.points.checkInvariants() + index.boxes.checkInvariants()
     func check(_ holds: Bool, _ fault: @autoclosure () -> String) {

@@ -1,24 +1,25 @@
-// Whether edits have come to nothing: what was moved stands where it stood, what came has gone.
+// Net effect of edits: whether moved features are back, and added ones removed.
 
 import Geometry
 
 extension FeatureStore {
-  /// Takes edits back where all of them together made no difference to any feature.
+  /// Reverts edits if together they made no difference to any feature.
   ///
-  /// - Parameter reversals: of edits that followed one another up to now, in their order.
-  /// - Returns: What takes the taking back back, in its order, when they made none: the store is then what it was before them,
-  ///   selection and ids to be minted aside, and their reversals are void. Otherwise nil, and the store stays as it is.
-  /// - Complexity: O(changes of the edits), and O(1) where the first of them made a difference.
+  /// - Parameter undoRecords: of consecutive edits up to now, in order.
+  /// - Returns: Records that revert the reversal, in order, if there was no difference: the store is then as before the
+  ///   edits, except selection and the next minted id, and the given records are void. Otherwise nil, and the store is
+  ///   unchanged.
+  /// - Complexity: O(changes of the edits), and O(1) if the first change made a difference.
   public mutating func forget(_ undoRecords: [StoreUndoRecord]) -> [StoreUndoRecord]? {
     guard comesToNothing(undoRecords) else { return nil }
-    // Rows that came and went have left gaps, and fields, which reversals of earlier edits know nothing of.
+    // Rows that were added and removed have left gaps, and fields, unknown to the records of earlier edits.
     return undoRecords.reversed().map { revert($0).0 }
   }
 
-  /// Whether an edit, whatever has followed it, has left something other than what was before it.
+  /// Whether the first thing changed by an edit now differs from its value before, whatever followed.
   ///
-  /// - Parameter reversal: of the first of several edits; of others it tells nothing.
-  /// - Complexity: O(1) where the first thing that it changed is another.
+  /// - Parameter undoRecord: of the first of several edits.
+  /// - Complexity: O(1) if the first thing that it changed differs.
   public func isOther(since undoRecord: StoreUndoRecord) -> Bool {
     switch undoRecord.step {
     case .removed, .replaced: return true
@@ -29,9 +30,10 @@ extension FeatureStore {
     }
   }
 
-  /// Those of some features that are what they were before edits, selection included; their place in the order does not count.
+  /// The features, of those given, that are as before the edits, including selection; their position in the order does
+  /// not count.
   ///
-  /// - Parameter reversals: of edits that followed one another up to now, in their order.
+  /// - Parameter undoRecords: of consecutive edits up to now, in order.
   /// - Complexity: as the edits.
   public func equal(_ ids: [Int], since undoRecords: [StoreUndoRecord]) -> Set<Int> {
     var before = self
@@ -55,7 +57,7 @@ extension FeatureStore {
         balance += undoRecord.count
       }
     }
-    // All that came has gone. Where no more has gone, that was all.
+    // All added features have been removed. If no others were removed, nothing differs.
     guard balance == 0 else { return false }
     var seen = Seen()
     return undoRecords.allSatisfy { undoRecord in
@@ -63,7 +65,7 @@ extension FeatureStore {
     }
   }
 
-  /// What has been compared: of several changes of one thing the first says what it was.
+  /// Values already compared: of several changes of one thing the first has the original value.
   private struct Seen {
     var attributes: Set<UInt64> = []
     var symbols: Set<UInt32> = []

@@ -1,8 +1,8 @@
-// Features in the order of their attributes, as questions ask for pages of them.
+// Sorting of features by attributes, for pages of query results.
 
 import Geometry
 
-/// One attribute to put features in order by.
+/// One attribute to sort by.
 public struct SortTerm: Hashable, Sendable {
   public let column: Int
   public let isDescending: Bool
@@ -14,24 +14,24 @@ public struct SortTerm: Hashable, Sendable {
 }
 
 extension FeatureStore {
-  /// The first of the rows by the terms, the first of which counts most.
+  /// The first `count` of the rows in the order of the terms.
   ///
-  /// Numbers come before texts, which go by code points, and those before truth values. Fields declared as dates go by time. What has
-  /// no value, or JSON, is last in both directions. Equal features are in the order of their ids.
+  /// Numbers come before texts, which are ordered by code points, and texts before truth values. Fields declared as
+  /// dates are ordered by time. Null and JSON come last in both directions. Equal features are ordered by id.
   ///
   /// - Parameters:
-  ///   - rows: of features that are there.
-  ///   - count: how many are wanted.
-  ///   - look: called at least with every few ten thousand rows.
-  /// - Complexity: O(n) where values differ in their first 7 bytes and few are wanted or they are numbers; at worst all bytes of
-  ///   the texts are read, and O(n log n).
+  ///   - rows: rows of existing features.
+  ///   - count: the number of rows to return.
+  ///   - check: called at least every few ten thousand rows.
+  /// - Complexity: O(n) if `count` is small and values differ in their first 7 bytes; O(n log n) in general, where
+  ///   equal beginnings of texts are read further.
   public func ordered(
-    _ rows: [UInt32], by terms: [SortTerm], first count: Int, looking look: Look
+    _ rows: [UInt32], by terms: [SortTerm], first count: Int, checking check: CancellationCheck
   ) rethrows -> [UInt32] {
     guard !terms.isEmpty, count > 0 else { return [] }
     let order = AttributeOrder(self, terms)
     return count < rows.count / 4
-      ? try order.first(count, of: rows, looking: look)
-      : Array(try order.sorted(rows, looking: look).prefix(count))
+      ? try order.first(count, of: rows, checking: check)
+      : Array(try order.sorted(rows, checking: check).prefix(count))
   }
 }

@@ -1,9 +1,9 @@
-// How features are read: one, all in drawing order, or those in a box.
+// Reading of features: one, all in drawing order, or those in a box.
 
 import Geometry
 
 extension FeatureStore {
-  /// The feature in a row; nil when it was removed or never was.
+  /// The feature in a row; nil if it was removed or never existed.
   @inline(__always)
   public subscript(row: UInt32) -> FeatureRow? {
     guard let slot = slot(of: row) else { return nil }
@@ -13,7 +13,7 @@ extension FeatureStore {
 
   public func feature(id: Int) -> FeatureRow? { row(of: id).flatMap { self[$0] } }
 
-  /// Calls `body` with each feature in the order of insertion, until it says false.
+  /// Calls `body` with each feature in insertion order, until it returns false.
   public func forEach(_ body: (FeatureRow) -> Bool) {
     for slot in slots {
       for place in 0..<slot.chunk.count where slot.chunk.isLive(place) {
@@ -22,12 +22,12 @@ extension FeatureStore {
     }
   }
 
-  /// Calls `body` with the features in `rows`; those that are not there are passed over.
+  /// Calls `body` with the features in `rows`; missing ones are skipped.
   ///
-  /// Rows that a box finds lie all over the memory. So a block of them is touched before it is visited: the processor waits
-  /// for many loads at once, where the visits would wait for one after the other (three times as long, measured).
+  /// Rows found by a box are scattered over memory. A block of them is touched before it is visited, so that memory
+  /// latencies overlap (three times as fast, measured).
   public func forEach(in rows: [UInt32], _ body: (FeatureRow) -> Void) {
-    // Readers are read here without a chunk in hand; the list holds all chunks, and `body` cannot change it.
+    // Readers are used without retaining chunks; the list holds all chunks, and `body` cannot change it.
     let slots = slots
     defer { withExtendedLifetime(slots) {} }
     for start in stride(from: 0, to: rows.count, by: 64) {
@@ -38,7 +38,7 @@ extension FeatureStore {
         let place = Int(row &- slots[slot].base)
         touched &+= slots[slot].reader.pointee.touch(place)
       }
-      // Never so; but the compiler cannot know, and must load.
+      // Never the case; it only keeps the compiler from removing the loads.
       if touched == .min { return }
       for row in block {
         if let feature = self[row] { body(feature) }
@@ -46,63 +46,63 @@ extension FeatureStore {
     }
   }
 
-  /// All rows as they are drawn, the bottom one first: by zIndex, then in the order of insertion.
+  /// All rows in drawing order, bottom first: by zIndex, then by insertion.
   ///
-  /// - Complexity: O(n), and O(n log n) once any zIndex is other than 0.
+  /// - Complexity: O(n); O(n log n) if any zIndex is not 0.
   public func rowsInDrawingOrder() -> [UInt32] { rowsInDrawingOrder { _ in } }
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rowsInDrawingOrder(looking look: Look) rethrows -> [UInt32] {
-    let rows = try rowsAscending { try look(0.2 * $0) }
-    return try sortedForDrawing(rows) { try look(0.2 + 0.8 * $0) }
+  /// - Parameter check: called every few ten thousand rows.
+  public func rowsInDrawingOrder(checking check: CancellationCheck) rethrows -> [UInt32] {
+    let rows = try rowsAscending { try check(0.2 * $0) }
+    return try sortedForDrawing(rows) { try check(0.2 + 0.8 * $0) }
   }
 
-  /// Rows, ascending, in the order they are drawn in.
+  /// Sorts ascending rows by drawing order.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func sortedForDrawing(_ rows: [UInt32], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func sortedForDrawing(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     guard raised > 0 else { return rows }
-    // By the zIndex, its sign turned so that it sorts, then by the row.
+    // Keys are zIndexes with the sign bit inverted, so that they sort as unsigned numbers; ties by row.
     var items: [IndexItem] = []
     items.reserveCapacity(rows.count)
     for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try look(0.4 * Double(place) / Double(rows.count)) }
+      if place & 0x7fff == 0x7fff { try check(0.4 * Double(place) / Double(rows.count)) }
       let zIndex = UInt32(bitPattern: self[row]?.zIndex ?? 0) ^ 0x8000_0000
       items.append(IndexItem(key: UInt64(zIndex), row: row, source: 0))
     }
-    try IndexItem.sort(&items) { try look(0.4 + 0.6 * $0) }
+    try IndexItem.sort(&items) { try check(0.4 + 0.6 * $0) }
     return items.map(\.row)
   }
 
   func allRows() -> [UInt32] { rowsAscending { _ in } }
 
-  /// All rows in the order of insertion.
+  /// All rows in insertion order.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rowsAscending(looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func rowsAscending(checking check: CancellationCheck) rethrows -> [UInt32] {
     var rows: [UInt32] = []
     rows.reserveCapacity(count)
     for (place, slot) in slots.enumerated() {
-      if place & 31 == 31 { try look(Double(place) / Double(slots.count)) }
+      if place & 31 == 31 { try check(Double(place) / Double(slots.count)) }
       for place in 0..<slot.chunk.count where slot.chunk.isLive(place) { rows.append(slot.base + UInt32(place)) }
     }
     return rows
   }
 
-  /// Rows of the features with these ids, each once and ascending; ids of none are passed over.
+  /// Rows of the features with these ids, each once and ascending; unknown ids are ignored.
   ///
   /// - Complexity: O(k log n) for k ids.
   public func rows(of ids: [Int]) -> [UInt32] { rows(of: ids) { _ in } }
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func rows(of ids: [Int], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func rows(of ids: [Int], checking check: CancellationCheck) rethrows -> [UInt32] {
     var found = FoundRows()
     for start in stride(from: 0, to: ids.count, by: 1 << 14) {
-      try look(0.7 * Double(start) / Double(ids.count))
+      try check(0.7 * Double(start) / Double(ids.count))
       let end = min(start + 1 << 14, ids.count)
       found.reserve(end - start)
       for id in ids[start..<end] {
@@ -111,13 +111,14 @@ extension FeatureStore {
         found.count += 1
       }
     }
-    return Self.distinct(try found.sorted { try look(0.7 + 0.3 * $0) })
+    return Self.distinct(try found.sorted { try check(0.7 + 0.3 * $0) })
   }
 
-  /// The columns that have values, in the order in which a store would have them that is given the features anew, one by one: what
-  /// went with features that are gone no longer counts. Nil where that is the columns' own order.
+  /// The columns that have values, in the order in which a new store would have them if the features were added again
+  /// one by one: columns used only by removed features no longer count. Nil if that is the existing order.
   ///
-  /// - Complexity: O(1) where the first feature has all attributes; else O(n) for each column that comes late, or not at all.
+  /// - Complexity: O(1) if the first feature has all attributes; else O(n) for each column that occurs late, or not at
+  ///   all.
   public func columnsAsFilled() -> [Int]? {
     var open = Array(0..<schema.count)
     var order: [Int] = []
@@ -132,32 +133,33 @@ extension FeatureStore {
     return zip(order, order.dropFirst()).allSatisfy { $0 < $1 } ? nil : order
   }
 
-  /// Rows of the features whose envelope shares a position with one of `boxes`, edges included, each once and ascending.
+  /// Rows of the features whose envelope shares a position with one of `boxes`, edges included, each once and
+  /// ascending.
   ///
   /// - Complexity: O(log n + hits log hits).
   public func rows(in boxes: [Envelope]) -> [UInt32] { rows(in: boxes) { _ in } }
 
   /// The same for long work.
   ///
-  /// - Parameter look: called every few ten thousand rows, between boxes, and between searching and sorting.
-  public func rows(in boxes: [Envelope], looking look: Look) rethrows -> [UInt32] {
+  /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
+  public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
     var found = FoundRows()
     for (place, box) in boxes.enumerated() {
       index.search(box, into: &found)
-      try look(0.2 * Double(place + 1) / Double(boxes.count))
+      try check(0.2 * Double(place + 1) / Double(boxes.count))
     }
-    let rows = try found.sorted { try look(0.2 + 0.8 * $0) }
+    let rows = try found.sorted { try check(0.2 + 0.8 * $0) }
     return boxes.count > 1 ? Self.distinct(rows) : rows
   }
 
-  /// The ids of features, of the rows of features that are there.
+  /// The ids of existing features by rows.
   ///
-  /// - Parameter look: called every few ten thousand rows.
-  public func ids(of rows: [UInt32], looking look: Look) rethrows -> [Int] {
+  /// - Parameter check: called every few ten thousand rows.
+  public func ids(of rows: [UInt32], checking check: CancellationCheck) rethrows -> [Int] {
     var ids: [Int] = []
     ids.reserveCapacity(rows.count)
     for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try look(Double(place) / Double(rows.count)) }
+      if place & 0x7fff == 0x7fff { try check(Double(place) / Double(rows.count)) }
       if let id = self[row]?.id { ids.append(id) }
     }
     return ids
@@ -170,18 +172,18 @@ extension FeatureStore {
     return result
   }
 
-  /// How many features ``rows(in:)`` would give; for one box without visiting each.
+  /// The number of rows of ``rows(in:)``; for a single box without visiting each.
   public func count(in boxes: [Envelope]) -> Int {
     boxes.count == 1 ? index.count(in: boxes[0]) : rows(in: boxes).count
   }
 
-  /// No fewer than ``count(in:)`` gives, and not many more: what a look at them would be like.
+  /// An upper bound of ``count(in:)``, and close: an estimate of the cost of a query.
   public func countAtMost(in boxes: [Envelope]) -> Int { boxes.reduce(0) { $0 + index.countAtMost(in: $1) } }
 
-  /// How many features are selected. O(chunks).
+  /// The number of selected features. O(chunks).
   public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }
 
-  /// Ids of the selected features, in the order of insertion.
+  /// Ids of the selected features, in insertion order.
   public var selectedIDs: [Int] { selected { slot, place in slot.chunk.ids[place] } }
 
   /// Rows of the selected features, ascending.

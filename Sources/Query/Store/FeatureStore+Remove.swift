@@ -1,20 +1,20 @@
-// How features go, and how they come back: chunks as a whole where all of one go, else a bit a row.
+// Removal and restoration of features: whole chunks where all rows go, else one bit per row.
 
 import Geometry
 
-/// Rows that were removed, with what their return needs; their values are still in the chunks.
+/// Removed rows with the data needed to restore them; values remain in the chunks.
 struct RemovedRows: Sendable {
   struct Chunk: Sendable {
-    /// As it was before.
+    /// As before the removal.
     let slot: FeatureStore.Slot
     let ids: FeatureStore.OrderedIDs?
   }
 
-  /// Chunks of which nothing was left, by ascending base.
+  /// Chunks with no rows left, by ascending base.
   var chunks: [Chunk] = []
-  /// Rows of chunks that stayed, ascending.
+  /// Rows of remaining chunks, ascending.
   var rows: [UInt32] = []
-  /// Those of ``rows`` that were selected.
+  /// The selected ones of ``rows``.
   var selected: [UInt32] = []
 
   var count: Int { chunks.reduce(rows.count) { $0 + $1.slot.chunk.live } }
@@ -26,20 +26,20 @@ struct RemovedRows: Sendable {
 extension FeatureStore {
   /// Removes features. Their ids are not minted again.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not, or that stands there twice; the store is then unchanged.
+  /// - Throws: ``StoreFailure`` with each unknown or repeated id; the store is then unchanged.
   /// - Complexity: O(k log n) for k features.
   public mutating func remove(_ ids: [Int]) throws(StoreFailure) {
     _ = removeRows(try rows(of: ids, mayRepeat: false).ascendingOnce())
   }
 
-  /// As ``remove(_:)``, with what takes it back.
+  /// As ``remove(_:)``, with an undo record.
   public mutating func remove(_ ids: [Int], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
     let mark = mark
     let rows = try rows(of: ids, mayRepeat: false).ascendingOnce()
     undoRecord = StoreUndoRecord(to: mark, .removed(removeRows(rows)))
   }
 
-  /// Removes everything. Ids and fields go on as before.
+  /// Removes everything. Minted ids and fields continue.
   public mutating func removeAll() {
     slots = []
     orderedIDs = []
@@ -49,13 +49,13 @@ extension FeatureStore {
     raised = 0
   }
 
-  /// As ``removeAll()``, with what takes it back.
+  /// As ``removeAll()``, with an undo record.
   public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
     undoRecord = StoreUndoRecord(to: mark, .replaced(self))
     removeAll()
   }
 
-  /// Removes features by their rows, which ascend.
+  /// Removes features by ascending rows.
   mutating func removeRows(_ rows: [UInt32]) -> RemovedRows {
     var removed = RemovedRows()
     var change = IndexChange()
@@ -67,7 +67,7 @@ extension FeatureStore {
       let end = rows.end(ofChunkAt: base, from: start)
       leave(rows[start..<end], of: number, &change)
       if slots[number].chunk.live == end - start {
-        // The chunk goes as it is: nothing in it has to be changed.
+        // The chunk is dropped whole, unchanged.
         emptied.append(number)
       } else {
         let chunk = slots[number].owned()
@@ -85,7 +85,7 @@ extension FeatureStore {
     return removed
   }
 
-  /// Has everything beside the chunk and the index forget rows of one chunk.
+  /// Removes rows of one chunk from everything beside the chunk and the index: ids, selection, zIndexes.
   private mutating func leave(_ rows: ArraySlice<UInt32>, of number: Int, _ change: inout IndexChange) {
     let chunk = slots[number].chunk
     for row in rows {
@@ -106,9 +106,9 @@ extension FeatureStore {
     orderedIDs.removeAll { bases.contains($0.base) }
   }
 
-  /// Has removed rows come back with all they had. Those that are there are passed over.
+  /// Restores removed rows with all their data. Existing ones are skipped.
   ///
-  /// - Returns: The rows that came, ascending.
+  /// - Returns: The restored rows, ascending.
   mutating func restoreRows(_ removed: RemovedRows) -> [UInt32] {
     let chunks = removed.chunks.filter { slot(of: $0.slot.base) == nil }
     slots.merge(chunks.map(\.slot)) { $0.base < $1.base }
@@ -135,7 +135,7 @@ extension FeatureStore {
     return rows
   }
 
-  /// Gives the numbers of rows at the end back, to be given to others. There are no features in them any more.
+  /// Releases row numbers at the end for reuse. No features have them.
   mutating func truncate(to row: UInt32) {
     guard row < nextRow else { return }
     nextRow = row
@@ -147,7 +147,7 @@ extension FeatureStore {
 }
 
 extension [UInt32] {
-  /// Where the rows of the chunk that begins at `base` end.
+  /// The end of the rows of the chunk that begins at `base`.
   fileprivate func end(ofChunkAt base: UInt32, from start: Int) -> Int {
     let next = Int(base) + FeatureChunk.capacity
     var end = start + 1
@@ -157,7 +157,7 @@ extension [UInt32] {
 }
 
 extension Array {
-  /// Takes in `others`; both are in order, and together they are then.
+  /// Merges `others`; both are sorted, and so is the result.
   fileprivate mutating func merge(_ others: [Element], by isBefore: (Element, Element) -> Bool) {
     guard let first = others.first else { return }
     if let last, isBefore(first, last) {

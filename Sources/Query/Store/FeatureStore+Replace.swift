@@ -1,26 +1,26 @@
-// How all features give way to others at once, and what that means for those that are in both.
+// Replacement of all features by a batch, and the difference it makes.
 
 import Geometry
 
-/// What came of ``FeatureStore/replace(with:)``.
+/// The result of ``FeatureStore/replace(with:)``.
 public struct ReplacedFeatures: Hashable, Sendable {
   /// The ids of the batch.
   public let batch: AddedFeatures
-  /// What differs from before. A feature that has only another place in the order of drawing is not in it.
+  /// The differences. A feature that only changed its position in the drawing order is not included.
   public let changes: ChangedFeatures
 }
 
 extension FeatureStore {
-  /// Removes everything and adds a batch, whose ids may be ids that go. Who is in both stays selected.
+  /// Removes everything and adds a batch, which may reuse the removed ids. Features in both stay selected.
   ///
-  /// - Throws: ``StoreFailure`` naming each row whose id is out of range or repeated; the store is then unchanged.
-  /// - Complexity: O(n + k log k) for n features that go and k that come.
+  /// - Throws: ``StoreFailure`` with each row whose id is out of range or repeated; the store is then unchanged.
+  /// - Complexity: O(n + k log k) for n removed and k added features.
   public mutating func replace(with batch: FeatureBatch) throws(StoreFailure) -> ReplacedFeatures {
     var undoRecord: StoreUndoRecord?
     return try replace(with: batch, recording: &undoRecord)
   }
 
-  /// As ``replace(with:)``, with what takes it back; nil when nothing differs, not even the order.
+  /// As ``replace(with:)``, with an undo record; nil if nothing differs, not even the order.
   public mutating func replace(
     with batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> ReplacedFeatures {
@@ -44,7 +44,7 @@ extension FeatureStore {
     return ReplacedFeatures(batch: added, changes: changes)
   }
 
-  /// What became of features on the way from `before`, whose columns have the same numbers.
+  /// The differences from `before`, whose columns have the same numbers.
   func differences(from before: FeatureStore) -> ChangedFeatures {
     var changes = ChangedFeatures()
     forEach { feature in
@@ -63,7 +63,7 @@ extension FeatureStore {
     return changes
   }
 
-  /// Makes those selected that are in `other` and are selected there, and the others in it not.
+  /// Selects the features that are selected in `other`, and deselects the others that are in it.
   mutating func keepSelection(of other: FeatureStore) {
     for id in selectedIDs where other.feature(id: id)?.isSelected == false { setSelected(false, id: id) }
     for id in other.selectedIDs { setSelected(true, id: id) }
@@ -81,7 +81,7 @@ extension FeatureStore {
 }
 
 extension FeatureRow {
-  /// Whether all that can be asked of it is equal, its row aside; the columns of both have the same numbers.
+  /// Whether all observable values are equal, except the row; the columns of both have the same numbers.
   func isSame(as other: FeatureRow) -> Bool {
     guard zIndex == other.zIndex, isVisible == other.isVisible, isSelected == other.isSelected else { return false }
     guard Text(symbol) == Text(other.symbol), geometry == other.geometry else { return false }

@@ -1,9 +1,10 @@
-// How edits are taken back: exactly, as if they had never been, or as undo and redo do it.
+// Reversal of edits: exactly (rollback), or as undo and redo do it.
 
 import Geometry
 
 extension FeatureStore {
-  /// Makes the store what it was before the edit: selection, fields and the ids to be minted, too. For a change that fails half way.
+  /// Restores the store from before the edit, including selection, fields and the next id to be minted. For a change
+  /// that fails half way.
   ///
   /// - Complexity: as the edit.
   public mutating func rollBack(_ undoRecord: consuming StoreUndoRecord) {
@@ -22,9 +23,9 @@ extension FeatureStore {
     _ = schema.go(to: undoRecord.mark.schema)
   }
 
-  /// Takes an edit back as undo does: ids are not minted again, and features that stay keep their selection.
+  /// Reverts an edit as undo does: ids are not minted again, and remaining features keep their selection.
   ///
-  /// - Returns: What takes this back in turn, and which features were touched by it.
+  /// - Returns: The record that reverts this in turn, and the affected features.
   /// - Complexity: as the edit.
   public mutating func revert(_ undoRecord: consuming StoreUndoRecord) -> (StoreUndoRecord, ChangedFeatures) {
     var changes = ChangedFeatures()
@@ -66,7 +67,7 @@ extension FeatureStore {
 
   private func ids(of rows: [UInt32]) -> [Int] { rows.compactMap { self[$0]?.id } }
 
-  /// Puts old values back, the last one first.
+  /// Restores old values, the last one first.
   private mutating func restore(_ values: OldValues, recording old: inout OldValues?, selection: Bool) {
     for cell in values.attributes.reversed() {
       withChunk(of: cell.row) {

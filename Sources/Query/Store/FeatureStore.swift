@@ -1,26 +1,37 @@
-// The features of one layer or the graphics of one overlay: columns, ids and the spatial index, as one value.
+// The features of a layer or the graphics of an overlay: columns, ids and the spatial index, as one value.
 
 import Geometry
 import HashTreeCollections
 
-/// Features in the order of their insertion.
+/// Features in insertion order.
 ///
-/// A value with chunked copy-on-write: a copy is O(1); the first change after one copies a list of chunks (a thousand for a
-/// million features) and the arrays it writes to. A copy can be read on another thread while the original changes.
+/// A value with chunked copy-on-write: a copy is O(1); the first change afterwards copies a list of chunks (a thousand
+/// for a million features) and the arrays it writes to. A copy can be read on another thread while the original
+/// changes.
 ///
-/// Features are named by their ids, everything inside by rows. A row number is never given twice, so that rows ascend in the
-/// order of insertion and stay what they are while other features come and go.
+/// Clients identify features by ids, the store by rows. A row number is never reused, so rows ascend in insertion order
+/// and stay valid while other features are added and removed.
+///
+/// ```swift
+/// var store = FeatureStore()
+/// var batch = FeatureBatch()
+/// batch.begin(id: 7)
+/// batch.setPoint(x: 10, y: 50)
+/// batch.set(column: batch.column(named: "name"), .string("A"))
+/// try store.append(batch)
+/// store.row(of: 7)  // 0
+/// ```
 public struct FeatureStore: Sendable {
-  /// Ids are below it.
+  /// Ids are less than this.
   public static let idLimit = 100_000_000_000_000
-  /// Different attribute names in one store.
+  /// Maximum number of attribute names in one store.
   public static let columnLimit = 65_536
 
   struct Slot: Sendable {
-    /// The number of its first row, a multiple of the chunk's capacity.
+    /// The chunk's first row, a multiple of the chunk's capacity.
     let base: UInt32
     private(set) var chunk: FeatureChunk
-    /// Where the chunk lies, for reading without counting references; the chunk beside it keeps it alive.
+    /// The chunk's memory, read without reference counting; the chunk beside it keeps it alive.
     private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
 
     init(base: UInt32, chunk: FeatureChunk) {
@@ -29,7 +40,7 @@ public struct FeatureStore: Sendable {
       reader = chunk.reader
     }
 
-    /// The chunk as this slot's own, for a change: a copy where a snapshot holds it too.
+    /// The chunk for writing: a copy if a snapshot holds it too.
     mutating func owned() -> FeatureChunk {
       if !isKnownUniquelyReferenced(&chunk) {
         chunk = chunk.copy()
@@ -39,46 +50,46 @@ public struct FeatureStore: Sendable {
     }
   }
 
-  /// The ids of one chunk where they ascend from chunk to chunk.
+  /// The ids of one chunk, where ids ascend from chunk to chunk.
   struct OrderedIDs: Sendable {
     let base: UInt32
     let first: Int
     var last: Int
   }
 
-  /// By ascending base; chunks of which every row was removed are not there.
+  /// By ascending base; chunks with no rows left are dropped.
   var slots: [Slot] = []
   var nextRow: UInt32 = 0
   var nextID = 0
-  /// Features now.
+  /// Number of features.
   public internal(set) var count = 0
   public internal(set) var schema: FeatureSchema
   /// Rows by the boxes of their geometries.
   public internal(set) var index = SpatialIndex()
   var orderedIDs: [OrderedIDs] = []
-  /// Where ids do not ascend with rows: one at a time.
+  /// Ids that do not ascend with rows.
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
-  /// Rows with a zIndex other than 0.
+  /// Number of rows with a zIndex other than 0.
   var raised = 0
 
-  /// A store without features. Fields given here come first and keep their type; others are added as they turn up.
+  /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
   public init(fields: [Field] = []) { schema = FeatureSchema(fields: fields) }
 
-  /// The id that the next feature without one gets.
+  /// The id of the next feature added without one.
   public var nextMintedID: Int { nextID }
 
-  /// Whether there is nothing in it.
+  /// Whether there are no features.
   public var isEmpty: Bool { count == 0 }
 
-  /// The box around all geometries; nil without any. O(1).
+  /// The box around all geometries; nil if there are none. O(1).
   public var extent: Envelope? { index.bounds }
 
-  /// The attributes there are or have been, in the order they turned up.
+  /// Attributes that exist or existed, in order of first occurrence.
   public var fields: [Field] { schema.fields }
 
   // MARK: Finding
 
-  /// The slot that has a row. O(1) while no chunk was dropped, else O(log n).
+  /// The slot of a row. O(1) while no chunk was dropped, else O(log n).
   @inline(__always)
   func slot(of row: UInt32) -> Int? {
     guard let first = slots.first?.base, row >= first else { return nil }
@@ -94,7 +105,7 @@ public struct FeatureStore: Sendable {
     return low - 1
   }
 
-  /// The row of a feature; nil when there is none with this id. O(log n).
+  /// The row of a feature; nil for an unknown id. O(log n).
   public func row(of id: Int) -> UInt32? {
     var low = 0
     var high = orderedIDs.count
@@ -112,11 +123,11 @@ public struct FeatureStore: Sendable {
   public func contains(id: Int) -> Bool { row(of: id) != nil }
 }
 
-/// The names and types of a store's attributes; their places are the column numbers.
+/// The names and types of a store's attributes by column number.
 public struct FeatureSchema: Sendable {
   private(set) var names: [String] = []
   private var declared: [FieldType?] = []
-  /// The types that came, a bit each.
+  /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
 
@@ -130,10 +141,10 @@ public struct FeatureSchema: Sendable {
   public var count: Int { names.count }
   public func name(of column: Int) -> String { names[column] }
 
-  /// The type a column was declared with; nil when only its values tell.
+  /// The declared type of a column; nil if only its values determine it.
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
-  /// The column of an attribute; nil when no feature has had it.
+  /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }
 
   mutating func add(_ name: String) -> Int {
@@ -149,7 +160,7 @@ public struct FeatureSchema: Sendable {
     if seen[column] | tags != seen[column] { seen[column] |= tags }
   }
 
-  /// Drops names from the end, or adds some there, until there are `count`; `types` are the types that came then.
+  /// Removes names from the end, or adds some, until there are `count`; `types` are the types at that time.
   mutating func change(to count: Int, adding more: ArraySlice<String>, seen types: [UInt8]) {
     while names.count > count {
       numbers[Text(names.removeLast())] = nil
@@ -159,7 +170,7 @@ public struct FeatureSchema: Sendable {
     if types.count == names.count { seen = types }
   }
 
-  /// Declared types, else those that the values had: doubles take integers in, any other mixture is text.
+  /// Declared types, else those of the values: integers and doubles give double, any other mixture text.
   public var fields: [Field] {
     names.indices.map { column in
       let types = seen[column] & ~CellTag.null.bit

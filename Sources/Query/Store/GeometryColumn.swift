@@ -1,17 +1,17 @@
-// The geometries of a chunk or a batch: points packed, anything else as it is.
+// The geometries of a chunk or a batch: points packed, others as values.
 
 import Geometry
 
 /// Geometries by row.
 ///
-/// While all are points without M, or absent, they are columns of numbers. An x of NaN then says that there is no position,
-/// and y why: 0 no geometry, 1 an empty point. A point that truly has NaN in it is kept as a `Geometry`.
+/// While all are points without M, or absent, coordinates are columns of numbers. An x of NaN then marks a missing
+/// position, and y its kind: 0 no geometry, 1 an empty point. A point that contains NaN is kept as a `Geometry`.
 struct GeometryColumn: Sendable {
   private(set) var x: [Double] = []
   private(set) var y: [Double] = []
-  /// Empty while no point has a z; NaN where one has none.
+  /// Empty while no point has a z; NaN for a point without one.
   private(set) var z: [Double] = []
-  /// Used, instead of the columns, once a row is something else.
+  /// Used instead of the columns once a row is not a packable point.
   private(set) var others: [Geometry?] = []
   private(set) var isPacked = true
 
@@ -21,7 +21,7 @@ struct GeometryColumn: Sendable {
     self.x = x
     self.y = y
     self.z = z
-    // A NaN in either means that the position is not known.
+    // NaN in either coordinate means an unknown position.
     for row in x.indices where x[row].isNaN || y[row].isNaN {
       self.x[row] = .nan
       self.y[row] = 0
@@ -38,7 +38,7 @@ struct GeometryColumn: Sendable {
     return .point(Point(x: x[row], y: y[row], z: z))
   }
 
-  /// What the index keeps of the row; nil for what has no finite box.
+  /// The index entry of the row; nil without a finite box.
   func indexed(_ row: Int) -> IndexedGeometry? {
     guard row < count else { return nil }
     guard isPacked else {
@@ -100,7 +100,7 @@ struct GeometryColumn: Sendable {
     z = []
   }
 
-  /// Adds `rows` of a batch behind row `start`.
+  /// Adds `rows` of a batch after row `start`.
   mutating func append(_ batch: GeometryColumn, _ rows: Range<Int>, at start: Int) {
     pad(to: start)
     guard isPacked, batch.isPacked else {
@@ -123,14 +123,14 @@ struct GeometryColumn: Sendable {
     }
   }
 
-  /// The point at a row where it is one in the columns of numbers.
+  /// The point of a row that is stored in the columns.
   @inline(__always)
   func packedPoint(_ row: Int) -> (x: Double, y: Double, z: Double?)? {
     guard isPacked, row < x.count, !x[row].isNaN else { return nil }
     return (x[row], y[row], row < z.count && !z[row].isNaN ? z[row] : nil)
   }
 
-  /// Adds one row of another column behind the last.
+  /// Adds one row of another column.
   @inline(__always)
   mutating func append(_ other: GeometryColumn, _ row: Int) {
     if isPacked, z.isEmpty, other.z.isEmpty, let point = other.packedPoint(row) {
@@ -148,7 +148,7 @@ struct GeometryColumn: Sendable {
     others.truncate(to: rows)
   }
 
-  /// About how much memory it has, in bytes.
+  /// Approximate memory in bytes.
   var byteCount: Int {
     let packed = (x.count + y.count + z.count) * 8
     return others.reduce(packed) { sum, geometry in
@@ -164,10 +164,10 @@ struct GeometryColumn: Sendable {
   }
 }
 
-/// What the index keeps of a geometry.
+/// The index entry of a geometry.
 struct IndexedGeometry: Equatable, Sendable {
   let envelope: Envelope
-  /// Whether it goes to the tree of points.
+  /// Whether it belongs in the tree of points.
   let isPoint: Bool
 
   init?(x: Double, y: Double) {
@@ -184,12 +184,12 @@ struct IndexedGeometry: Equatable, Sendable {
 }
 
 extension Array {
-  /// Makes room for `count` elements of a chunk's column: doubling, but never beyond a full chunk.
+  /// Makes room for `count` elements of a chunk's column: doubles, up to a full chunk.
   mutating func grow(to count: Int) {
     if count > capacity { reserveCapacity(Swift.max(count, Swift.min(capacity * 2, FeatureChunk.capacity))) }
   }
 
-  /// Drops what is beyond `count` elements.
+  /// Drops the elements after `count`.
   mutating func truncate(to count: Int) {
     if self.count > count { removeLast(self.count - count) }
   }

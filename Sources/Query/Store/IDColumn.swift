@@ -1,6 +1,6 @@
-// The ids of a chunk's rows, and of rows to come: most often numbers that follow one another.
+// The ids of a chunk's rows, and of rows to be added: usually consecutive numbers.
 
-/// Ids of rows to come: minted ones, or those a batch names.
+/// Ids of rows to be added: minted ones, or those of a batch.
 enum IDSlice {
   case run(first: Int, count: Int)
   case list(ArraySlice<Int>)
@@ -32,7 +32,7 @@ enum IDSlice {
   }
 }
 
-/// The ids of a chunk: a base while they follow one another, else each.
+/// The ids of a chunk: a base while they are consecutive, else a list.
 struct IDColumn: Sendable {
   private var first = 0
   private var runCount = 0

@@ -1,20 +1,20 @@
-// What features were before a change: of each just what the change says something about.
+// Values before a change: only those that the change replaces.
 
 import Geometry
 
-/// Values by row, in the order in which they were replaced; reading them backwards leads back.
+/// Values by row, in the order in which they were replaced; restored in reverse.
 struct OldValues: Sendable {
   /// 24 bytes.
   struct Cell: Sendable {
     let value: AttributeValue
-    /// The store's number of the attribute's column.
+    /// The column number of the attribute in the store.
     let column: UInt16
     let row: UInt32
   }
 
   private(set) var attributes: [Cell] = []
   private(set) var symbols: [Cell] = []
-  /// Points are packed; `geometries[i]` is of `geometryRows[i]`.
+  /// Points are packed; `geometries[i]` belongs to `geometryRows[i]`.
   private(set) var geometryRows: [UInt32] = []
   private(set) var geometries = GeometryColumn()
   private(set) var zIndexes: [(row: UInt32, value: Int32)] = []
@@ -23,7 +23,7 @@ struct OldValues: Sendable {
 
   var isEmpty: Bool { count == 0 && selected.isEmpty }
 
-  /// How many features, where each was changed once; selections do not count where there is anything else.
+  /// Number of features, if each was changed once; selections count only where there is nothing else.
   var count: Int {
     let counts = [attributes.count, symbols.count, geometryRows.count, zIndexes.count, hidden.count]
     return counts.max().flatMap { $0 > 0 ? $0 : nil } ?? selected.count
@@ -31,7 +31,7 @@ struct OldValues: Sendable {
 
   // MARK: Noting, before the change
 
-  /// Has room made for the geometries of `count` rows.
+  /// Reserves memory for the geometries of `count` rows.
   mutating func reserveGeometries(_ count: Int) {
     geometryRows.reserveCapacity(count)
     geometries.reserve(count)
@@ -49,7 +49,7 @@ struct OldValues: Sendable {
       Cell(value: chunk.value(column, at: place), column: UInt16(truncatingIfNeeded: column), row: row))
   }
 
-  /// Notes all attributes that a row has.
+  /// Records all attributes of a row.
   mutating func noteAttributes(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
     for column in chunk.columnNumbers where chunk.value(column, at: place) != .null {
       noteAttribute(chunk, column, place, row)
@@ -73,7 +73,7 @@ struct OldValues: Sendable {
     selected.append((row, chunk.selected[place]))
   }
 
-  /// Notes what a later change noted.
+  /// Appends the values of a later change.
   mutating func append(_ later: OldValues) {
     attributes += later.attributes
     symbols += later.symbols
@@ -86,7 +86,7 @@ struct OldValues: Sendable {
 
   // MARK: Looking at it
 
-  /// The rows it has something of, ascending, each once; not those of which it has no more than that they were selected.
+  /// The rows with recorded values, ascending, each once; rows with only a recorded selection are excluded.
   var rows: [UInt32] {
     if attributes.isEmpty, symbols.isEmpty, zIndexes.isEmpty, hidden.isEmpty { return geometryRows.ascendingOnce() }
     let all =
@@ -114,10 +114,10 @@ struct OldValues: Sendable {
 }
 
 extension AttributeValue {
-  /// What it holds beyond its own bytes, about.
+  /// Approximate bytes outside of the value itself.
   var byteCountElsewhere: Int {
     switch self {
-    // A short text lies in the value itself.
+    // A short text is stored inline.
     case .string(let text), .json(let text): text.utf8.count > 15 ? text.utf8.count + 32 : 0
     default: 0
     }
@@ -125,7 +125,7 @@ extension AttributeValue {
 }
 
 extension [UInt32] {
-  /// The same numbers ascending, each once; at no cost where they are so already.
+  /// The same numbers ascending, each once; free if they already are.
   func ascendingOnce() -> [UInt32] {
     if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
     var result: [UInt32] = []
@@ -133,7 +133,7 @@ extension [UInt32] {
     return result
   }
 
-  /// Runs of numbers that follow one another.
+  /// Runs of consecutive numbers.
   var runs: [Range<UInt32>] {
     var result: [Range<UInt32>] = []
     for row in self {

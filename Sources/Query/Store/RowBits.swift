@@ -1,6 +1,6 @@
-// One bit a row of a chunk, for what is rarely so: removed, hidden, selected, null.
+// One bit per row of a chunk, for rare properties: removed, hidden, selected, null.
 
-/// A set of rows of one chunk. Takes no memory while empty.
+/// A set of rows of one chunk. Uses no memory while empty.
 struct RowBits: Sendable {
   private var words: [UInt64] = []
 
@@ -11,7 +11,7 @@ struct RowBits: Sendable {
     words.withUnsafeBufferPointer(body)
   }
 
-  /// Takes the rows from `rows` on out.
+  /// Removes the rows from `rows` on.
   mutating func truncate(to rows: Int) {
     words.truncate(to: (rows + 63) / 64)
     if rows & 63 != 0, rows / 64 < words.count { words[rows / 64] &= 1 << UInt64(rows & 63) - 1 }

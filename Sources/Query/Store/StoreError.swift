@@ -1,31 +1,31 @@
-// Why a store refuses a change: one reason an item, each with its place in the call.
+// Why a store refuses a change: one reason for each item, with its index in the call.
 
 /// Why one item of a change was refused.
 public enum StoreError: Error, Hashable, Sendable {
   /// Ids are integers in 0..<10^14.
   case idOutOfRange(Int)
-  /// The store has this id already.
+  /// The store has a feature with this id.
   case idExists(Int)
-  /// The id stands in the call twice.
+  /// The id occurs twice in the call.
   case idRepeated(Int)
-  /// The store has no such id.
+  /// The store has no feature with this id.
   case noSuchID(Int)
-  /// Ids are minted upwards, and the last one, 10^14 - 1, has been given.
+  /// Ids are minted in ascending order, and the last one, 10^14 - 1, has been used.
   case noIDsLeft
-  /// A store numbers its rows with 32 bits, removed ones included.
+  /// Row numbers have 32 bits and count removed rows too.
   case tooManyRows
-  /// More different attribute names than a store takes.
+  /// Too many different attribute names.
   case tooManyColumns(limit: Int)
-  /// The texts of one column of a batch are larger than 4 GiB together.
+  /// The texts of one column of a batch exceed 4 GiB in total.
   case textTooLarge(column: String)
-  /// Whole columns of one batch differ in length.
+  /// Columns of one batch differ in length.
   case lengthMismatch(expected: Int, found: Int)
 }
 
-/// Why a change was refused as a whole: every item that stood in its way. The store is then unchanged.
+/// Why a change was refused: all items in error. The store is unchanged.
 public struct StoreFailure: Error, Hashable, Sendable {
   public struct Item: Hashable, Sendable {
-    /// The place in the call; nil when it is no item's fault.
+    /// The index in the call; nil if the error concerns no single item.
     public let index: Int?
     public let error: StoreError
     public init(index: Int?, error: StoreError) {
@@ -34,7 +34,7 @@ public struct StoreFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Never empty, in the order of the call.
+  /// Never empty; in the order of the call.
   public let items: [Item]
 
   public init(_ items: [Item]) { self.items = items }

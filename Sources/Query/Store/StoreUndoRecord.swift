@@ -1,28 +1,29 @@
-// What takes an edit of a store back, at a cost in proportion to the edit: no copy of the store is held for it.
+// The record that reverts an edit of a store. Its size is proportional to the edit: it holds no copy of the store.
 
 import Geometry
 
-/// What takes one edit of a ``FeatureStore`` back; the store's edits give one where they are asked to.
+/// Reverts one edit of a ``FeatureStore``; edits return one on request.
 ///
-/// Reversals are applied to the store that gave them, the last one first. Between an edit and its reversal the store may change
-/// in nothing but edits that were reverted meanwhile, and in which features are selected.
+/// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store
+/// may only change by edits that have been reverted, and in selection.
 ///
-/// Two ways lead back. ``FeatureStore/rollBack(_:)`` makes the store what it was, as if the edit had never been: selection, ids to
-/// be minted, fields. ``FeatureStore/revert(_:)`` is undo and redo: features have their ids, places and values again, but ids are
-/// not minted a second time, and a feature that is there before and after stays selected or not, as it is.
+/// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened:
+/// selection, next minted id, fields. ``FeatureStore/revert(_:)`` is undo and redo: features get back ids, positions
+/// and values, but ids are not minted again, and features that exist before and after keep their selection.
 ///
-/// A removed row keeps its values in its chunk, so that a removal notes row numbers, and holds the chunks of which nothing is left.
+/// A removed row keeps its values in its chunk, so that a removal records row numbers, and holds only chunks with no
+/// rows left.
 public struct StoreUndoRecord: Sendable {
   enum Step: Sendable {
-    /// These rows came.
+    /// These rows were added.
     case added([Range<UInt32>])
     case removed(RemovedRows)
     case changed(OldValues)
-    /// All of it went, and something else may have come.
+    /// Everything was removed, and other features may have been added.
     indirect case replaced(FeatureStore)
   }
 
-  /// What the store was about to give out before the edit.
+  /// Next id and fields of the store before the edit.
   private(set) var mark: StoreMark
   private(set) var step: Step
 
@@ -31,7 +32,7 @@ public struct StoreUndoRecord: Sendable {
     self.step = step
   }
 
-  /// How many features the edit concerned; one that was changed twice in it counts twice.
+  /// Number of features in the edit; one changed twice counts twice.
   public var count: Int {
     switch step {
     case .added(let rows): rows.reduce(0) { $0 + $1.count }
@@ -41,9 +42,9 @@ public struct StoreUndoRecord: Sendable {
     }
   }
 
-  /// About how much memory is held by it, in bytes: what would go with it if no snapshot has it too.
+  /// Approximate memory in bytes that it holds alone, if no snapshot shares it.
   ///
-  /// - Complexity: O(chunks that went whole), and O(values that are texts or lines).
+  /// - Complexity: O(dropped chunks), and O(values that are texts or lines).
   public var byteCount: Int {
     let own = MemoryLayout<Self>.size
     return switch step {
@@ -54,8 +55,8 @@ public struct StoreUndoRecord: Sendable {
     }
   }
 
-  /// Whether reverting this takes a later edit back as well, which then need not be kept: both changed the same things of the same
-  /// features, as the moves of one drag do.
+  /// Whether reverting this also reverts a later edit, whose record is then not needed: both changed the same members
+  /// of the same features, as the moves of one drag do.
   ///
   /// - Complexity: O(k).
   public func covers(_ later: StoreUndoRecord) -> Bool {
@@ -63,12 +64,12 @@ public struct StoreUndoRecord: Sendable {
     return mine.covers(theirs)
   }
 
-  /// Becomes what takes this edit and then the next one back; false when both are not changes of features' values.
+  /// Merges the next edit's record into this one; false unless both change values of features.
   ///
-  /// - Complexity: O(k) of the next one.
+  /// - Complexity: O(k) in the next one.
   public mutating func absorb(_ next: StoreUndoRecord) -> Bool {
     guard case .changed(var values) = step, case .changed(let further) = next.step else { return false }
-    // What holds the values a second time would make appending a copy.
+    // A second reference to the values would make appending a copy.
     step = .added([])
     values.append(further)
     step = .changed(values)
@@ -77,7 +78,7 @@ public struct StoreUndoRecord: Sendable {
   }
 }
 
-/// Ids of features by what became of them, each in the order of drawing without zIndexes; no id is in two of the lists.
+/// Ids of features by kind of change, each in drawing order without zIndexes; no id is in two of the lists.
 public struct ChangedFeatures: Hashable, Sendable {
   public var added: [Int] = []
   public var updated: [Int] = []
@@ -86,7 +87,7 @@ public struct ChangedFeatures: Hashable, Sendable {
   public var isEmpty: Bool { added.isEmpty && updated.isEmpty && removed.isEmpty }
 }
 
-/// What a store was about to give out, and its fields.
+/// A store's next row, next id, and fields.
 struct StoreMark: Sendable {
   let nextID: Int
   let nextRow: UInt32
@@ -96,22 +97,22 @@ struct StoreMark: Sendable {
 extension FeatureStore {
   var mark: StoreMark { StoreMark(nextID: nextID, nextRow: nextRow, schema: schema.mark) }
 
-  /// About how much memory it has, in bytes.
+  /// Approximate memory in bytes.
   var byteCount: Int {
-    // An entry of the index has its position and row, and its share of the nodes above.
+    // An index entry has its position and row, and a share of the nodes above.
     slots.reduce(index.count * 30) { $0 + $1.chunk.byteCount } + otherIDs.count * 24
   }
 }
 
 extension FeatureSchema {
-  /// A state to go back to, or on to: how many names there were, and what types came.
+  /// A state to restore: the number of names, and the types that occurred.
   struct Mark: Sendable {
     fileprivate let count: Int
     fileprivate let seen: [UInt8]
-    /// Names to be added on the way there.
+    /// Names to add when restoring.
     fileprivate var names: ArraySlice<String> = []
 
-    /// Is gone to from where one goes to `first` by now: what names were added on the way to that are added on this way, too.
+    /// Adjusts the mark if the store has since been restored to `first`: names added there are added here too.
     mutating func come(by first: Mark) {
       if !first.names.isEmpty { names = first.names + names }
     }
@@ -119,7 +120,7 @@ extension FeatureSchema {
 
   var mark: Mark { Mark(count: count, seen: seen) }
 
-  /// Goes to a mark; the result leads here again.
+  /// Restores a mark; the result restores the current state.
   mutating func go(to mark: Mark) -> Mark {
     var here = self.mark
     if count > mark.count { here.names = names[mark.count...] }

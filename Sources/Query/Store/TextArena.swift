@@ -1,18 +1,18 @@
-// Texts of one column without an object each: bytes one after the other, each text behind its length.
+// Texts of one column in one buffer: bytes in sequence, each text after its length.
 
 import Platform
 
-/// Texts in UTF-8, found by their offset.
+/// Texts in UTF-8, identified by offset.
 ///
-/// The length stands before the bytes as a base-128 number (seven bits a byte, the high bit says that more follow): one
-/// byte for most. Nothing is ever changed in it; replaced texts stay until ``TextColumn`` compacts.
+/// The length precedes the bytes as a base-128 number (seven bits per byte, the high bit set if more follow): one byte
+/// for most. Bytes never change; replaced texts stay until ``TextColumn`` compacts.
 struct TextArena: Sendable {
-  /// No text: the offset of null.
+  /// The offset of null.
   static let none = UInt32.max
 
   private(set) var bytes: [UInt8] = []
 
-  /// The offset of the new text; nil when the arena would pass 4 GiB.
+  /// Appends a text and returns its offset; nil if the arena would exceed 4 GiB.
   @inline(__always)
   mutating func append(_ text: UnsafeRawBufferPointer) -> UInt32? {
     let offset = bytes.count
@@ -27,9 +27,9 @@ struct TextArena: Sendable {
     return UInt32(truncatingIfNeeded: offset)
   }
 
-  /// The offsets of new texts, one behind the other; nil as above.
+  /// Appends texts and returns their offsets; nil as above.
   mutating func append(all texts: [UnsafeRawBufferPointer]) -> [UInt64]? {
-    // Five bytes for a length are enough for 4 GiB.
+    // Five bytes suffice for a length of up to 4 GiB.
     let size = texts.reduce(0) { $0 + $1.count + ($1.count < 128 ? 1 : 5) }
     guard bytes.count + size < Int(UInt32.max) - 10 else { return nil }
     var offsets: [UInt64] = []
@@ -56,7 +56,7 @@ struct TextArena: Sendable {
     return offsets
   }
 
-  /// Takes over `range` of another arena's bytes; its offsets are then to be shifted by the result. Nil as above.
+  /// Appends `range` of another arena's bytes, and returns the shift of its offsets. Nil as above.
   mutating func append(_ other: TextArena, _ range: Range<Int>) -> Int? {
     guard bytes.count + range.count < Int(UInt32.max) - 10 else { return nil }
     let shift = bytes.count - range.lowerBound
@@ -64,7 +64,7 @@ struct TextArena: Sendable {
     return shift
   }
 
-  /// Where the text behind `offset` lies.
+  /// The bytes of the text at `offset`.
   @inline(__always)
   func range(at offset: UInt32) -> Range<Int> {
     var start = Int(offset)
@@ -87,7 +87,7 @@ struct TextArena: Sendable {
 
   func string(at offset: UInt32) -> String { String(decoding: bytes[range(at: offset)], as: UTF8.self) }
 
-  /// Gives back what growing has reserved beyond the need.
+  /// Releases memory reserved beyond the need.
   mutating func trim() {
     if bytes.capacity - bytes.count > 64 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
   }
@@ -101,7 +101,7 @@ extension UnsafeRawBufferPointer {
     return memcmp(a, b, count) == 0
   }
 
-  /// Negative, zero or positive as this comes before, is or comes after `other`, by bytes.
+  /// Negative, zero or positive as this text is less than, equal to or greater than `other`, by bytes.
   @inline(__always)
   func order(to other: UnsafeRawBufferPointer) -> Int {
     let common = Swift.min(count, other.count)
@@ -112,7 +112,7 @@ extension UnsafeRawBufferPointer {
     return count - other.count
   }
 
-  /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for tables that live for one call.
+  /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for hash tables local to one call.
   @inline(__always)
   var quickHash: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,11 +1,11 @@
-// The texts of one column of a chunk: each its own, or codes into a few distinct ones.
+// The texts of one column of a chunk: individual texts, or codes of a few distinct ones.
 
-/// A text or null a row.
+/// A text or null per row.
 struct TextColumn: Sendable {
   /// ``TextArena/none`` is null.
   private(set) var offsets: [UInt32] = []
   private(set) var arena = TextArena()
-  /// Bytes of texts that were replaced.
+  /// Bytes of replaced texts.
   private var dead = 0
 
   var count: Int { offsets.count }
@@ -15,7 +15,7 @@ struct TextColumn: Sendable {
     while offsets.count < rows { offsets.append(TextArena.none) }
   }
 
-  /// False when there is no room for the text.
+  /// False if there is no room for the text.
   mutating func append(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let offset = arena.append(text) else { return false }
     offsets.grow(to: offsets.count + 1)
@@ -23,7 +23,7 @@ struct TextColumn: Sendable {
     return true
   }
 
-  /// Takes over `rows` of a batch, which are all texts and were written in order.
+  /// Appends `rows` of a batch, which are all texts written in order.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>) -> Bool {
     guard let first = rows.first, let last = rows.last else { return true }
     let start = Int(batch.cells[first])
@@ -69,7 +69,7 @@ struct TextColumn: Sendable {
   mutating func trim() { arena.trim() }
 }
 
-/// A code or null a row, and the texts that the codes stand for: for columns of few distinct values.
+/// A code or null per row, and the texts of the codes: for columns of few distinct values.
 struct CodeColumn: Sendable {
   static let none = UInt8.max
   private(set) var codes: [UInt8] = []
@@ -77,7 +77,7 @@ struct CodeColumn: Sendable {
   private(set) var distinct = TextColumn()
 
   var count: Int { codes.count }
-  /// Once there are rows enough to tell: whether texts repeat so little that codes do not pay.
+  /// Whether texts repeat too little for codes to pay, once there are enough rows to tell.
   var isWasteful: Bool { codes.count >= 64 && distinct.count * 2 > codes.count }
 
   mutating func pad(to rows: Int) {
@@ -85,7 +85,7 @@ struct CodeColumn: Sendable {
     while codes.count < rows { codes.append(Self.none) }
   }
 
-  /// The text's code, a new one if need be; nil when there are too many.
+  /// The text's code, a new one if necessary; nil if there are too many.
   private mutating func code(_ text: UnsafeRawBufferPointer) -> UInt8? {
     for code in 0..<distinct.count
     where distinct.arena.withText(at: distinct.offsets[code], { $0.isEqual(to: text) }) {
@@ -106,9 +106,9 @@ struct CodeColumn: Sendable {
     return true
   }
 
-  /// Takes over texts of a batch, through a hash table that lives for this call.
+  /// Appends texts of a batch, with a temporary hash table.
   ///
-  /// - Returns: The row where there came to be too many distinct ones; nil when all are in.
+  /// - Returns: The row at which there were too many distinct texts; nil if all were appended.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>) -> Int? {
     guard rows.count > 8 else {
       for row in rows {
@@ -148,7 +148,7 @@ struct CodeColumn: Sendable {
     }
   }
 
-  /// The same texts, each its own.
+  /// The same texts without codes.
   func spelledOut() -> TextColumn? {
     var column = TextColumn()
     for code in codes {

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Query
 
-@Suite struct LookTests {
+@Suite struct CancellationCheckTests {
   private struct Enough: Error {}
 
   /// Ends at the look of that number; answers how many looks there were.
-  private func looks(until last: Int, _ body: (Look) throws -> Void) throws -> Int {
+  private func looks(until last: Int, _ body: (CancellationCheck) throws -> Void) throws -> Int {
     var count = 0
     var latest = 0.0
     do {
@@ -43,14 +43,14 @@ import Testing
       })
     let (all, ids) = (store.rowsInDrawingOrder(), Array((0..<count).reversed()))
     let box = [Envelope(xMin: 0, yMin: 0, xMax: 1, yMax: 0.9)]
-    let works: [(Look) throws -> Void] = [
-      { _ = try store.rowsAscending(looking: $0) },
-      { _ = try store.rows(of: ids, looking: $0) },
-      { _ = try store.rows(in: box, looking: $0) },
-      { _ = try store.ids(of: all, looking: $0) },
-      { _ = try raised.rowsInDrawingOrder(looking: $0) },
-      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: count, looking: $0) },
-      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: 10, looking: $0) },
+    let works: [(CancellationCheck) throws -> Void] = [
+      { _ = try store.rowsAscending(checking: $0) },
+      { _ = try store.rows(of: ids, checking: $0) },
+      { _ = try store.rows(in: box, checking: $0) },
+      { _ = try store.ids(of: all, checking: $0) },
+      { _ = try raised.rowsInDrawingOrder(checking: $0) },
+      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: count, checking: $0) },
+      { _ = try store.ordered(all, by: [SortTerm(column: 0, isDescending: false)], first: 10, checking: $0) },
     ]
     for work in works {
       let most = try looks(until: .max, work)
@@ -63,12 +63,12 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 40_000, 65_536, 100_001])
-  func `items sorted by pieces are those sorted at once`(count: Int) {
+  func `a sort that can be cancelled sorts by key, then row`(count: Int) {
     var random = SplitMix(UInt64(count))
     for mask in [UInt64.max, 0xff, 0] {
       var items = (0..<count).map { IndexItem(key: random.next() & mask, row: UInt32($0), source: 0) }
       var expected = items
-      IndexItem.sort(&expected)
+      expected.sort { $0.isBefore($1.key, $1.row) }
       IndexItem.sort(&items) { _ in }
       #expect(items.map(\.key) == expected.map(\.key) && items.map(\.row) == expected.map(\.row))
     }
