@@ -48,8 +48,8 @@ extension FeatureDataset {
   }
 
   private func index(of name: String, in fields: [Field]) throws(FormatError) -> Int {
-    guard let index = fields.firstIndex(where: { $0.name == name }) else {
-      throw .missingField(name, available: fields.map(\.name))
+    guard let index = fields.firstIndex(where: { $0.name == Text(name) }) else {
+      throw .missingField(name, available: fields.map(\.name.string))
     }
     return index
   }

@@ -98,17 +98,17 @@ final class ReadSession: @unchecked Sendable {
   /// Whether GDAL may see `path`: the file itself, or one beside it that shares its stem.
   func admits(_ path: String) -> Bool {
     switch content {
-    case .bytes(_, let name): return path.isWritten(as: "/\(name)")
+    case .bytes(_, let name): return Text(path) == Text("/\(name)")
     case .file(let directory, let name, let stem):
       guard path.begins(with: directory + "/") else { return false }
       let leaf = String(Substring(path.utf8.dropFirst(directory.utf8.count + 1)))
-      return leaf.isWritten(as: name) || (leaf.begins(with: stem + ".") && !leaf.utf8.contains(UInt8(ascii: "/")))
+      return Text(leaf) == Text(name) || (leaf.begins(with: stem + ".") && !leaf.utf8.contains(UInt8(ascii: "/")))
     }
   }
 
   func isMain(_ path: String) -> Bool {
     guard case .file(let directory, let name, _) = content else { return true }
-    return path.isWritten(as: "\(directory)/\(name)")
+    return Text(path) == Text("\(directory)/\(name)")
   }
 
   /// Remembers how a file looked when first opened.

@@ -23,7 +23,7 @@ extension AttributeValue {
     case (.integer(let left), .integer(let right)): left == right
     case (.double(let left), .double(let right)): left == right
     case (.string(let left), .string(let right)), (.json(let left), .json(let right)):
-      left.isWritten(as: right)
+      Text(left) == Text(right)
     default: false
     }
   }
@@ -36,10 +36,10 @@ public enum FieldType: String, Hashable, Sendable {
 
 /// A field of a layer: its name and what it holds.
 public struct Field: Hashable, Sendable {
-  @Exact public private(set) var name: String
+  public let name: Text
   public let type: FieldType
   public init(name: String, type: FieldType) {
-    self.name = name
+    self.name = Text(name)
     self.type = type
   }
 }

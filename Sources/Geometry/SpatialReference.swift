@@ -4,8 +4,9 @@
 ///
 /// Two are equal when their text is; ``CoordinateTransformer/describe(_:)`` gives the canonical one.
 public struct SpatialReference: Hashable, Sendable {
-  @Exact public private(set) var definition: String
-  public init(_ definition: String) { self.definition = definition }
+  private let text: Text
+  public init(_ definition: String) { text = Text(definition) }
+  public var definition: String { text.string }
 
   /// Longitude and latitude in degrees on WGS 84.
   public static let wgs84 = SpatialReference("EPSG:4326")
@@ -19,10 +20,10 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   /// `AUTHORITY:CODE` where one identifies it, else the definition as given.
   public let reference: SpatialReference
   /// As its authority names it: "WGS 84 / Pseudo-Mercator".
-  @Exact public private(set) var name: String
+  public let name: String
   public let kind: Kind
   /// "degree", "metre", "US survey foot" ...
-  @Exact public private(set) var unitName: String
+  public let unitName: String
   /// Metres in one unit when projected; nil for degrees, which are never metres.
   public let metersPerUnit: Double?
   /// Where it is meant to be used, longitude and latitude in degrees; nil when not known.

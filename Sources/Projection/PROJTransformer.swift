@@ -15,22 +15,22 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
   static let maximumDescriptions = 1024
 
   private let pool = PROJPool()
-  private let descriptions = Mutex<[String: SpatialReferenceInfo]>([:])
+  private let descriptions = Mutex<[SpatialReference: SpatialReferenceInfo]>([:])
 
   public init() {}
 
   /// Accepts `AUTHORITY:CODE`, OGC's URNs and URLs, WKT and PROJJSON. Not PROJ's own strings: they can name files.
   /// - Complexity: the first call for a definition parses it (microseconds to milliseconds); later ones look it up.
   public func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo {
-    if let known = descriptions.withLock({ $0[reference.definition] }) { return known }
+    if let known = descriptions.withLock({ $0[reference] }) { return known }
     let definition = try canonicalDefinition(reference.definition)
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let info = try context.describe(definition, asked: reference.definition)
     descriptions.withLock {
       if $0.count >= Self.maximumDescriptions { $0.removeAll() }
-      $0[reference.definition] = info
-      $0[info.reference.definition] = info
+      $0[reference] = info
+      $0[info.reference] = info
     }
     return info
   }

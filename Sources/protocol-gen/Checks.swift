@@ -97,7 +97,11 @@ struct Checks {
 
   private func check(_ type: TypeDefinition) {
     switch type.kind {
-    case .object(let list): properties(list)
+    case .object(let list):
+      properties(list)
+      for member in list where member.settable != nil && member.saved == nil {
+        problems.report(member.about.place, "a command sets it, so \"saved\" says how a document keeps it")
+      }
     case .union(let variants):
       distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.place.appending("variants"))
       for variant in variants {

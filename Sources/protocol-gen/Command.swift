@@ -2,7 +2,7 @@
 
 struct Command {
   static let usage = """
-    usage: protocol-gen PROTOCOL_DIR [--check] [--swift DIR] [--swift-import MODULE] [--python DIR]
+    usage: protocol-gen PROTOCOL_DIR [--check] [--swift DIR] [--swift-import MODULE] [--model DIR] [--python DIR]
                         [--reference DIR] [--openrpc FILE] [--schemas DIR]
 
     Checks the definition in PROTOCOL_DIR (domains/*.json, errors.json) and writes what is asked for.
@@ -13,6 +13,7 @@ struct Command {
   var isCheck = false
   var swift: String?
   var swiftImports = ["JSON"]
+  var model: String?
   var python: String?
   var reference: String?
   var openrpc: String?
@@ -24,11 +25,12 @@ struct Command {
     while let argument = rest.popFirst() {
       switch argument {
       case "--check": isCheck = true
-      case "--swift", "--swift-import", "--python", "--reference", "--openrpc", "--schemas":
+      case "--swift", "--swift-import", "--model", "--python", "--reference", "--openrpc", "--schemas":
         guard let value = rest.popFirst() else { return nil }
         switch argument {
         case "--swift": swift = value
         case "--swift-import": swiftImports = (swiftImports + [value]).sorted()
+        case "--model": model = value
         case "--python": python = value
         case "--reference": reference = value
         case "--schemas": schemas = value
@@ -54,6 +56,7 @@ struct Command {
     let generator = Generator(definition: definition, swiftImports: swiftImports)
     var differing: [String] = []
     if let swift { differing += try update(swift, generator.swift()) }
+    if let model { differing += try update(model, generator.model()) }
     if let python { differing += try update(python, generator.python()) }
     if let reference { differing += try update(reference, generator.reference()) }
     if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }

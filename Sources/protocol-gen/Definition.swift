@@ -101,7 +101,12 @@ struct Property {
   var defaultValue: Tree?
   var unit: String?
   var constraints = Constraints()
+  /// Of a member of an object of the state tree: that its changes are published, and how.
   var coalescing: Coalescing?
+  /// The type in the params of the commands that set it; nil for what none sets.
+  var settable: TypeExpression?
+  var isClearable = false
+  var saved: Saved?
   var example: Tree?
 
   var mayBeAbsent: Bool { isOptional || defaultValue != nil }
@@ -132,6 +137,10 @@ struct TypeDefinition {
   /// What Python calls it, and what it takes where an array of these is a parameter.
   var python: String?
   var pythonArray: String?
+  /// The collection of the state tree whose objects it describes: their members are read from the model's tables.
+  var collection: String?
+  /// The type of objects whose saved members are properties of this one.
+  var members: String?
   var example: Tree?
 
   var properties: [Property] {
@@ -144,6 +153,9 @@ struct TypeDefinition {
 }
 
 enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
+/// What a document has of a member: written with the object; written, though its changes leave the document unmodified; or kept in
+/// another form, such as the order of a list.
+enum Saved: String, CaseIterable { case written, unnoticed, elsewhere }
 enum Shape: String, CaseIterable { case query, command, process, task, session, lifecycle }
 enum Direction: String, CaseIterable { case serverToClient, clientToServer }
 
@@ -162,6 +174,8 @@ struct Method {
   var about: About
   var shape: Shape
   var params: Payload
+  /// The type of objects whose settable members are params.
+  var members: String?
   var result: Payload
   var errors: [String]
   var exampleParams: Tree?

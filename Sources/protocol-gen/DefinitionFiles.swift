@@ -32,6 +32,7 @@ extension Definition {
       (errors, commonErrors) = (read.errors, read.common)
     }
     self.hash = hash.text
+    if problems.messages.isEmpty { expandMembers(problems) }
     if problems.messages.isEmpty { Checks(definition: self, problems: problems).run() }
     if problems.messages.isEmpty { Examples(definition: self, problems: problems).run() }
   }

@@ -9,7 +9,7 @@ struct Generator {
   func swift() -> [String: String] {
     let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let coding = SwiftCoding(types: types)
-    let wire = SwiftTypes(coding: coding, indirect: Checks.indirectUnions(definition))
+    let wire = SwiftTypes(coding: coding, definition: definition, indirect: Checks.indirectUnions(definition))
     let tables = SwiftTables(coding: coding, definition: definition)
     var files: [String: String] = [:]
     for domain in definition.domains {
@@ -20,8 +20,12 @@ struct Generator {
     files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
     files["ErrorKinds.swift"] = tables.errorKinds()
+    files["Members.swift"] = MemberPayloads(coding: coding, definition: definition).file(imports: swiftImports)
     return files
   }
+
+  /// What the model knows of the protocol: the members of its objects.
+  func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
 
   func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
 

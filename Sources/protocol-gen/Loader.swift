@@ -52,7 +52,8 @@ struct Loader {
     let example = example(reader, hasResult: true)
     return Method(
       name: reader.requiredString("name"), domain: domain, about: about, shape: shape ?? .query,
-      params: payload("params", reader, since: about.since), result: payload("result", reader, since: about.since),
+      params: payload("params", reader, since: about.since), members: reader.string("members"),
+      result: payload("result", reader, since: about.since),
       errors: reader.strings("errors"), exampleParams: example.params, exampleResult: example.result)
   }
 
@@ -144,7 +145,7 @@ struct Loader {
     }
     return TypeDefinition(
       name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
-      example: reader.optional("example"))
+      collection: reader.string("collection"), members: reader.string("members"), example: reader.optional("example"))
   }
 
   private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {
@@ -182,7 +183,18 @@ struct Loader {
       name: reader.requiredString("name"), type: type, about: about(reader, since: since),
       isOptional: reader.flag("optional"), isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"),
       unit: reader.string("unit"), constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
+      settable: settable(reader, type), isClearable: reader.flag("clearable"),
+      saved: reader.choice("saved", Saved.self),
       example: reader.optional("example"))
+  }
+
+  /// `true`, or the type that commands take for the member.
+  private func settable(_ reader: ObjectReader, _ type: TypeExpression) -> TypeExpression? {
+    switch reader.optional("settable") {
+    case nil: nil
+    case .bool(true): type
+    case let other: expression(other, at: reader.place.appending("settable"))
+    }
   }
 
   private func constraints(_ reader: ObjectReader) -> Constraints {

@@ -20,6 +20,8 @@ struct SwiftCoding {
       switch types[name]?.kind {
       case .scalar(let base, _): swiftType(base)
       case .opaque, nil: "JSONOpaque"
+      // Objects of the state tree are written from the model's tables of members.
+      case .object where types[name]?.collection != nil: "JSONOpaque"
       case .object, .union, .enumeration: types[name].map(self.name(of:)) ?? name
       }
     }

@@ -2,6 +2,7 @@
 
 struct SwiftTypes {
   let coding: SwiftCoding
+  let definition: Definition
   /// Unions that contain themselves.
   let indirect: Set<String>
 
@@ -24,6 +25,7 @@ struct SwiftTypes {
       }
       for type in domain.types {
         if case .opaque = type.kind { continue }
+        if type.collection != nil { continue }
         separate(&lines)
         emit(type, &lines)
       }
@@ -35,7 +37,7 @@ struct SwiftTypes {
           if method.shape == .command, case .properties(let properties) = method.params {
             paramNames(properties, &lines)
           }
-          payload(method.params, "Params", .decode, &lines)
+          payload(method.params, "Params", .decode, settable: definition.settableMembers(of: method), &lines)
           payload(method.result, "Result", .encode, &lines)
         }
       }
@@ -67,11 +69,14 @@ struct SwiftTypes {
     lines.prose(text, prefix: "/// ")
   }
 
-  private func payload(_ payload: Payload, _ name: String, _ direction: Direction, _ lines: inout Lines) {
+  private func payload(
+    _ payload: Payload, _ name: String, _ direction: Direction, settable: [Property] = [], _ lines: inout Lines
+  ) {
     lines.add()
     switch payload {
     case .type(let type): lines.add("public typealias \(name) = \(coding.swiftType(type))")
-    case .properties(let properties): structure(name, properties, direction, isParams: name == "Params", &lines)
+    case .properties(let properties):
+      structure(name, properties, direction, isParams: name == "Params", settable: settable, &lines)
     }
   }
 
@@ -101,7 +106,8 @@ struct SwiftTypes {
   // MARK: Structs
 
   private func structure(
-    _ name: String, _ properties: [Property], _ direction: Direction, isParams: Bool, _ lines: inout Lines
+    _ name: String, _ properties: [Property], _ direction: Direction, isParams: Bool, settable: [Property] = [],
+    _ lines: inout Lines
   ) {
     let conformances =
       switch direction {
@@ -128,6 +134,10 @@ struct SwiftTypes {
           encodeFields(properties, &lines)
           lines.add("writer.endObject()")
         }
+      }
+      if !settable.isEmpty {
+        MemberPayloads(coding: coding, definition: definition).list(
+          settable, hasClear: properties.contains(where: \.type.namesMembers), &lines)
       }
     }
   }

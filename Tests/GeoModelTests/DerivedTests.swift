@@ -79,7 +79,7 @@ private struct Edited {
     case 12:
       guard let any else { return }
       try world.updateLayer(
-        any.id, LayerUpdate(AppearanceUpdate(isVisible: chance(0.5), minScale: chance(0.5) ? 5000 : 1e9)))
+        any.id, [MemberChange(.isVisible, chance(0.5)), MemberChange(.minScale, chance(0.5) ? 5000.0 : 1e9)])
     case 13: try world.setViewpoint(of: chance(0.5) ? "v" : "w", to: .at(0, 0, scale: chance(0.5) ? 1000 : 10_000))
     case 14: try world.undo()
     default: try world.redo()

@@ -146,7 +146,7 @@ struct ViewModelTests {
   @Test func `what lay on a view that is closed does not come back, nor what was set there`() throws {
     var world = World.manual()
     let view = try world.makeView()
-    try world.command { try $0.createOverlay(id: "o", on: view, name: nil, reference: .wgs84) }
+    try world.command { try $0.createOverlay(id: "o", on: view, reference: .wgs84) }
     let overlay = ObjectReference(.overlays, "o")
     try world.makeModel("own", [property("n", .integer)], owner: overlay)
     try world.command { try $0.setEnvironment("units", at: overlay, to: .string("imperial")) }
@@ -162,7 +162,7 @@ struct EnvironmentTests {
   @Test func `those and only those are told that see another value`() throws {
     var world = World.manual()
     let view = try world.makeView()
-    try world.command { try $0.createOverlay(id: "o", on: view, name: nil, reference: .wgs84) }
+    try world.command { try $0.createOverlay(id: "o", on: view, reference: .wgs84) }
     let node = ObjectReference(.views, view.rawValue)
     _ = world.takeChanges()
     func set(_ text: String, at node: ObjectReference?) throws -> [String] {

@@ -24,7 +24,7 @@ struct HistoryTests {
 
   @Test mutating func `what is undone is told like any other change, by the origin undo`() throws {
     try addLayer("a")
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(name: "A", opacity: 0.5))) }
+    try world.run { try $0.updateLayer("a", [MemberChange(.name, "A"), MemberChange(.opacity, 0.5)]) }
     _ = world.takeChanges()
     try world.run { try $0.undo() }
     #expect(world.layers["a"]?.name == "cities")
@@ -45,7 +45,7 @@ struct HistoryTests {
   }
 
   @Test mutating func `views and viewpoints are not undone, nor what lay on a view that was closed`() throws {
-    try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(world.history.undoNames.count == 2)
     try world.run { try $0.undo() }
@@ -74,7 +74,7 @@ struct HistoryTests {
     let revision = world.revision
     #expect(throws: ModelError.unknownID(.layers, "b")) {
       try world.run {
-        try $0.updateContent(of: .map("m"), MapContentUpdate(title: "New"))
+        try $0.updateContent(of: .map("m"), [MemberChange(.title, "New")])
         try $0.createMap(id: "n", title: nil, reference: .wgs84)
         try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
         try $0.closeMap("m")
@@ -95,10 +95,10 @@ struct HistoryTests {
     try addLayer("a")
     try world.run { try $0.beginEdit("drag") }
     for step in 1...10_000 {
-      try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: Double(step) / 10_000))) }
+      try world.run { try $0.updateLayer("a", [MemberChange(.opacity, Double(step) / 10_000)]) }
     }
     #expect(world.history.byteCount < 10_000)
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: 0.25))) }
+    try world.run { try $0.updateLayer("a", [MemberChange(.opacity, 0.25)]) }
     try world.run { try $0.endEdit() }
     #expect(world.history.undoName == "drag")
     try world.run { try $0.undo() }
@@ -108,7 +108,7 @@ struct HistoryTests {
   }
 
   @Test mutating func `a hundred steps are kept`() throws {
-    for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "\(step)")) } }
+    for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "\(step)")]) } }
     #expect(world.history.undoNames.count == 100)
     for _ in 0..<100 { try world.run { try $0.undo() } }
     #expect(world.maps["m"]?.content.title == "50")
@@ -116,7 +116,7 @@ struct HistoryTests {
   }
 
   @Test mutating func `steps beyond 64 MiB are forgotten, the oldest first`() throws {
-    try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     let text = String(repeating: "x", count: 20 << 20)
     for id in 1...5 {
       var batch = FeatureBatch()
@@ -143,12 +143,12 @@ struct HistoryTests {
   }
 
   @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "saved")) }
-    world.noteSaved()
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "saved")]) }
+    world.markSaved()
     #expect(!world.history.isModified)
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(!world.history.isModified)
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(title: "other")) }
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "other")]) }
     #expect(world.history.isModified)
     try world.run { try $0.undo() }
     #expect(!world.history.isModified)

@@ -16,7 +16,7 @@ struct ObjectTests {
     other.name = "countries"
     try world.run { try $0.addSource(id: "one", driver: "GeoJSON", origin: .inline([]), layers: [schema]) }
     try world.run { try $0.addSource(id: "two", driver: "GPKG", origin: .inline([]), layers: [schema, other]) }
-    try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+    try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     _ = world.takeChanges()
   }
 
@@ -63,11 +63,11 @@ struct ObjectTests {
 
   @Test mutating func `a scale range has to have room`() throws {
     try addLayer("a")
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(minScale: 1000, maxScale: 10))) }
-    for update in [AppearanceUpdate(minScale: 10), AppearanceUpdate(minScale: 5), AppearanceUpdate(maxScale: 1000)] {
-      #expect(throws: ModelError.invalidScaleRange) { try world.run { try $0.updateLayer("a", LayerUpdate(update)) } }
+    try world.run { try $0.updateLayer("a", [MemberChange(.minScale, 1000.0), MemberChange(.maxScale, 10.0)]) }
+    for change in [MemberChange(.minScale, 10.0), MemberChange(.minScale, 5.0), MemberChange(.maxScale, 1000.0)] {
+      #expect(throws: ModelError.invalidScaleRange) { try world.run { try $0.updateLayer("a", [change]) } }
     }
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(minScale: 5, clear: ["maxScale"]))) }
+    try world.run { try $0.updateLayer("a", [MemberChange(.minScale, 5.0), MemberChange(.maxScale, nil)]) }
     #expect(world.layers["a"]?.appearance.minScale == 5)
     #expect(world.layers["a"]?.appearance.maxScale == nil)
   }
@@ -139,7 +139,7 @@ struct ObjectTests {
       [world.maps["m"]?.revision, world.views["v"]?.revision, world.overlays["o"]?.revision]
     }
     var last = revisions()
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: 0.5))) }
+    try world.run { try $0.updateLayer("a", [MemberChange(.opacity, 0.5)]) }
     #expect(revisions() == [world.revision, last[1], last[2]])
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     #expect(revisions() == [world.revision, last[1], last[2]])
@@ -164,7 +164,7 @@ struct ObjectTests {
   @Test mutating func `what ids were taken stays taken`() throws {
     try world.run { try $0.closeOverlay("o") }
     #expect(throws: ModelError.idExists("o")) {
-      try world.run { try $0.createOverlay(id: "o", on: "v", name: nil, reference: .wgs84) }
+      try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     }
     #expect(throws: ModelError.idExists("o")) {
       try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }

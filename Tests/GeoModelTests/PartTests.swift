@@ -68,7 +68,7 @@ struct PartTests {
   @Test mutating func `a change in a group counts for all groups around it and the map`() throws {
     try addGroup("g")
     try addLayer("a", in: "g")
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(opacity: 0.5))) }
+    try world.run { try $0.updateLayer("a", [MemberChange(.opacity, 0.5)]) }
     #expect(world.layers["g"]?.revision == world.revision)
     #expect(world.maps["m"]?.revision == world.revision)
   }
@@ -99,7 +99,7 @@ struct PartTests {
     #expect(world.loadStatus(of: .map("m")) == .loaded)
     _ = world.takeChanges()
     // What does not matter to it tells nothing of it.
-    try world.run { try $0.updateLayer("b", LayerUpdate(AppearanceUpdate(opacity: 0.5))) }
+    try world.run { try $0.updateLayer("b", [MemberChange(.opacity, 0.5)]) }
     #expect(world.takeNews() == ["layers/b.opacity"])
   }
 
@@ -112,7 +112,7 @@ struct PartTests {
     world.run { $0.failLoad("b", Failure(kind: "readFailed", message: "gone")) }
     #expect(try states() == ["g": [.active, .warning], "a": .active, "b": .error])
     try world.run { try $0.setViewpoint(of: "v", to: .scale(5000)) }
-    try world.run { try $0.updateLayer("g", LayerUpdate(AppearanceUpdate(minScale: 5000, maxScale: 1000))) }
+    try world.run { try $0.updateLayer("g", [MemberChange(.minScale, 5000.0), MemberChange(.maxScale, 1000.0)]) }
     #expect(try states()["a"] == .active)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .scale(5001)) }
@@ -121,7 +121,7 @@ struct PartTests {
     try world.run { try $0.setViewpoint(of: "v", to: .scale(6000)) }
     try world.run { try $0.setViewpoint(of: "v", to: .center(Point(x: 1, y: 1), reference: .wgs84)) }
     #expect(!world.takeNews().contains("views/v.layerViewStates"))
-    try world.run { try $0.updateLayer("g", LayerUpdate(AppearanceUpdate(isVisible: false, clear: ["minScale"]))) }
+    try world.run { try $0.updateLayer("g", [MemberChange(.isVisible, false), MemberChange(.minScale, nil)]) }
     #expect(try states() == ["g": [.notVisible, .warning], "a": .notVisible, "b": [.notVisible, .error]])
   }
 
@@ -132,15 +132,15 @@ struct PartTests {
       try addLayer(id, in: "g")
       try load(id)
     }
-    try world.run { try $0.updateLayer("c", LayerUpdate(AppearanceUpdate(isVisible: false))) }
-    try world.run { try $0.updateLayer("g", LayerUpdate(AppearanceUpdate(), visibilityMode: mode)) }
+    try world.run { try $0.updateLayer("c", [MemberChange(.isVisible, false)]) }
+    try world.run { try $0.updateLayer("g", [MemberChange(.visibilityMode, mode)]) }
     let seen = try states().filter { $0.value.contains(.active) }.keys.sorted()
     switch mode {
     case .independent: #expect(seen == ["a", "b", "g"])
     case .inherited: #expect(seen == ["a", "b", "c", "g"])
     case .exclusive: #expect(seen == ["b", "g"])
     }
-    try world.run { try $0.updateLayer("c", LayerUpdate(AppearanceUpdate(isVisible: true))) }
+    try world.run { try $0.updateLayer("c", [MemberChange(.isVisible, true)]) }
     let others = ["a", "b"].map { world.layers[LayerID($0)]?.appearance.isVisible }
     #expect(others == (mode == .exclusive ? [false, false] : [true, true]))
   }
@@ -149,13 +149,15 @@ struct PartTests {
 
   @Test mutating func `symbols grow with the scale where there is a reference scale`() throws {
     #expect(try world.maps.require("m").content.symbolScale(at: 1000) == 1)
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(referenceScale: 1000)) }
+    try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.referenceScale, 1000.0)]) }
     #expect(try world.maps.require("m").content.symbolScale(at: 500) == 2)
     #expect(try world.maps.require("m").content.symbolScale(at: 4000) == 0.25)
   }
 
   @Test mutating func `no view's scale leaves the map's range, whatever moves it`() throws {
-    try world.run { try $0.updateContent(of: .map("m"), MapContentUpdate(minScale: 10_000, maxScale: 1000)) }
+    try world.run {
+      try $0.updateContent(of: .map("m"), [MemberChange(.minScale, 10_000.0), MemberChange(.maxScale, 1000.0)])
+    }
     for target in [
       ViewpointTarget.scale(1e6), .at(1, 1, scale: 1e6), .box(-1e6, -1e6, 1e6, 1e6), .mercator(0, 0, scale: 1e9),
     ] {
@@ -214,11 +216,11 @@ struct PartTests {
   @Test mutating func `a definition expression is checked against the fields before features are there`() throws {
     try addLayer("a")
     #expect(throws: ModelError.self) {
-      try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(), definitionExpression: "x = 1")) }
+      try world.run { try $0.updateLayer("a", [MemberChange(.definitionExpression, "x = 1")]) }
     }
     #expect(world.layers["a"]?.features?.definitionExpression == nil)
-    try world.run { try $0.updateLayer("a", LayerUpdate(AppearanceUpdate(), definitionExpression: "n > 1")) }
-    #expect(world.layers["a"]?.features?.showsAll == false)
+    try world.run { try $0.updateLayer("a", [MemberChange(.definitionExpression, "n > 1")]) }
+    #expect(world.layers["a"]?.features?.isUnfiltered == false)
   }
 
   @Test mutating func `the selection of a layer is put back when the command fails, and left alone by undo`() throws {

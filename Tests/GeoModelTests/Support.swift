@@ -34,7 +34,7 @@ extension World {
   /// Ticks, as `clock/advance` lets them come due.
   mutating func advance(seconds: Double) {
     let end = clock.now.advanced(by: seconds)
-    for _ in 0..<ticksDue(until: end) {
+    for _ in 0..<pendingTicks(until: end) {
       begin(origin: .animation)
       tick()
     }

@@ -102,7 +102,7 @@ struct SymbologyClassificationTests {
         for: .field("v"), normalizationField: nil, symbol: marker(1), colors: [.black, .lightGray])
       let bound = BoundRenderer(Renderer(.classBreaks(renderer)), schema: store.schema)
       var counts = [Int](repeating: 0, count: made.classes.count)
-      for id in numbers.indices { counts[try #require(bound.place(of: try store.row(id)))] += 1 }
+      for id in numbers.indices { counts[try #require(bound.index(of: try store.row(id)))] += 1 }
       #expect(counts == made.classes.map(\.count))
       #expect(counts.allSatisfy { $0 > 0 } || method == .equalInterval)
       #expect(made.classes.first?.minValue == numbers.min() && made.classes.last?.maxValue == numbers.max())
@@ -161,7 +161,7 @@ struct SymbologyClassificationTests {
   func `names of classes have as many digits as tell their ends apart`(_ ends: [Double], _ names: [String]) throws {
     let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry(1)) }
     let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
-    #expect(renderer.legend(by: .neutral).map(\.label) == names)
+    #expect(renderer.legend(by: .neutral).map(\.label.string) == names)
   }
 }
 

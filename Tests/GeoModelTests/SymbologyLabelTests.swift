@@ -16,7 +16,7 @@ struct SymbologyLabelTests {
   private func texts(_ definitions: [LabelDefinition], _ id: Int, scale: Double? = nil) throws -> [String] {
     let store = try store()
     return BoundLabels(definitions, scale: scale, schema: store.schema, by: .neutral).labels(of: try store.row(id)).map(
-      \.symbol.text)
+      \.symbol.text.string)
   }
 
   @Test func `a label is what its expression gives, and null or an empty text gives none`() throws {
@@ -60,7 +60,7 @@ struct SymbologyLabelTests {
     let store = try store()
     return PopupDefinition(title: try Template(template), elements: []).popup(
       of: try store.row(id), schema: store.schema, by: .neutral
-    ).title
+    ).title.string
   }
 
   @Test func `a title has expressions in braces`() throws {
@@ -117,7 +117,7 @@ struct SymbologyLabelTests {
     var portrayal = Portrayal()
     let store = try FeatureStore.of([["title": "Here", "n": 1], ["n": 2]])
     let here = try #require(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral))
-    #expect(here.title == "Here" && here.lines.map(\.label).sorted() == ["n", "title"])
+    #expect(here.title == "Here" && here.lines.map(\.label.string).sorted() == ["n", "title"])
     #expect(portrayal.popup(of: try store.row(1), schema: store.schema, name: "Layer", by: .neutral)?.title == "Layer")
     portrayal.isPopupEnabled = false
     #expect(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral) == nil)

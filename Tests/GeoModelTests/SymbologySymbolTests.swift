@@ -17,9 +17,9 @@ struct SymbologySymbolTests {
   @Test func `a colour between two has each component between theirs`() {
     let black = Color(red: 0, green: 0, blue: 0, alpha: 0)
     let other = Color(red: 255, green: 100, blue: 1)
-    #expect(black.mixed(with: other, part: 0) == black)
-    #expect(black.mixed(with: other, part: 1) == other)
-    #expect(black.mixed(with: other, part: 0.5) == Color(red: 128, green: 50, blue: 1, alpha: 128))
+    #expect(black.mixed(with: other, fraction: 0) == black)
+    #expect(black.mixed(with: other, fraction: 1) == other)
+    #expect(black.mixed(with: other, fraction: 0.5) == Color(red: 128, green: 50, blue: 1, alpha: 128))
   }
 
   @Test func `symbols have the defaults of the SDK`() {

@@ -84,8 +84,8 @@ struct ViewpointTests {
     let id = try world.makeView(viewpoint: .box(0, 0, 7000, 1000, padding: 50))
     let view = try world.view(id)
     #expect(isClose(view.camera.scale, 10 / pixel, 1e-3))
-    let left = view.place(of: Point(x: 0, y: 500))
-    let right = view.place(of: Point(x: 7000, y: 500))
+    let left = view.screenPoint(of: Point(x: 0, y: 500))
+    let right = view.screenPoint(of: Point(x: 7000, y: 500))
     #expect(isClose(left.x, 50) && isClose(left.y, 300))
     #expect(isClose(right.x, 750))
   }
@@ -135,7 +135,7 @@ struct ViewpointTests {
     #expect(try world.view(id).camera == before)
     #expect(try world.view(id).screen == Screen(width: 1600, height: 600, dpi: 96))
     #expect(world.takeNews() == ["views/v.width"])
-    let middle = try world.view(id).place(of: Point(x: 100, y: 200))
+    let middle = try world.view(id).screenPoint(of: Point(x: 100, y: 200))
     #expect(isClose(middle.x, 800) && isClose(middle.y, 300))
     // A box stays what was set, though the screen is another.
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
@@ -155,9 +155,9 @@ struct ViewpointTests {
   @Test mutating func `rotation turns north clockwise on the screen`() throws {
     let id = try world.makeView(viewpoint: .mercator(0, 0, scale: 1 / pixel, rotation: 90))
     // One metre a pixel. What lies 100 m to the north is seen 100 pixels to the right.
-    let north = try world.view(id).place(of: Point(x: 0, y: 100))
+    let north = try world.view(id).screenPoint(of: Point(x: 0, y: 100))
     #expect(isClose(north.x, 500) && isClose(north.y, 300))
-    let east = try world.view(id).place(of: Point(x: 100, y: 0))
+    let east = try world.view(id).screenPoint(of: Point(x: 100, y: 0))
     #expect(isClose(east.x, 400) && isClose(east.y, 400))
     let top = try world.view(id).location(x: 400, y: 0)
     #expect(isClose(top.x, -300) && isClose(top.y, 0))
@@ -168,7 +168,7 @@ struct ViewpointTests {
     let id = try world.makeView(viewpoint: .at(2.35, 48.86, scale: 25_000, rotation: rotation))
     let view = try world.view(id)
     for (x, y) in [(0.0, 0.0), (400, 300), (800, 600), (-50, 1000), (123.4, 567.8)] {
-      let place = view.place(of: view.location(x: x, y: y))
+      let place = view.screenPoint(of: view.location(x: x, y: y))
       #expect(isClose(place.x, x) && isClose(place.y, y))
     }
     let middle = view.location(x: 400, y: 300)
@@ -186,7 +186,7 @@ struct ViewpointTests {
     }
     #expect(isClose(try world.view(id).camera.scale, 10 / pixel, 1e-3))
     for point in [Point(x: 0, y: 0), Point(x: 6000, y: 4000)] {
-      let place = try world.view(id).place(of: point)
+      let place = try world.view(id).screenPoint(of: point)
       #expect((-1e-6...800.000_001).contains(place.x) && (-1e-6...600.000_001).contains(place.y))
     }
   }
@@ -202,7 +202,7 @@ struct ViewpointTests {
     let extent = try proj.bounds(of: area, from: .wgs84, to: reference)
     let view = try world.view(id)
     for point in [Point(x: extent.xMin, y: extent.yMin), Point(x: extent.xMax, y: extent.yMax)] {
-      let place = view.place(of: point)
+      let place = view.screenPoint(of: point)
       #expect((-0.001...800.001).contains(place.x) && (-0.001...600.001).contains(place.y))
     }
     #expect(view.viewpoint.reference == .wgs84)

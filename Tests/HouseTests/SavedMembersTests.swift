@@ -1,4 +1,4 @@
-// What a command can set is in documents too, or is listed here with the reason why not.
+// What the commands of objects without a table of members set is in documents too, or is listed here with the reason why not.
 
 import Foundation
 import JSON
@@ -7,10 +7,7 @@ import Testing
 struct SavedMembersTests {
   /// The type in documents, and the methods that make such an object and set its properties.
   private static let commands: [(type: String, methods: [String])] = [
-    ("SavedSource", ["source/open", "source/openInline"]), ("SavedMap", ["map/create", "map/update"]),
-    ("SavedLayer", ["layer/add", "layer/addGroup", "layer/addTable", "layer/update"]),
-    ("SavedScene", ["scene/create", "scene/update"]),
-    ("SavedView", ["view/create", "view/resize"]), ("SavedOverlay", ["overlay/create", "overlay/update"]),
+    ("SavedSource", ["source/open", "source/openInline"]),
     ("SavedViewModelType", ["viewModel/define"]), ("SavedViewModel", ["viewModel/create", "viewModel/set"]),
     ("SavedEnvironmentKey", ["environment/register"]), ("SavedEnvironment", ["environment/set", "viewModel/provide"]),
   ]
@@ -18,9 +15,7 @@ struct SavedMembersTests {
   /// Params that are no properties, or not of the object itself.
   private static let others: [String: String] = [
     "id": "the object's own member holds it", "ifExists": "how a create goes about", "clear": "names other members",
-    "index": "the place in the list tells", "role": "the list tells", "SavedLayer.map": "the map that holds it",
-    "SavedLayer.scene": "the scene that holds it",
-    "SavedOverlay.view": "the view that it lies on", "SavedViewModel.name": "the objects of its node hold it",
+    "SavedViewModel.name": "the objects of its node hold it",
     "SavedViewModel.path": "a way to set a part of the values",
     "SavedViewModel.value": "a way to set a part of the values",
     "SavedEnvironment.key": "the values hold it", "SavedEnvironment.value": "the values hold it",

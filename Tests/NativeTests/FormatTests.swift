@@ -48,7 +48,7 @@ import Testing
       """#
     let (layer, found) = try features(.geoJSON(Array(text.utf8)))
     func value(_ name: String, _ row: Int = 0) throws -> AttributeValue {
-      found[row].attributes[try #require(layer.fields.firstIndex { $0.name == name })]
+      found[row].attributes[try #require(layer.fields.firstIndex { $0.name == Text(name) })]
     }
     #expect(layer.spatialReference == .wgs84)
     #expect(found.map(\.fid) == [7, 9, 11])

@@ -1,4 +1,4 @@
-// --allow-dir on the built server: what it takes at the start, and the ways out of it that do not lead out.
+// --allow-dir on the built server: its argument, and that no path leads outside.
 
 import Foundation
 import JSON
@@ -7,89 +7,90 @@ import Testing
 
 @Suite struct AllowDirTests {
   @Test(arguments: ["/no/such/folder", "", "/dev/null"])
-  func `a directory that is none is refused at the start`(directory: String) throws {
+  func `an argument that is not a directory is refused at the start`(directory: String) throws {
     let server = try ServerProcess(["--allow-dir", directory])
     #expect(try server.waitForExit() == .code(66))
     #expect(server.errorText().hasPrefix("geomodel-server: --allow-dir \(directory): "))
     #expect(try server.rest() == "")
   }
 
-  @Test func `no name of an outside file leads out`() throws {
-    let place = try Place()
-    let server = try place.server()
+  @Test func `no path of an outside file is allowed`() throws {
+    let directories = try Directories()
+    let server = try directories.server()
     for name in [
-      "\(place.outside)/secret.geojson", "\(place.inside)/../outside/secret.geojson",
-      "\(place.inside)/sub/../../outside/secret.geojson", "../outside/secret.geojson",
+      "\(directories.outside)/secret.geojson", "\(directories.inside)/../outside/secret.geojson",
+      "\(directories.inside)/sub/../../outside/secret.geojson", "../outside/secret.geojson",
       "sub/../../outside/secret.geojson",
-      "file://\(place.outside)/secret.geojson", "file://\(place.inside)/%2e%2e/outside/secret.geojson",
-      "file://localhost\(place.inside)/%2E%2E%2foutside/secret.geojson",
-      "file:\(place.inside)/..%2Foutside/secret.geojson",
-      "/proc/self/root\(place.outside)/secret.geojson", "/proc/self/cwd/../outside/secret.geojson",
-      "/proc/thread-self/root\(place.outside)/secret.geojson", "//\(place.outside)/secret.geojson",
+      "file://\(directories.outside)/secret.geojson", "file://\(directories.inside)/%2e%2e/outside/secret.geojson",
+      "file://localhost\(directories.inside)/%2E%2E%2foutside/secret.geojson",
+      "file:\(directories.inside)/..%2Foutside/secret.geojson",
+      "/proc/self/root\(directories.outside)/secret.geojson", "/proc/self/cwd/../outside/secret.geojson",
+      "/proc/thread-self/root\(directories.outside)/secret.geojson", "//\(directories.outside)/secret.geojson",
       "link.geojson", "chain.geojson", "folder/secret.geojson", "sub/up/outside/secret.geojson",
-      // A neighbour whose name only begins alike.
-      "\(place.inside)-neighbour/secret.geojson", "../inside-neighbour/secret.geojson",
+      // A sibling whose name has the allowed one as a prefix.
+      "\(directories.inside)-neighbour/secret.geojson", "../inside-neighbour/secret.geojson",
       "~/secret.geojson/../../outside/secret.geojson", "/etc/passwd",
     ] {
       #expect(try server.opening(name) == (name.hasPrefix("~") ? "fileNotFound" : "pathRefused"), "\(name)")
     }
   }
 
-  @Test func `a neighbour whose name only reads alike is outside`() throws {
-    let place = try Place()
-    let server = try place.server(allowed: "\(place.root)/\u{E9}")
-    #expect(try server.opening("\(place.root)/\u{E9}/fine.geojson") == "result")
-    #expect(try server.opening("\(place.root)/e\u{301}/secret.geojson") == "pathRefused")
+  @Test func `a sibling whose name differs in normalization only is outside`() throws {
+    let directories = try Directories()
+    let server = try directories.server(allowed: "\(directories.root)/\u{E9}")
+    #expect(try server.opening("\(directories.root)/\u{E9}/fine.geojson") == "result")
+    #expect(try server.opening("\(directories.root)/e\u{301}/secret.geojson") == "pathRefused")
   }
 
-  @Test func `whether an outside file exists is not told`() throws {
-    let place = try Place()
-    let server = try place.server()
+  @Test func `the error does not reveal whether an outside file exists`() throws {
+    let directories = try Directories()
+    let server = try directories.server()
     for name in [
-      "\(place.outside)/none.geojson", "../outside/none.geojson", "/none/at/all.geojson",
+      "\(directories.outside)/none.geojson", "../outside/none.geojson", "/none/at/all.geojson",
       "/proc/self/root/none.geojson",
-      "folder/none.geojson", "\(place.outside)/locked/secret.geojson",
+      "folder/none.geojson", "\(directories.outside)/locked/secret.geojson",
     ] {
       #expect(try server.opening(name) == "pathRefused", "\(name)")
     }
     #expect(try server.opening("none.geojson") == "fileNotFound")
     #expect(try server.opening("sub/none/at/all.geojson") == "fileNotFound")
-    #expect(try server.opening("\(place.inside)/circle.geojson") == "openFailed")
+    #expect(try server.opening("\(directories.inside)/circle.geojson") == "openFailed")
   }
 
-  @Test func `what is inside opens by every name that leads there`() throws {
-    let place = try Place()
-    let server = try place.server()
+  @Test func `every path of an inside file is allowed`() throws {
+    let directories = try Directories()
+    let server = try directories.server()
     for name in [
-      "\(place.inside)/fine.geojson", "fine.geojson", "./fine.geojson", "sub/../fine.geojson", "home.geojson",
-      "file://\(place.inside)/fine%2Egeojson", "../inside/fine.geojson", "\(place.outside)/../inside/fine.geojson",
-      "\(place.outside)/back/fine.geojson",
+      "\(directories.inside)/fine.geojson", "fine.geojson", "./fine.geojson", "sub/../fine.geojson", "home.geojson",
+      "file://\(directories.inside)/fine%2Egeojson", "../inside/fine.geojson",
+      "\(directories.outside)/../inside/fine.geojson",
+      "\(directories.outside)/back/fine.geojson",
     ] {
       #expect(try server.opening(name) == "result", "\(name)")
     }
   }
 
-  @Test func `a root of the client's choice does not widen what is allowed`() throws {
-    let place = try Place()
-    for root in ["../outside", place.outside, "/", "/proc/self/root\(place.outside)", "sub/../../outside"] {
-      let server = try place.server(root: root)
+  @Test func `the client's root does not widen what is allowed`() throws {
+    let directories = try Directories()
+    for root in ["../outside", directories.outside, "/", "/proc/self/root\(directories.outside)", "sub/../../outside"] {
+      let server = try directories.server(root: root)
       #expect(try server.opening("secret.geojson") != "result", "\(root)")
     }
-    // Relative to the working directory.
-    #expect(try place.server(root: "sub").opening("deep.geojson") == "result")
-    #expect(try place.server(root: ".").opening("sub/deep.geojson") == "result")
+    // The root is relative to the working directory.
+    #expect(try directories.server(root: "sub").opening("deep.geojson") == "result")
+    #expect(try directories.server(root: ".").opening("sub/deep.geojson") == "result")
   }
 
-  @Test func `the directory itself may be a link, or relative`() throws {
-    let place = try Place()
-    #expect(try place.server(allowed: place.outside + "/back").opening("fine.geojson") == "result")
-    #expect(try place.server(allowed: ".").opening("fine.geojson") == "result")
-    #expect(try place.server(allowed: "sub").opening("fine.geojson") == "pathRefused")
+  @Test func `the directory may be a symbolic link or a relative path`() throws {
+    let directories = try Directories()
+    #expect(try directories.server(allowed: directories.outside + "/back").opening("fine.geojson") == "result")
+    #expect(try directories.server(allowed: ".").opening("fine.geojson") == "result")
+    #expect(try directories.server(allowed: "sub").opening("fine.geojson") == "pathRefused")
   }
 
   @Test func `rasters are confined as well`() throws {
-    let place = try Place()
-    let server = try place.server()
+    let directories = try Directories()
+    let server = try directories.server()
     let dem = "\(ProjectRoot.path)/Tests/Fixtures/jacksboro_dem.tif"
     try server.send(request("1", "scene/create", #"{"elevationSources":["\#(dem)"]}"#) + "\n")
     #expect(failure(try server.line()) == "1 -31041 pathRefused")
@@ -98,8 +99,8 @@ import Testing
 
 // MARK: -
 
-/// Two folders side by side, and links across.
-private final class Place {
+/// Two sibling directories, `inside` and `outside`, with symbolic links between them.
+private final class Directories {
   let root: String
   var inside: String { root + "/inside" }
   var outside: String { root + "/outside" }
@@ -128,7 +129,7 @@ private final class Place {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  /// A server that works in the inner folder and is confined to it.
+  /// A server that runs in `inside` and may open files there only.
   func server(root: String? = nil, allowed: String? = nil) throws -> ServerProcess {
     let server = try ServerProcess(command: [
       "sh", "-c", #"cd "$1" && exec "$2" --allow-dir "$3""#, "sh", inside, ServerProcess.path, allowed ?? inside,
@@ -140,7 +141,9 @@ private final class Place {
 }
 
 extension ServerProcess {
-  /// The kind of the error that opening ends with, or `result`.
+  /// Opens a source.
+  ///
+  /// - Returns: the kind of the error, or `result`.
   fileprivate func opening(_ name: String) throws -> String {
     try send(request("1", "source/open", #"{"path":"\#(name)"}"#) + "\n")
     return try JSONDocument(try line()).read { answer in

@@ -1,4 +1,4 @@
-// Clients that do not read, on the built server: what it keeps for them is bounded, and ends with a reason (promise 7).
+// Promise 7 on the built server: output for a client that does not read is bounded, and the server ends with a reason.
 
 import Glibc
 import JSON
@@ -9,7 +9,7 @@ import Testing
   @Test func `a client that never reads ends the server past 128 MiB, with 1 and a reason`() throws {
     let server = try ServerProcess.started()
     try server.send(large(1) + large(2))
-    // Refused by now, and yet an answer each: an id of a mebibyte comes back.
+    // These are refused, with responses of 1 MiB each because of their ids.
     let id = String(repeating: "i", count: 1 << 20)
     var sent = 0
     signal(SIGPIPE, SIG_IGN)
@@ -22,7 +22,9 @@ import Testing
     #expect(server.errorText().contains("bytes unread: giving up"))
   }
 
-  @Test func `past 64 MiB unread requests are refused unrun, and everything is answered once it is read`() throws {
+  @Test func `beyond 64 MiB of unread output requests are refused, and all responses arrive once the client reads`()
+    throws
+  {
     let server = try ServerProcess.started()
     try server.send(large(1) + large(2) + large(3))
     try server.send(request("4", "map/create", #"{"id":"m1"}"#) + "\n")
@@ -35,21 +37,23 @@ import Testing
     #expect(try server.line() == echoed("5", #"{"revision":0,"maps":[]}"#))
   }
 
-  /// Deltas wait, and past 16 MiB unread give way to `state/resynced`; those of many graphics go in parts, which wait by
-  /// themselves: what comes behind them folds together, and so there is less to read.
+  /// Beyond 16 MiB of unread output, deltas are replaced by `state/resynced`. Long deltas are sent in parts that wait for the client:
+  /// later changes are coalesced meanwhile, and the limit is not reached.
   @Test(arguments: [
     (count: 2_001, updates: 20, resyncs: false), (count: 1_200, updates: 120, resyncs: true),
     (count: 6_000, updates: 45, resyncs: false),
     (count: 60_000, updates: 20, resyncs: false),
   ])
-  func `a reader that stops amid updates and goes on has them all`(count: Int, updates: Int, resyncs: Bool) throws {
+  func `a client that stops reading during updates and continues receives them all`(
+    count: Int, updates: Int, resyncs: Bool
+  ) throws {
     let server = try observed(count: 0)
     var replica = Replica()
     try server.send(request("1", "overlay/addColumns", columns(count, nameLength: 9)) + "\n")
     try replica.follow(server, replies: 1)
-    for place in 1...updates {
-      try server.send(request("\(place + 1)", "overlay/updateColumns", moved(count - 1, to: place)) + "\n")
-      if place == 5 { try replica.follow(server, replies: 5) }
+    for x in 1...updates {
+      try server.send(request("\(x + 1)", "overlay/updateColumns", moved(count - 1, to: x)) + "\n")
+      if x == 5 { try replica.follow(server, replies: 5) }
     }
     server.untilIdle()
     try replica.follow(server, replies: updates - 5)
@@ -63,7 +67,7 @@ import Testing
     #expect(replica.graphics == truth)
   }
 
-  @Test func `an animation that nobody reads takes bounded memory, and its end is told`() throws {
+  @Test func `an unread animation takes bounded memory, and its final state is sent`() throws {
     let server = try ServerProcess.started()
     let point = #"{"type":"Point","coordinates":[10,50]}"#
     let requests = [
@@ -80,7 +84,7 @@ import Testing
     let viewpoint = #"{"type":"centerAndScale","center":\#(point),"targetScale":1000}"#
     try server.send(
       request("6", "view/animateViewpoint", #"{"view":"v1","viewpoint":\#(viewpoint),"duration":1000}"#) + "\n")
-    // 240,000 ticks; told one by one, they would be 200 MB.
+    // 240,000 ticks; a delta for each would be 200 MB.
     for id in 7...9 { try server.send(request("\(id)", "clock/advance", #"{"seconds":400}"#) + "\n") }
     server.untilIdle()
     let grown = server.kibibytes("VmHWM") - before
@@ -106,7 +110,7 @@ import Testing
       }
       if message.contains("state/") { state = message }
     }
-    // The last that an observer hears is where the view has come to.
+    // The last delta has the final viewpoint.
     #expect(state.contains(#""targetScale":1000.0"#), "\(state.suffix(500))")
   }
 }
@@ -115,13 +119,13 @@ import Testing
 
 private let length = 40 << 20
 
-/// An echo of 40 MiB.
+/// An echo request of 40 MiB.
 private func large(_ id: Int) -> String {
   request("\(id)", "session/echo", #"{"a":"\#(String(repeating: "x", count: length))"}"#) + "\n"
 }
 
 extension ServerProcess {
-  /// Until it has taken what was sent and uses the processor no more.
+  /// Waits until the server has handled its input and uses no processor time.
   fileprivate func untilIdle() {
     var before = -1
     var now = processorMilliseconds

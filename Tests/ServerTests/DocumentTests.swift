@@ -1,4 +1,4 @@
-// Saving where it cannot be done, on the built server: a file-size limit stands for a full disk. What was there stays whole.
+// Failing saves on the built server leave the old file intact. A file size limit stands for a full disk.
 
 import Foundation
 import TestSupport
@@ -37,11 +37,11 @@ struct DocumentTests {
     return try server.line()
   }
 
-  @Test func `a disk that is full leaves the old document whole, and nothing beside it`() throws {
+  @Test func `a full disk leaves the old document intact, and no temporary file`() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "a.json").path
-    // 32 blocks of 512 bytes or of 1 KiB, by the shell.
+    // 32 blocks of 512 bytes or 1 KiB, depending on the shell.
     let server = try server(#"ulimit -f 32; exec "$0""#)
     #expect(try save(server, to: path).contains(#""isModified":false"#))
     let old = try String(contentsOfFile: path, encoding: .utf8)
@@ -50,13 +50,13 @@ struct DocumentTests {
     #expect(failure(try save(server, to: path)) == "3 -31082 saveFailed")
     #expect(try String(contentsOfFile: path, encoding: .utf8) == old)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"])
-    // It lives, and the document is still to be saved.
+    // The server keeps running, and the document is still modified.
     try server.send(request("4", "document/get") + "\n")
     #expect(try server.line().contains(#""isModified":true"#))
   }
 
   @Test(arguments: 0..<6)
-  func `a server that ends amid a save leaves one whole document, and nothing beside it`(turn: Int) throws {
+  func `a server that ends during a save leaves one intact document, and no temporary file`(turn: Int) throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "a.json").path
@@ -75,14 +75,14 @@ struct DocumentTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"])
   }
 
-  @Test func `a folder that is read-only keeps what is in it`() throws {
+  @Test func `saving to a read-only directory changes nothing in it`() throws {
     let folder = try folder()
     defer {
       chmod(folder.path, 0o755)
       try? FileManager.default.removeItem(at: folder)
     }
     let path = folder.appending(path: "a.json").path
-    // Root may write anywhere: then the server is somebody else.
+    // Root may write anywhere: the server then runs as another user.
     let server = try server(
       geteuid() == 0 ? #"exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0""# : #"exec "$0""#)
     chmod(folder.path, 0o777)

@@ -1,4 +1,4 @@
-// TRAPS, End, on the built server: no orphan, no spin, no trace left on what others use.
+// TRAPS, End, on the built server: it never outlives its client, spins, or changes shared streams.
 
 import Foundation
 import JSON
@@ -17,7 +17,7 @@ import Testing
     #expect(try rude.waitForExit() == .code(1))
   }
 
-  @Test func `the end of input is 0, once everything is answered`() throws {
+  @Test func `after the end of input the server responds to everything and ends with 0`() throws {
     let server = try ServerProcess()
     try server.send(initialize + "\n" + request("1", "session/echo"))
     server.closeInput()
@@ -26,7 +26,7 @@ import Testing
     #expect(try server.waitForExit() == .code(0))
   }
 
-  @Test func `large answers are still delivered after the end of input`() throws {
+  @Test func `large responses are still sent after the end of input`() throws {
     let server = try ServerProcess.started()
     let params = #"{"a":"\#(String(repeating: "x", count: 3 << 20))"}"#
     try server.send(request("1", "session/echo", params) + "\n")
@@ -35,10 +35,10 @@ import Testing
     #expect(try server.waitForExit() == .code(0))
   }
 
-  @Test func `a client that reads no more ends the server at its next write`() throws {
+  @Test func `a client that closed its end of the output ends the server at its next write`() throws {
     let server = try ServerProcess.started()
     server.closeOutput()
-    // Until then it idles, though the pipe reports an error all the time.
+    // Until then the server is idle, although the pipe reports an error.
     let before = server.processorMilliseconds
     var nothing = pollfd(fd: server.errors, events: Int16(POLLIN), revents: 0)
     #expect(poll(&nothing, 1, 300) == 0)
@@ -47,7 +47,7 @@ import Testing
     #expect(try server.waitForExit() == .code(1))
   }
 
-  @Test func `exit does not wait for ever for a client that does not read`() throws {
+  @Test func `exit waits for a limited time for a client that does not read`() throws {
     let server = try ServerProcess.started()
     let params = #"{"a":"\#(String(repeating: "x", count: 500_000))"}"#
     try server.send(request("1", "session/echo", params) + "\n" + request("2", "shutdown") + "\n" + exitMessage + "\n")
@@ -70,7 +70,7 @@ import Testing
     #expect(try server.waitForExit() == .code(1))
   }
 
-  @Test func `a client process that is not known is ignored`() throws {
+  @Test func `an unknown client process id is ignored`() throws {
     let server = try ServerProcess()
     try server.send(
       request("0", "initialize", #"{"processId":2147483000}"#) + "\n" + request("1", "session/echo") + "\n")
@@ -78,7 +78,7 @@ import Testing
     #expect(try server.line() == echoed("1"))
   }
 
-  @Test func `an idle server uses no processor`() throws {
+  @Test func `an idle server uses no processor time`() throws {
     let server = try ServerProcess.started()
     let before = server.processorMilliseconds
     #expect(!server.hasOutput(milliseconds: 300))
@@ -105,7 +105,7 @@ import Testing
     #expect(readFile(output).split(separator: "\n").last.map(String.init) == echoed("1"))
   }
 
-  @Test func `input from the null device ends at once, and output to it is fine`() throws {
+  @Test func `input from the null device ends the server at once, and output to it works`() throws {
     #expect(try ServerProcess(input: .null).waitForExit() == .code(0))
     let server = try ServerProcess(output: .null)
     try server.send(initialize + "\n" + request("1", "shutdown") + "\n" + exitMessage + "\n")
@@ -121,7 +121,7 @@ import Testing
     #expect(try server.waitForExit() == .code(0))
   }
 
-  @Test func `a terminal works, and is left as it was`() throws {
+  @Test func `a terminal works, and keeps its settings`() throws {
     let server = try ServerProcess(input: .terminal, output: .terminal)
     try server.send(initialize + "\n" + request("1", "session/echo") + "\n")
     _ = try server.line()
@@ -131,8 +131,8 @@ import Testing
     #expect(try server.waitForExit() == .code(1))
   }
 
-  @Test func `the pipes of the parent stay blocking for the next command`() throws {
-    // The second command reads what the first left, from the same pipe: on a pipe made non-blocking it would fail.
+  @Test func `the parent's pipes stay blocking for the next command`() throws {
+    // The second command reads the rest of the same pipe, which would fail on a non-blocking one.
     let script = #""\#(ServerProcess.path)" 2>/dev/null; cat"#
     let shell = try ServerProcess(command: ["sh", "-c", script])
     try shell.send(initialize + "\n")
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: - Flags
 
-  @Test func `flags are answered, and unknown ones refused with 64`() throws {
+  @Test func `flags work, and unknown ones end with 64`() throws {
     let version = try ServerProcess(["--version"])
     let line = "geomodel-server \(try String(contentsOfFile: "\(ProjectRoot.path)/Protocol/VERSION", encoding: .utf8))"
     #expect(try version.rest() == line)
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `the traffic is written as a transcript`() throws {
+  @Test func `--trace-file writes the traffic as a transcript`() throws {
     let file = makeTemporaryFile()
     defer { unlink(file) }
     let server = try ServerProcess.startedWithHeaders(["--trace-file", file])
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(.enabled(if: access("/dev/full", W_OK) == 0))
-  func `a trace that cannot be written is told, and holds up nothing`() throws {
+  func `a trace that cannot be written is reported, and delays nothing`() throws {
     let server = try ServerProcess.startedWithHeaders(["--trace-file", "/dev/full"])
     try server.sendFramed("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/echo\"}")
     _ = try server.message()

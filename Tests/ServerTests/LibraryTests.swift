@@ -1,4 +1,4 @@
-// A machine without GDAL or PROJ, on the built server: what needs them is refused, everything else works.
+// The built server without GDAL or PROJ: methods that need them fail, everything else works.
 
 import Glibc
 import JSON
@@ -33,7 +33,7 @@ import Testing
 
 // MARK: -
 
-/// A library that stands in front of `dlopen` and finds none of a name.
+/// A preloaded library whose `dlopen` fails for one name.
 private enum Mask {
   static let path: String = {
     let source = """
@@ -50,7 +50,7 @@ private enum Mask {
     let file = makeTemporaryFile(source)
     defer { unlink(file) }
     let library = file + ".so"
-    // Swift brings clang along: it has compiled the C targets.
+    // Swift's toolchain contains clang.
     let compiler = try? ServerProcess(command: [
       "clang", "-x", "c", "-shared", "-fPIC", "-o", library, file, "-ldl",
     ])
@@ -61,7 +61,7 @@ private enum Mask {
 }
 
 extension ServerProcess {
-  /// An initialized server on a machine where that library is not found.
+  /// An initialized server that cannot load the library.
   fileprivate static func without(_ library: String) throws -> ServerProcess {
     let server = try ServerProcess(command: [
       "env", "LD_PRELOAD=\(Mask.path)", "MASKED_LIBRARY=\(library)", ServerProcess.path,

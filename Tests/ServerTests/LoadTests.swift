@@ -1,4 +1,4 @@
-// Cancel, progress, scopes, batches and ends, on the built server with a real load: rows of TRAPS that need a method that lasts.
+// Cancellation, progress, scopes, batches and ends on the built server: rows of TRAPS that need a long task, here a real load.
 
 import Glibc
 import JSON
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct LoadTests {
-  @Test func `a cancelled load is answered at once, its work stops, and it can be loaded again`() throws {
+  @Test func `a cancelled load responds at once, its work stops, and the layer can be loaded again`() throws {
     let server = try loading()
     try server.send(cancel("\"load\""))
     #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
@@ -20,14 +20,14 @@ import Testing
     request("1", "layer/cancelLoad", #"{"layer":"l1"}"#), request("1", "task/cancel", ##"{"task":"#\"load\""}"##),
     request("1", "shutdown"),
   ])
-  func `what ends a load is answered after it`(message: String) throws {
+  func `a request that ends a load responds after it`(message: String) throws {
     let server = try loading()
     try server.send(message + "\n")
     #expect(failure(try server.reply()) == "\"load\" -32800 cancelled")
     #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":1,"result":"#))
   }
 
-  @Test func `progress begins, goes on, ends, and is never heard after the reply`() throws {
+  @Test func `progress begins, continues, ends, and is never sent after the response`() throws {
     let server = try loading()
     var kinds: [String] = []
     while true {
@@ -44,7 +44,7 @@ import Testing
     #expect(try server.line() == echoed("1"))
   }
 
-  @Test func `progress is told while a text file is opened, too`() throws {
+  @Test func `opening a text file reports progress as well`() throws {
     let server = try ServerProcess.started()
     let params = #"{"id":"big","path":"\#(LargeFile.path)","meta":{"progressToken":"t"}}"#
     try server.send(request("1", "source/open", params) + "\n")
@@ -62,7 +62,7 @@ import Testing
     #expect(parts.contains { $0 > 0 && $0 < 100 }, "\(parts)")
   }
 
-  @Test func `what a parser built before it was cancelled is given back`() throws {
+  @Test func `a cancelled parser frees its memory`() throws {
     let server = try ServerProcess.started()
     let small = makeTemporaryFile(kml(1))
     let large = makeTemporaryFile(kml(60_000))
@@ -73,7 +73,7 @@ import Testing
     try server.send(request("1", "source/open", #"{"path":"\#(small)","driver":"KML"}"#) + "\n")
     #expect(try server.line().contains(#""featureCount":1"#))
     let before = server.kibibytes("VmRSS")
-    // Libkml reads all of it first; then it parses, and cannot be stopped. It is parsing when memory grows.
+    // Libkml reads the whole file, then parses it without interruption. Growing memory shows that it parses.
     try server.send(request("2", "source/open", #"{"path":"\#(large)","driver":"KML"}"#) + "\n")
     while server.kibibytes("VmRSS") < before + 16_384, !server.hasOutput(milliseconds: 2) {}
     try server.send(cancel("2"))
@@ -88,14 +88,14 @@ import Testing
     #expect(after <= before + 8_192, "\(before) KiB before, \(peak) at most, \(after) after")
   }
 
-  @Test func `one who joined a load leaves it alone when cancelled`() throws {
+  @Test func `cancelling a request that joined a load does not end the load`() throws {
     let server = try loading()
     try server.send(request("\"joined\"", "layer/retryLoad", #"{"layer":"l1"}"#) + "\n" + cancel("\"joined\""))
     #expect(failure(try server.reply()) == "\"joined\" -32800 cancelled")
     #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":"load","result":"#))
   }
 
-  @Test func `a batch with a load holds up nothing behind it`() throws {
+  @Test func `a batch with a load does not delay later requests`() throws {
     let server = try prepared()
     try server.send("[\(load),\(request("1", "session/echo"))]\n\(request("2", "session/echo"))\n")
     #expect(try server.reply() == echoed("2"))
@@ -116,7 +116,7 @@ import Testing
     #expect(failure(try server.reply()) == "\"late\" -32800 cancelled")
   }
 
-  @Test func `after the end of input a running load is answered`() throws {
+  @Test func `after the end of input a running load is completed`() throws {
     let server = try loading()
     server.closeInput()
     #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":"load","result":"#))
@@ -139,7 +139,7 @@ import Testing
 
 // MARK: -
 
-/// A file that takes about half a second to load; deleted when the tests are over.
+/// A file that takes about half a second to load; deleted at the end of the tests.
 private enum LargeFile {
   static let path: String = {
     let feature =
@@ -172,7 +172,7 @@ private func kind(of message: String) throws -> String {
   try JSONDocument(message).read { try $0["params"]["value"]["kind"].string() }
 }
 
-/// A server with a layer that has not been loaded.
+/// A server with an unloaded layer.
 private func prepared(initialize message: String = initialize) throws -> ServerProcess {
   let server = try ServerProcess()
   let requests = [
@@ -188,7 +188,7 @@ private func prepared(initialize message: String = initialize) throws -> ServerP
   return server
 }
 
-/// A server in the midst of loading it.
+/// A server that is loading the layer.
 private func loading(initialize message: String = initialize) throws -> ServerProcess {
   let server = try prepared(initialize: message)
   try server.send(load + "\n")
@@ -198,7 +198,7 @@ private func loading(initialize message: String = initialize) throws -> ServerPr
 }
 
 extension ServerProcess {
-  /// The next message but `$/progress`.
+  /// The next message that is not `$/progress`.
   fileprivate func reply() throws -> String {
     while true {
       let message = try line(seconds: 60)
@@ -206,7 +206,7 @@ extension ServerProcess {
     }
   }
 
-  /// Asks until no task is under way, cancelled ones included.
+  /// Waits until no task runs, cancelled ones included.
   fileprivate func untilNothingWorks() throws {
     for id in 100..<100_000 {
       try send(request("\(id)", "session/status") + "\n")

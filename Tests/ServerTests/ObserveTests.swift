@@ -1,4 +1,4 @@
-// Promises 5 and 7 on the built server: observers of much, and observers that do not read.
+// Promises 5 and 7 on the built server: subscriptions to large overlays, and clients that do not read.
 
 import JSON
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.serialized) struct ObserveTests {
   @Test(arguments: [false, true])
-  func `an observer of 300,000 graphics has them all, whether it reads at once or late`(isLate: Bool) throws {
+  func `a subscriber of 300,000 graphics receives them all, whether it reads at once or late`(isLate: Bool) throws {
     let server = try observed(count: 0)
     var replica = Replica()
     try server.send(request("1", "overlay/addColumns", columns(300_000, nameLength: 9)) + "\n")
@@ -20,7 +20,7 @@ import Testing
       try replica.follow(server, replies: 1)
       #expect(replica.graphics.count == 300_000)
     }
-    // Read late, these come while the snapshot is on its way.
+    // For a late reader, these change the overlay while the snapshot is being sent.
     try server.send(request("4", "overlay/updateColumns", moved(20_000, to: 7)) + "\n")
     try server.send(request("5", "overlay/addColumns", columns(3_000, nameLength: 9)) + "\n")
     try server.send(request("6", "overlay/removeGraphics", #"{"overlay":"o1","ids":[0,1,2,150000,300001]}"#) + "\n")
@@ -32,7 +32,7 @@ import Testing
     #expect(try server.line().contains(#""count":\#(replica.graphics.count)"#))
   }
 
-  @Test func `what is still to be told is told after the end of input`() throws {
+  @Test func `unsent deltas are sent after the end of input`() throws {
     let server = try observed(count: 0)
     try server.send(request("1", "overlay/addColumns", columns(90_000, nameLength: 9)) + "\n")
     server.closeInput()
@@ -42,7 +42,7 @@ import Testing
     #expect(try server.waitForExit() == .code(0))
   }
 
-  @Test func `while a long delta is told, requests are read and run, and answers that state it wait`() throws {
+  @Test func `while a long delta is being sent, requests run, and responses with its revision wait`() throws {
     let server = try observed(count: 0)
     var replica = Replica()
     try server.send(request("0", "overlay/addColumns", columns(99_999, nameLength: 9)) + "\n")
@@ -59,12 +59,12 @@ import Testing
       guard message.contains(#""method":"state/changed""#) else {
         let id = try JSONDocument(message).read { try $0["id"].integer() }
         order.append(String(id))
-        if id == 3 || id == 5 { #expect(replica.isWhole && parts > 5, "\(id) was answered before all was told") }
+        if id == 3 || id == 5 { #expect(replica.isWhole && parts > 5, "\(id) has a response before the last part") }
         continue
       }
       try replica.take(message)
       parts += 1
-      // The client reads no further for a moment, so what it asks now is answered within the delta.
+      // The client pauses reading here, so these requests are handled during the delivery.
       guard parts == 2 else { continue }
       try server.send(request("4", "session/echo") + "\n")
       try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"# + "\n")

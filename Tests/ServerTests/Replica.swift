@@ -1,20 +1,20 @@
-// What a client knows of an overlay that it observes, by the messages alone: revisions without gaps, graphics that are told rightly.
+// A client's copy of an observed overlay, from messages alone. It checks revisions for gaps and operations for validity.
 
 import JSON
 import TestSupport
 import Testing
 
-/// What has been told: revisions without gaps, and the last words.
+/// The state that the notifications lead to.
 struct Replica {
   var revision = 0
   var gaps = 0
   var isWhole = true
   var last = ""
   var resyncs = 0
-  /// The graphics that are there, by id: a digest of what was told of each.
+  /// A digest of each graphic's value, by id.
   var graphics: [Int: Int] = [:]
 
-  /// Takes what comes until so many requests are answered and everything up to the revision that they state is told.
+  /// Reads messages until `count` responses have been received, and all deltas up to their revision.
   mutating func follow(_ server: ServerProcess, replies count: Int) throws {
     var replies = 0
     var stated = 0
@@ -27,7 +27,7 @@ struct Replica {
       replies += 1
       try JSONDocument(message).read { root in
         let result = root["result"]
-        // Letting go of a subscription changes nothing.
+        // The result of `state/unobserve` has a revision only.
         if result["revision"].isPresent { stated = try result["revision"].integer() }
         guard result["subscription"].isPresent else { return }
         self = Replica(revision: stated, isWhole: result["snapshot"].isPresent)
@@ -35,7 +35,7 @@ struct Replica {
     }
   }
 
-  /// What stands at `/overlays/o1/graphics`, or in an answer that tells it.
+  /// The digests of a value of `/overlays/o1/graphics`.
   static func digests(_ graphics: JSONValue) -> [Int: Int] {
     var digests: [Int: Int] = [:]
     guard graphics.kind == .object else { return digests }
@@ -45,7 +45,7 @@ struct Replica {
     return digests
   }
 
-  /// The graphics that a message names.
+  /// Applies the graphics in a message.
   private mutating func takeGraphics(_ params: JSONValue) throws {
     let container = "/overlays/o1/graphics"
     for values in [params["values"], params["snapshot"]] where values.isPresent {
@@ -62,7 +62,7 @@ struct Replica {
       let operation = try changes[index]["op"].string()
       guard path.hasPrefix(container + "/"), let id = Int(path.dropFirst(container.utf8.count + 1)) else { continue }
       switch operation {
-      case "remove": #expect(graphics.removeValue(forKey: id) != nil, "\(id) was not there")
+      case "remove": #expect(graphics.removeValue(forKey: id) != nil, "\(id) did not exist")
       default:
         #expect((graphics[id] != nil) == (operation == "replace"), "\(operation) of \(id)")
         graphics[id] = changes[index]["value"].text.hashValue
@@ -71,7 +71,7 @@ struct Replica {
   }
 
   mutating func take(_ message: String) throws {
-    // It says that a snapshot will take the place of deltas; that comes by itself.
+    // A log message announces the resync, which follows as a notification.
     if message.hasPrefix(#"{"jsonrpc":"2.0","method":"$/logMessage""#) { return }
     last = String(message.suffix(600))
     let (name, base, revision, isLast, hasSnapshot) = try JSONDocument(message).read { root in
@@ -105,7 +105,7 @@ struct Replica {
 
 // MARK: - An observed overlay
 
-/// Positions at 0, and an attribute whose name makes each graphic long.
+/// Params of `overlay/addColumns`: positions at 0, and an attribute whose long name makes each graphic large.
 func columns(_ count: Int, nameLength: Int = 200) -> String {
   let zeros = zeros(count)
   let name = String(repeating: "n", count: nameLength)
@@ -113,19 +113,19 @@ func columns(_ count: Int, nameLength: Int = 200) -> String {
 }
 
 func zeros(_ count: Int) -> String {
-  // Three numbers are 24 bytes, and those 32 letters.
+  // Three numbers are 24 bytes, which base64 encodes as 32 characters.
   precondition(count % 3 == 0)
   return #"{"type":"float64","data":"\#(String(repeating: "A", count: count / 3 * 32))"}"#
 }
 
-/// The first graphics at one place.
-func moved(_ count: Int, to place: Int) -> String {
+/// Params of `overlay/updateColumns` that move the graphics 1...count to (x, x).
+func moved(_ count: Int, to x: Int) -> String {
   let ids = (1...count).map(String.init).joined(separator: ",")
-  let places = "[" + String(repeating: "\(place),", count: count - 1) + "\(place)]"
-  return #"{"overlay":"o1","ids":[\#(ids)],"x":\#(places),"y":\#(places)}"#
+  let column = "[" + String(repeating: "\(x),", count: count - 1) + "\(x)]"
+  return #"{"overlay":"o1","ids":[\#(ids)],"x":\#(column),"y":\#(column)}"#
 }
 
-/// A server with an overlay of so many graphics, observed from before they came.
+/// A server with an observed overlay of `count` graphics.
 func observed(count: Int) throws -> ServerProcess {
   let server = try ServerProcess.started()
   var requests = [

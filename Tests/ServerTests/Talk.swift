@@ -1,9 +1,9 @@
-// Words that every test of the built server needs.
+// Messages that the tests of the built server share.
 
 import JSON
 import TestSupport
 
-/// The checkout, by this file's place in it.
+/// The root of the repository, from this file's path.
 enum ProjectRoot {
   static let path = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
 }
@@ -19,7 +19,7 @@ func echoed(_ id: String, _ params: String = "{}") -> String { #"{"jsonrpc":"2.0
 
 func framed(_ message: String) -> String { "Content-Length: \(message.utf8.count)\r\n\r\n\(message)" }
 
-/// The kind of an error answer, with its code and id.
+/// The id, code and kind of an error response.
 func failure(_ text: String) -> String {
   guard let document = try? JSONDocument(text) else { return "no JSON: \(text)" }
   return document.read { root in
@@ -37,7 +37,7 @@ extension ServerProcess {
     return server
   }
 
-  /// The same with headers.
+  /// An initialized server, with `Content-Length` framing.
   static func startedWithHeaders(_ arguments: [String] = []) throws -> ServerProcess {
     let server = try ServerProcess(arguments)
     try server.sendFramed(initialize)

@@ -1,8 +1,4 @@
-// TRAPS at the level of bytes, on the built server: framing, messages, order, backpressure.
-//
-// Rows that need a method which waits (cancel, tasks, progress) are tested on sessions in memory, in JSONRPCTests; they
-// want repeating here with real methods once there are some: OrderTests `cancel...` and `batch's array...`,
-// LifecycleTests `shutdown answers...`, `end of input waits...`.
+// TRAPS at the level of bytes, on the built server: framing, messages, order, backpressure. LoadTests covers cancellation and tasks.
 
 import Glibc
 import JSON
@@ -11,7 +7,7 @@ import Testing
 
 @Suite struct WireTests {
   @Test(arguments: [1, 7, 4096])
-  func `messages with headers are answered whatever pieces they come in`(piece: Int) throws {
+  func `messages with headers work in pieces of any size`(piece: Int) throws {
     let server = try ServerProcess.startedWithHeaders()
     let params = #"{"a":"žluťoučký 🐎"}"#
     let text =
@@ -40,10 +36,10 @@ import Testing
     #expect(try server.waitForExit() == .code(2))
   }
 
-  @Test func `an announced length takes no memory by itself`() throws {
+  @Test func `a large Content-Length allocates no memory by itself`() throws {
     let server = try ServerProcess.startedWithHeaders()
     let before = server.kibibytes("VmHWM")
-    // In one piece, so that the answer tells that the header has been read, too.
+    // Sent as one piece, so that the response shows that the header has been read as well.
     try server.send(
       framed(request("1", "session/echo")) + "Content-Length: 67108864\r\n\r\n" + String(repeating: " ", count: 1000))
     #expect(try server.message() == echoed("1"))
@@ -51,7 +47,7 @@ import Testing
     #expect(server.kibibytes("VmHWM") < before + 4_000)
   }
 
-  @Test func `a message of twenty megabytes in small pieces is answered`() throws {
+  @Test func `a message of twenty megabytes in small pieces works`() throws {
     let server = try ServerProcess.startedWithHeaders()
     let params = #"{"a":"\#(String(repeating: "x", count: 20 << 20))"}"#
     try server.send(framed(request("1", "session/echo", params)), piece: 3000)
@@ -74,7 +70,8 @@ import Testing
     (#"{"jsonrpc":"2.0","id":1,"method":"session/echo","params":[1]}"#, "1 -32602 invalidParams"),
     (#"{"jsonrpc":"2.0","id":1,"method":"nix/nix"}"#, "1 -32601 unknownMethod"),
   ])
-  func `a bad message is answered and the server lives`(message: String, answer: String) throws {
+  func `an invalid message has an error response, and the server keeps running`(message: String, answer: String) throws
+  {
     let server = try ServerProcess.started()
     try server.send(message + "\n" + request("\"next\"", "session/echo", #"{"nul":"a\u0000b"}"#) + "\n")
     #expect(failure(try server.line()) == answer)
@@ -82,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: ["{}", "[1]", "null", "1.5", "77", "\"x\""])
-  func `a cancel of nothing is silent`(id: String) throws {
+  func `cancelling an unknown request is ignored`(id: String) throws {
     let server = try ServerProcess.started()
     try server.send(
       #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# + "\n" + request("1", "session/echo")
@@ -90,7 +87,7 @@ import Testing
     #expect(try server.line() == echoed("1"))
   }
 
-  @Test func `ids come back as they were`() throws {
+  @Test func `responses have the ids of their requests, unchanged`() throws {
     let server = try ServerProcess.started()
     for id in ["1", "\"1\"", "9223372036854775807", "-9223372036854775808", "\"\""] {
       try server.send(request(id, "session/echo") + "\n")
@@ -98,14 +95,14 @@ import Testing
     }
   }
 
-  @Test func `answers to what came in one piece leave together`() throws {
+  @Test func `responses to requests in one piece are written together`() throws {
     let server = try ServerProcess.started()
     try server.send((1...20).map { request("\($0)", "session/echo") + "\n" }.joined())
     let together = String(decoding: try server.readOnce(), as: UTF8.self)
     #expect(together == (1...20).map { echoed("\($0)") + "\n" }.joined())
   }
 
-  @Test func `a batch is answered by one array`() throws {
+  @Test func `a batch has one array as its response`() throws {
     let server = try ServerProcess.started()
     try server.send("[\(request("1", "session/echo")),\(request("\"1\"", "session/echo", #"{"a":1}"#))]\n")
     #expect(try server.line() == "[\(echoed("1")),\(echoed("\"1\"", #"{"a":1}"#))]")
@@ -113,15 +110,15 @@ import Testing
 
   // MARK: - Backpressure
 
-  @Test func `the server reads on while the client does not, and no frame is spliced`() throws {
+  @Test func `the server keeps reading while the client does not, and writes no partial frame`() throws {
     let server = try ServerProcess.startedWithHeaders()
-    // More than both pipes hold together: a server that waits for its writer would block this write for ever.
+    // More than both pipes hold together: a server that waited for its output would block this write for ever.
     let text = String(repeating: "x", count: 10_000)
     for id in 1...500 { try server.sendFramed(request("\(id)", "session/echo", #"{"a":"\#(text)"}"#)) }
     for id in 1...500 { #expect(try server.message() == echoed("\(id)", #"{"a":"\#(text)"}"#)) }
   }
 
-  @Test func `requests are refused when too much is unread, and the answers before come whole`() throws {
+  @Test func `requests are refused while too much output is unread, and earlier responses arrive complete`() throws {
     let server = try ServerProcess.startedWithHeaders()
     let text = String(repeating: "x", count: 1_000_000)
     for id in 1...80 { try server.sendFramed(request("\(id)", "session/echo", #"{"a":"\#(text)"}"#)) }

@@ -1,11 +1,11 @@
-// Bindings, which are handles to a place, and links, which keep two places equal.
+// Bindings, which are handles to paths of the state tree, and links, which keep the values at two paths equal.
 
 import Query
 
 public typealias BindingID = ID<Binding>
 public typealias LinkID = ID<Link>
 
-/// A handle to a property or a part of a value, or to a constant. Not undone.
+/// A handle to a property, a part of a value, or a constant. Creating one is not undone.
 public struct Binding: Entity {
   public enum Target: Sendable {
     case path(ModelPath)
@@ -21,17 +21,26 @@ public struct Binding: Entity {
   public var revision = 0
   public let target: Target
   public let isReadOnly: Bool
-  /// The object with which it goes; nil for the session.
+  /// The object that closes the binding when it closes; nil for the session.
   public let owner: ObjectReference?
 
   public var parent: ObjectReference? { owner }
 
-  /// The place that it leads to; nil for a constant.
+  /// The path that the binding leads to; nil for a constant.
   public var path: ModelPath? { if case .path(let path) = target { path } else { nil } }
 }
 
-/// Two places that follow one another. It comes and goes with the step in which it was made; making one alone is no change of the
-/// model, so that it is no step but for what it carries over at first.
+/// Keeps the values at two paths equal.
+///
+/// Undo removes or restores a link with the step that created or removed it. Creating a link alone makes no step of
+/// history; only the value that it copies at first does.
+///
+/// ```swift
+/// // A slider sets the opacity of a layer, and follows it.
+/// try world.link(
+///   id: nil, ModelPath(["viewModels", "panel", "opacity"]), ModelPath(["layers", "roads", "opacity"]),
+///   isTwoWay: true, transform: nil, inverse: nil, owner: nil)
+/// ```
 public struct Link: Entity {
   public static let collection = Collection.links
   public static var registry: WritableKeyPath<World, Registry<Link>> & Sendable { \.links }
@@ -41,13 +50,13 @@ public struct Link: Entity {
   public var revision = 0
   public let first: ModelPath
   public let second: ModelPath
-  /// Whether the first follows the second, too.
+  /// Whether the first path also follows the second.
   public let isTwoWay: Bool
-  /// What the second becomes of the first, which the expression calls `value`; the same when nil.
+  /// Computes the second value from the first, named `value`; nil copies it.
   public let transform: Expression?
-  /// The way back.
+  /// Computes the first value from the second; nil copies it.
   public let inverse: Expression?
-  /// The object with which it goes; nil for the session.
+  /// The object that removes the link when it closes; nil for the session.
   public let owner: ObjectReference?
 
   public var parent: ObjectReference? { owner }
@@ -58,7 +67,7 @@ public struct Link: Entity {
 }
 
 extension World {
-  /// - Parameter owner: the object with which the binding goes; nil for the session.
+  /// - Parameter owner: the object that closes the binding when it closes; nil for the session.
   @discardableResult
   public mutating func createBinding(
     id: BindingID?, to target: Binding.Target, isReadOnly: Bool, owner: ObjectReference?
@@ -76,8 +85,8 @@ extension World {
     remove(id)
   }
 
-  /// Makes the second place follow the first, and in a two-way link the first the second. At once the second gets what the first has,
-  /// as soon as what is due is done.
+  /// Makes the second path follow the first, and in a two-way link the first the second. Propagation after the command
+  /// copies the first value to the second path.
   @discardableResult
   public mutating func link(
     id: LinkID?, _ first: ModelPath, _ second: ModelPath, isTwoWay: Bool, transform: Expression?, inverse: Expression?,
@@ -100,7 +109,7 @@ extension World {
     remove(id)
   }
 
-  /// Where a path leads into an object, the object has to be there.
+  /// Throws if the path leads to an object that does not exist.
   private func requireObject(of path: ModelPath) throws(ModelError) {
     guard let object = path.object else { return }
     guard revision(of: object) != nil else { throw .unknownID(object.collection, object.id) }

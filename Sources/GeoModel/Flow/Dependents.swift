@@ -1,16 +1,17 @@
-// Who follows which places of the tree: derived properties their inputs, links their ends. Only what changed is looked at.
+// The index of dependencies: which derived properties and links depend on which paths. Propagation reads only
+// dependents of changed paths.
 
-/// Something that has to be done because a place changed.
+/// A derived property or a link that has to be updated because a path has changed.
 public enum Dependent: Hashable, Sendable {
-  /// A derived property is to be computed.
+  /// The derived property has to be computed.
   case derived(ViewModelID, String)
-  /// A link is to carry over what stands at its first, or its second end.
+  /// The link has to copy the value at its first or its second path.
   case link(LinkID, fromFirst: Bool)
 }
 
-/// The watchers by the objects that they look at.
+/// Dependents by the object that they depend on.
 struct Dependents: Sendable {
-  fileprivate struct Head: Hashable {
+  fileprivate struct Key: Hashable {
     let collection: String
     let id: String
     init(_ path: ModelPath) {
@@ -18,17 +19,17 @@ struct Dependents: Sendable {
       id = path.names.dropFirst().first ?? ""
     }
   }
-  private var byObject: [Head: [(path: ModelPath, dependent: Dependent)]] = [:]
+  private var byObject: [Key: [(path: ModelPath, dependent: Dependent)]] = [:]
 
   var isEmpty: Bool { byObject.isEmpty }
 
-  /// - Parameter environment: the one that the view model sees.
+  /// - Parameter environment: path of the environment that the view model inherits.
   mutating func add(_ model: ViewModel, seeing environment: ModelPath) {
     for (name, sources) in model.derived {
-      // A constant expression is computed once, when its view model comes.
+      // The property depends on itself, so that inserting the view model computes it, even from a constant expression.
       add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), isOwn: true)
       for (_, path) in sources { add(path, .derived(model.id, name)) }
-      // What it is written by is a source as well.
+      // Text conventions are a dependency of expressions that format text.
       if (try? model.property(name))?.derivation?.expression.isWrittenByConventions == true {
         add(environment, .derived(model.id, name))
       }
@@ -41,114 +42,115 @@ struct Dependents: Sendable {
   }
 
   private mutating func add(_ path: ModelPath, _ dependent: Dependent, isOwn: Bool = false) {
-    byObject[Head(path), default: []].append((path, dependent))
+    byObject[Key(path), default: []].append((path, dependent))
   }
 
-  /// Who follows the place, something above it or something below it.
+  /// Calls `body` with the dependents of the path, of paths above it and of paths below it.
   ///
-  /// - Complexity: linear in the watchers of the place's object.
+  /// - Complexity: linear in the dependents of the path's object.
   func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
-    guard let here = byObject[Head(path)] else { return }
+    guard let here = byObject[Key(path)] else { return }
     for (own, dependent) in here where own.overlaps(path) { body(dependent) }
   }
 }
 
-/// What undo has changed, looked at only where something follows it.
+/// The paths that undo has changed, indexed on first use.
 private struct RestoredPaths {
   private let changes: ArraySlice<Change>
   private lazy var paths = Dictionary(
-    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Dependents.Head.init)
+    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Dependents.Key.init)
 
   init(_ changes: ArraySlice<Change>) { self.changes = changes }
 
   mutating func has(_ path: ModelPath) -> Bool {
-    paths[Dependents.Head(path)]?.contains { $0.overlaps(path) } ?? false
+    paths[Dependents.Key(path)]?.contains { $0.overlaps(path) } ?? false
   }
 }
 
 extension World {
-  /// Whether there are links or derived properties at all.
-  public mutating func isFollowed() -> Bool { !currentDependents().isEmpty }
+  /// Whether there are links or derived properties.
+  public mutating func hasDependents() -> Bool { !currentDependents().isEmpty }
 
-  /// What is due because of what was recorded since the last call: each once, in the order in which it came up. Of a link whose
-  /// both ends changed the later one counts.
+  /// The dependents of the changes since the last call, each once, in the order of the changes. If both paths of a link
+  /// have changed, the later change counts.
   ///
-  /// - Parameter madeBy: the link that made the change at an index, if any: it does not follow itself.
-  public mutating func takeDue(madeBy link: (Int) -> LinkID?) -> [Dependent] {
+  /// - Parameter madeBy: the link that made the change at an index, if any. A link does not react to its own changes.
+  public mutating func takeDependents(madeBy link: (Int) -> LinkID?) -> [Dependent] {
     let dependents = currentDependents()
     guard !dependents.isEmpty else {
-      followed = recordedCount
+      propagated = recordedCount
       return []
     }
     recordEnvironmentChanges()
     recordDerived()
     let changes = recorded
-    guard followed < changes.count else { return [] }
+    guard propagated < changes.count else { return [] }
     var restored = RestoredPaths(changes)
-    var due: [Dependent] = []
+    var result: [Dependent] = []
     var seen: Set<Dependent> = []
-    for (index, change) in changes.enumerated().dropFirst(followed) {
-      let maker = link(index)
+    for (index, change) in changes.enumerated().dropFirst(propagated) {
+      let author = link(index)
       func add(_ dependent: Dependent) {
         if case .link(let id, let fromFirst) = dependent {
-          if id == maker { return }
-          if let link = links[id], change.origin == .undo || isDerivedAgain(link.first),
-            hasComeBack(link) || isBack(link, &restored)
+          if id == author { return }
+          if let link = links[id], change.origin == .undo || isDerivedRestored(link.first),
+            isRestored(link) || isConsistent(link, &restored)
           {
             return
           }
           if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
-            due.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
+            result.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
           }
         }
-        if seen.insert(dependent).inserted { due.append(dependent) }
+        if seen.insert(dependent).inserted { result.append(dependent) }
       }
       if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
-        change.origin != .undo || mayHaveMoved(link)
+        change.origin != .undo || mayDiffer(link)
       {
-        due.append(.link(link.id, fromFirst: true))
+        result.append(.link(link.id, fromFirst: true))
         seen.insert(.link(link.id, fromFirst: true))
       }
       dependents.dependents(change.event.path, add)
     }
-    followed = changes.count
-    return due
+    propagated = changes.count
+    return result
   }
 
-  /// Does something that follows from another change: it has the origin `binding`.
-  public mutating func following<R>(_ body: (inout World) throws -> R) rethrows -> R {
+  /// Makes changes with the origin `binding`.
+  public mutating func propagating<R>(_ body: (inout World) throws -> R) rethrows -> R {
     let before = origin
     origin = .binding
     defer { origin = before }
     return try body(&self)
   }
 
-  /// Whether a link has just come back with the step in which it was made, or with one that had taken it away: it finds what it left.
-  private func hasComeBack(_ link: Link) -> Bool { takenBack != nil && link.revision == revision }
+  /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Its values are restored
+  /// with it.
+  private func isRestored(_ link: Link) -> Bool { oldestReverted != nil && link.revision == revision }
 
-  /// Whether an end of a link that comes back may stand elsewhere than the link left it: one that undo leaves alone. The second end
-  /// of a one-way link may have been set to something else than the first says.
-  private func mayHaveMoved(_ link: Link) -> Bool {
+  /// Whether undo may have left a path of a restored link with another value: one that is never undone. The second path
+  /// of a one-way link may deliberately differ.
+  private func mayDiffer(_ link: Link) -> Bool {
     !isUndone(link.first) || link.isTwoWay && !isUndone(link.second)
   }
 
-  /// Whether both ends of a link are again what they were while it stood, so that neither has to follow: the second may have been set
-  /// to something else than the first says.
-  private func isBack(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
-    guard let takenBack, link.revision < takenBack else { return false }
+  /// Whether both paths have values from while the link existed, so that neither has to follow. The second path may
+  /// deliberately differ from the first.
+  private func isConsistent(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
+    guard let oldestReverted, link.revision < oldestReverted else { return false }
     if !link.isTwoWay, isUndone(link.second) { return true }
     return restored.has(link.first) && restored.has(link.second)
   }
 
-  /// Whether undo has brought back all that a derived property at a place follows, so that it is again what it was.
-  private func isDerivedAgain(_ path: ModelPath) -> Bool {
-    guard takenBack != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
+  /// Whether undo has restored all inputs of a derived property, and so its value.
+  private func isDerivedRestored(_ path: ModelPath) -> Bool {
+    guard oldestReverted != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
       let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2])
     else { return false }
     return property.derivation != nil && isUndone(path)
   }
 
-  /// Whether undo brings back what stands at a place, or all that it follows.
+  /// Whether undo restores the value at a path, or all inputs of a derived one.
   private func isUndone(_ path: ModelPath) -> Bool {
     guard let object = path.object else { return false }
     guard object.collection == .viewModels, path.names.count > 2 else {
@@ -161,7 +163,7 @@ extension World {
       ? property.isUndone : model.sources(of: property.name).allSatisfy { isUndone($0.path) }
   }
 
-  /// How much has been recorded since ``begin(origin:)``.
+  /// Number of records since ``begin(origin:)``.
   public var recordedCount: Int { recorded.count }
 
   private mutating func currentDependents() -> Dependents {
@@ -173,35 +175,35 @@ extension World {
     return made
   }
 
-  // MARK: Loops of derived properties
+  // MARK: Cycles of derived properties
 
-  /// Refuses a view model with derived properties that would follow themselves, directly or around a corner.
-  func checkLoops(with model: ViewModel) throws(ModelError) {
+  /// Throws `cycle` if derived properties depend on themselves, directly or indirectly.
+  func checkCycles(with model: ViewModel) throws(ModelError) {
     var done: Set<ModelPath> = []
     for (name, _) in model.derived {
-      var way: [ModelPath] = []
-      try visit(ModelPath(model.reference, name), with: model, &way, &done)
+      var stack: [ModelPath] = []
+      try visit(ModelPath(model.reference, name), with: model, &stack, &done)
     }
   }
 
   private func visit(
-    _ place: ModelPath, with model: ViewModel, _ way: inout [ModelPath], _ done: inout Set<ModelPath>
+    _ path: ModelPath, with model: ViewModel, _ stack: inout [ModelPath], _ done: inout Set<ModelPath>
   ) throws(ModelError) {
-    if let start = way.firstIndex(of: place) {
-      throw .flow(.cycle((way[start...] + [place]).map(\.description)))
+    if let start = stack.firstIndex(of: path) {
+      throw .flow(.cycle((stack[start...] + [path]).map(\.description)))
     }
-    guard !done.contains(place), let object = place.object, way.count < 1000 else { return }
+    guard !done.contains(path), let object = path.object, stack.count < 1000 else { return }
     let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)]
-    guard let here, let name = place.names.last, let derivation = (try? here.property(name))?.derivation else { return }
-    way.append(place)
+    guard let here, let name = path.names.last, let derivation = (try? here.property(name))?.derivation else { return }
+    stack.append(path)
     for (_, path) in derivation.sources(in: here.id) {
-      for below in derived(at: path, with: model) { try visit(below, with: model, &way, &done) }
+      for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &done) }
     }
-    way.removeLast()
-    done.insert(place)
+    stack.removeLast()
+    done.insert(path)
   }
 
-  /// The derived properties that a path leads to or into, or that lie below it.
+  /// The derived properties at, above or below a path.
   private func derived(at path: ModelPath, with model: ViewModel) -> [ModelPath] {
     guard let object = path.object, object.collection == .viewModels else { return [] }
     guard let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)] else { return [] }
@@ -210,8 +212,8 @@ extension World {
 }
 
 extension World {
-  /// An object has come; what follows others is followed from now on.
-  mutating func flowHas<E: Entity>(_ element: E) {
+  /// Updates the index for an inserted object.
+  mutating func addDependents<E: Entity>(of element: E) {
     if E.collection == .environments { hasEnvironmentChanged = true }
     if let model = element as? ViewModel, dependents != nil {
       let environment = environmentPath(of: model)
@@ -220,14 +222,15 @@ extension World {
     if let link = element as? Link { dependents?.add(link) }
   }
 
-  /// Where it is told that a view model sees another environment. Its owner stays what it is.
+  /// The path at which changes of the environment that a view model inherits are recorded. It is constant, as is the
+  /// owner.
   fileprivate func environmentPath(of model: ViewModel) -> ModelPath {
     let node = environmentNode(of: model.owner)
     return ModelPath(
       node ?? ObjectReference(.environments, EnvironmentScope.session.rawValue), Property.environment.rawValue)
   }
 
-  mutating func flowHasNot<E: Entity>(_ element: E) {
+  mutating func dropDependents<E: Entity>(of element: E) {
     switch E.collection {
     case .environments: hasEnvironmentChanged = true
     case .viewModels, .links: dependents = nil

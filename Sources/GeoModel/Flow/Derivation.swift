@@ -1,59 +1,65 @@
-// How a property follows others: an expression, and where the names in it lead.
+// Derivation: how a property follows from others, by an expression and the paths of its names.
 
 import Geometry
 import Query
 
 /// A value computed from others.
+///
+/// ```swift
+/// // The first name in a list of the view model, in capitals with the title of a map.
+/// let derivation = try Derivation(
+///   expression: Expression("title || ': ' || first"), inputs: ["title": "/maps/city/title", "first": "./people/0/name"])
+/// ```
 public struct Derivation: Equatable, Sendable {
   public let expression: Expression
-  /// What names in the expression stand for: a path from the root (`/views/v/...`) or from the view model's own properties
-  /// (`./list/0`). Other names are the view model's properties.
-  public let inputs: [ExactText: ExactText]
-  private let places: [ExactText: Place]
+  /// Paths by name in the expression: from the root (`/views/v/...`), or from the view model (`./list/0`). Other names
+  /// are properties of the view model.
+  public let inputs: [Text: Text]
+  private let inputPaths: [Text: InputPath]
 
-  private enum Place: Equatable {
-    case own(ModelPath)
-    case anywhere(ModelPath)
+  private enum InputPath: Equatable {
+    case relative(ModelPath)
+    case absolute(ModelPath)
   }
 
-  /// An input that cannot be followed.
+  /// An input that cannot be a dependency.
   public struct InputFault: Error, Hashable, Sendable {
     public let name: String
     public let expected: String
     public let found: String
   }
 
-  /// - Throws: ``InputFault`` for the first input, by name, that is no path to one place, or leads to something that has no end: to a
-  ///   whole collection, or to all graphics of an overlay.
+  /// - Throws: ``InputFault`` for the first input, by name, that is not a path to one value, or that leads to an
+  ///   unbounded one: a whole collection, or all graphics of an overlay.
   public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
-    var places: [ExactText: Place] = [:]
+    var inputPaths: [Text: InputPath] = [:]
     for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
       func fault(_ expected: String) -> InputFault { InputFault(name: name, expected: expected, found: text) }
       if text.begins(with: "./"), let path = ModelPath(pointer: String(text.dropFirst())) {
-        places[ExactText(name)] = .own(path)
+        inputPaths[Text(name)] = .relative(path)
         continue
       }
       guard let path = ModelPath(pointer: text) else {
         throw fault("a JSON Pointer without wildcards, such as /layers/l1/opacity, or ./ and a property")
       }
       guard path.names.count > 1 else { throw fault("a path to one object or into it, such as /layers/l1/opacity") }
-      guard !path.leadsToGraphics else {
+      guard !path.includesAllGraphics else {
         throw fault("a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1")
       }
-      places[ExactText(name)] = .anywhere(path)
+      inputPaths[Text(name)] = .absolute(path)
     }
     self.expression = expression
-    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (ExactText($0), ExactText($1)) })
-    self.places = places
+    self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (Text($0), Text($1)) })
+    self.inputPaths = inputPaths
   }
 
-  /// What it reads, by the names in the expression.
+  /// The inputs: names in the expression and their absolute paths.
   func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)] {
     let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
     return expression.properties.map { name in
-      switch places[ExactText(name)] {
-      case .own(let path): (name, ModelPath(own + path.names))
-      case .anywhere(let path): (name, path)
+      switch inputPaths[Text(name)] {
+      case .relative(let path): (name, ModelPath(own + path.names))
+      case .absolute(let path): (name, path)
       case nil: (name, ModelPath(own + [name]))
       }
     }
@@ -61,8 +67,8 @@ public struct Derivation: Equatable, Sendable {
 }
 
 extension ModelPath {
-  /// Whether all graphics of an overlay stand there.
-  fileprivate var leadsToGraphics: Bool {
+  /// Whether the value at the path includes all graphics of an overlay.
+  fileprivate var includesAllGraphics: Bool {
     guard object?.collection == .overlays else { return false }
     return names.count == 2 || names.count == 3 && names[2] == "graphics"
   }

@@ -1,20 +1,21 @@
-// The environment: values with registered defaults that are set at a node and seen by all below it, and objects shared the same way.
+// The environment: values that are set at a node of the object tree and inherited by all nodes below, and shared
+// objects likewise.
 
 import Query
 
 public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentID = ID<EnvironmentScope>
 
-/// A key that values can be set for. Registered once; never undone.
+/// A key of the environment, with its type and default. Registered once; never undone.
 public struct EnvironmentKey: Entity {
-  /// What values of a built-in key have to be beyond their type.
+  /// Constraints on values of a built-in key beyond their type.
   enum Rule: Sendable {
     case oneOf([String])
-    /// `#RRGGBB` or `#RRGGBBAA`.
+    /// A color as `#RRGGBB` or `#RRGGBBAA`.
     case color
-    /// A BCP 47 tag by its form: letters and digits in parts of at most eight.
+    /// The form of a BCP 47 tag: letters and digits in parts of at most eight.
     case languageTag
-    /// An IANA time zone by its form: `Area/Place`, or `UTC`.
+    /// The form of an IANA time zone: `Area/Location`, or `UTC`.
     case timeZone
     case positive
   }
@@ -37,10 +38,10 @@ public struct EnvironmentKey: Entity {
     self.rule = rule
   }
 
-  /// The value as it will be kept.
+  /// The value as stored, converted to the key's type.
   func accepted(_ value: Value) throws(ModelError) -> Value {
     let value = try definition.accepted(value, at: "")
-    if let rule, value != .null, !rule.allows(value) { throw .flow(.wrongType(place: "", expected: rule.expected)) }
+    if let rule, value != .null, !rule.allows(value) { throw .flow(.wrongType(path: "", expected: rule.expected)) }
     return value
   }
 
@@ -115,23 +116,26 @@ extension EnvironmentKey.Rule {
   }
 }
 
-/// What is set at one node: a map, scene, view, overlay or layer, or the session.
+/// The values set and objects shared at one node: a map, scene, view, overlay or layer, or the session.
 public struct EnvironmentScope: Entity {
   public static let collection = Collection.environments
   public static var registry: WritableKeyPath<World, Registry<EnvironmentScope>> & Sendable { \.environments }
-  public static let observed: [Observed<EnvironmentScope>] = [
-    Observed(.values) { $0.values }, Observed(.objects) { $0.objects },
+  public static let members: [Member<EnvironmentScope>] = [
+    Member(.values) { $0.values },
+    Member(.objects) { $0.objects },
+    Member(derived: .environment) { .value($1.environment(seenBy: $0.node)) }.only { $0.node == nil },
   ]
-  /// The session's scope. No object has such an id.
+  public static let observed = Observed.all(members)
+  /// The scope of the session. No object has this id.
   public static let session = EnvironmentID("$session")
 
-  /// The node's.
+  /// The id of the node.
   public let id: EnvironmentID
   public var revision = 0
-  /// Nil for the session.
+  /// The node; nil for the session.
   public let node: ObjectReference?
   public internal(set) var values: [String: Value] = [:]
-  /// Shared view models, by name.
+  /// Shared view models by name.
   public internal(set) var objects: [String: ViewModelID] = [:]
 
   init(_ node: ObjectReference?) {
@@ -144,7 +148,7 @@ public struct EnvironmentScope: Entity {
     var result = self
     result.objects = objects.filter { world.viewModels[$0.value] != nil }
     for (name, value) in values {
-      guard let key = world.environmentKeys[EnvironmentKeyID(name)], world.isLost(value, of: key.definition) else {
+      guard let key = world.environmentKeys[EnvironmentKeyID(name)], world.isDangling(value, of: key.definition) else {
         continue
       }
       result.values[name] = .null

@@ -1,37 +1,38 @@
-// What view models, bindings and the environment refuse.
+// Errors of view models, bindings and the environment.
 
-/// Why a command on view models, bindings or the environment was refused.
+/// Why a command on view models, bindings or the environment was refused. A `path` is a JSON Pointer from the values
+/// given.
 public enum FlowError: Error, Hashable, Sendable {
   /// The view model has no such property.
   case unknownProperty(String, available: [String])
-  /// A value is not of the type that was declared; `place` is a JSON Pointer to it from the values given.
-  case wrongType(place: String, expected: String)
-  /// A value, or all of a definition, takes too much room.
-  case valueTooLarge(place: String)
-  /// A derived property, a constant, or a binding that was made read-only.
+  /// A value has another type than declared.
+  case wrongType(path: String, expected: String)
+  /// A value or a definition exceeds the size limit.
+  case valueTooLarge(path: String)
+  /// A derived property, a constant, or a read-only binding was set.
   case readOnly(String)
-  /// Nothing that a client can set stands there.
+  /// No client can set the value at the path.
   case notWritable(String)
-  /// The way leads nowhere.
+  /// There is no value at the path.
   case invalidPath(String)
-  /// Values that would follow one another for ever; the paths of the loop.
+  /// Values would follow each other in a cycle; the paths of the cycle.
   case cycle([String])
-  /// Nobody shares an object of that name with the node; nil is the session.
+  /// No object is shared under the name with the node; nil is the session.
   case sharedObjectMissing(name: String, node: String?)
-  /// Something else is defined under the name.
+  /// The name has another definition already.
   case defined(String)
-  /// Not a map, scene, view, overlay or layer.
+  /// The object is not a map, scene, view, overlay or layer.
   case notANode(String)
-  /// A list without an item of that id.
+  /// The list has no item with the id.
   case unknownItem(String)
-  /// An item of that id is in the list already, or twice among those given; `place` is a JSON Pointer to it from the values given.
-  case duplicateItem(String, place: String)
-  /// A reference to no object; `place` as with ``wrongType(place:expected:)``.
-  case unknownReference(String, place: String)
-  /// A property, or a definition, that cannot be: why.
+  /// An item with the id is in the list already, or twice among the values given.
+  case duplicateItem(String, path: String)
+  /// A reference to an object that does not exist.
+  case unknownReference(String, path: String)
+  /// A property or definition is not valid.
   case invalidDefinition(property: String, expected: String)
-  /// The default of a property among those defined is none.
+  /// The default of the property at the index is not valid.
   indirect case inDefault(ofProperty: Int, FlowError)
-  /// What a link had to write was refused.
+  /// The target of a link refused the value.
   case linkFailed(link: String, target: String, Failure)
 }

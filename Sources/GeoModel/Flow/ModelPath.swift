@@ -1,10 +1,16 @@
-// Where something stands in the model's tree, as bindings, links and derived properties say it.
+// Paths in the state tree, as bindings, links and derived properties use them.
 
 import Geometry
 
-/// A way through the tree: a collection, an object's id, a member, and on into its value.
+/// A path in the state tree: a collection, an object's id, a member, and names inside its value.
+///
+/// ```swift
+/// let path = ModelPath(pointer: "/layers/roads/opacity")
+/// path?.object       // layers, roads
+/// path?.description  // "/layers/roads/opacity"
+/// ```
 public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
-  @Exact public private(set) var names: [String]
+  public let names: [String]
 
   public init(_ names: [String]) { self.names = names }
 
@@ -12,7 +18,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     names = [object.collection.rawValue, object.id] + rest
   }
 
-  /// Reads a JSON Pointer (RFC 6901) to one place; nil when it is none, or has a wildcard.
+  /// Reads a JSON Pointer (RFC 6901); nil if it is malformed or has a wildcard.
   public init?(pointer text: String) {
     guard text.utf8.first == UInt8(ascii: "/") else { return nil }
     var names: [String] = []
@@ -23,17 +29,17 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     self.names = names
   }
 
-  /// The object it leads to or into.
+  /// The object at or above the path.
   public var object: ObjectReference? {
     guard names.count >= 2, let collection = Collection(rawValue: names[0]) else { return nil }
     return ObjectReference(collection, names[1])
   }
 
-  /// As a JSON Pointer.
+  /// The JSON Pointer.
   public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
 
-  /// Whether one leads to, or into, what the other leads to.
-  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { $0.isWritten(as: $1) } }
+  /// Whether one path is equal to, above or below the other.
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { Text($0) == Text($1) } }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
@@ -48,13 +54,13 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     return result
   }
 
-  /// The parts of a JSON Pointer behind its first slash. By code points, here and below: a mark that combines with a slash or a tilde
-  /// must not hide it.
+  /// The parts of a JSON Pointer after its first slash. Splits by code points, here and below: a combining mark after a
+  /// slash or a tilde would hide it from a split by characters.
   public static func parts(of pointer: String) -> [Substring] {
     pointer.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Substring($0) }
   }
 
-  /// The name that a part of a JSON Pointer stands for; nil when it stands for none.
+  /// The name that a part of a JSON Pointer stands for; nil if it has an invalid escape.
   public static func unescaped(_ part: Substring) -> String? {
     guard part.utf8.contains(UInt8(ascii: "~")) else { return String(part) }
     var result = ""
@@ -75,7 +81,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Change.Event {
-  /// Where in the tree it happened.
+  /// The path that changed.
   var path: ModelPath {
     switch self {
     case .created(let object), .closed(let object): ModelPath(object)

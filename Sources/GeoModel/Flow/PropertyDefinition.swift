@@ -1,22 +1,22 @@
-// What a property of a view model, or a key of the environment, may hold.
+// Definitions of the properties of view models and the keys of the environment.
 
 import Geometry
 
 /// The type of a property's values.
 public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   case boolean, integer, number, string
-  /// Anything, null included.
+  /// Any value, null included.
   case json
   /// An array.
   case list
   /// An object with members of any name.
   case dictionary
-  /// The id of an object of the session, or null; null from when that object goes.
+  /// The id of an object of the session, or null. Becomes null when the object closes.
   case reference
-  /// A tagged union: processing, empty, idle with its items, or failed with its error.
+  /// A tagged union: processing, empty, idle with items, or failed with an error.
   case status
 
-  /// What a property holds when nobody says otherwise.
+  /// The default value of a property without one.
   var initial: Value {
     switch self {
     case .boolean: .boolean(false)
@@ -30,10 +30,10 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether null is one of its values whatever a definition says.
+  /// Whether null is always a value of the type.
   var isNullable: Bool { self == .json || self == .reference }
 
-  /// In words.
+  /// The type in words, for errors.
   public var expected: String {
     switch self {
     case .boolean: "boolean"
@@ -49,7 +49,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The value as one of this type, or nil when it is none. Of a reference only the form is checked.
+  /// The value converted to the type; nil if it has another type. Of a reference, only the form is checked.
   func accepted(_ value: Value) -> Value? {
     switch (self, value) {
     case (.json, _), (.boolean, .boolean), (.integer, .integer), (.number, .integer), (.number, .number),
@@ -73,17 +73,17 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A property that view models of a type have.
+/// Name, type and default of a property of view models, or of an environment key.
 public struct PropertyDefinition: Equatable, Sendable {
-  @Exact public private(set) var name: String
+  public let name: String
   public let type: PropertyType
   public let isNullable: Bool
-  /// What it is at first; of a derived one nobody sees it.
+  /// The initial value; unused for derived properties.
   public let defaultValue: Value
-  @Exact public private(set) var doc: String?
+  public let doc: Text?
   public let derivation: Derivation?
 
-  /// - Parameter defaultValue: nil for the type's own, or null where that is allowed.
+  /// - Parameter defaultValue: nil for null if the property is nullable, else for the type's own.
   public init(
     name: String, type: PropertyType, isNullable: Bool, defaultValue: Value?, doc: String?, derivation: Derivation?
   ) {
@@ -91,33 +91,33 @@ public struct PropertyDefinition: Equatable, Sendable {
     self.type = type
     self.isNullable = isNullable || type.isNullable || derivation != nil
     self.defaultValue = defaultValue ?? (self.isNullable ? .null : type.initial)
-    self.doc = doc
+    self.doc = Text(doc)
     self.derivation = derivation
   }
 
-  /// Whether undo brings back what it was, and documents keep what it is: not what is computed, nor how some work stands.
+  /// Whether undo restores the value and documents save it. False for derived properties and for statuses.
   public var isUndone: Bool { derivation == nil && type != .status }
 
-  /// The value as it will be kept.
+  /// The value as stored.
   ///
-  /// - Parameter place: where it stands among the values given, as a JSON Pointer.
-  func accepted(_ value: Value, at place: String) throws(ModelError) -> Value {
+  /// - Parameter path: JSON Pointer of the value from the values given, for errors.
+  func accepted(_ value: Value, at path: String) throws(ModelError) -> Value {
     if value.isNull, isNullable { return .null }
     guard let value = type.accepted(value) else {
       let orNull = isNullable && !type.isNullable ? ", or null" : ""
-      throw .flow(.wrongType(place: place, expected: type.expected + orNull))
+      throw .flow(.wrongType(path: path, expected: type.expected + orNull))
     }
-    guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(place: place)) }
-    if type == .list { try checkItems(of: value, at: place) }
+    guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(path: path)) }
+    if type == .list { try checkItems(of: value, at: path) }
     return value
   }
 
-  /// Items go by their ids: each is there once.
-  private func checkItems(of list: Value, at place: String) throws(ModelError) {
-    var seen: Set<ExactText> = []
+  /// Throws if two items have the same id.
+  private func checkItems(of list: Value, at path: String) throws(ModelError) {
+    var seen: Set<Text> = []
     for (index, item) in (list.elements ?? []).enumerated() {
-      guard let id = item.itemID, !seen.insert(ExactText(id)).inserted else { continue }
-      throw .flow(.duplicateItem(id, place: "\(place)/\(index)"))
+      guard let id = item.itemID, !seen.insert(Text(id)).inserted else { continue }
+      throw .flow(.duplicateItem(id, path: "\(path)/\(index)"))
     }
   }
 }

@@ -1,8 +1,14 @@
-// What clients keep in the model for themselves: values of view models and of the environment, of any shape that JSON has.
+// Client-defined values of view models and of the environment: any JSON value.
 
 import Geometry
 
-/// A value as a client gave it. Members of objects keep their order; it does not count when values are compared.
+/// A JSON value. Objects keep the order of their members, which does not count in comparisons.
+///
+/// ```swift
+/// let person = Value.object(["id": "p1", "name": "Ada"])
+/// person.members?["name"]?.text  // "Ada"
+/// person.itemID                  // "p1"
+/// ```
 public indirect enum Value: Sendable {
   case null
   case boolean(Bool)
@@ -12,37 +18,35 @@ public indirect enum Value: Sendable {
   case array([Value])
   case object(Members)
 
-  /// The members of an object: names, each once as it is written, and their values.
+  /// The members of an object, in order. Names are unique by code points.
   public struct Members: Sendable {
     public private(set) var names: [String] = []
-    private var values: [ExactText: Value] = [:]
+    private var values: [Text: Value] = [:]
 
     public init() {}
 
     public var count: Int { names.count }
 
-    /// - Complexity: linear in the members when one is taken out, else constant.
+    /// - Complexity: O(1); O(n) when a member is removed.
     public subscript(name: String) -> Value? {
-      get { values[ExactText(name)] }
+      get { values[Text(name)] }
       set {
         guard let newValue else {
-          if values.removeValue(forKey: ExactText(name)) != nil { names.removeAll { $0.isWritten(as: name) } }
+          if values.removeValue(forKey: Text(name)) != nil { names.removeAll { Text($0) == Text(name) } }
           return
         }
-        if values.updateValue(newValue, forKey: ExactText(name)) == nil { names.append(name) }
+        if values.updateValue(newValue, forKey: Text(name)) == nil { names.append(name) }
       }
     }
-
-    static func hasEqual(_ left: Members, _ right: Members) -> Bool { left.values == right.values }
   }
 }
 
 extension Value.Members: Equatable {
-  public static func == (left: Self, right: Self) -> Bool { hasEqual(left, right) }
+  public static func == (left: Self, right: Self) -> Bool { left.values == right.values }
 }
 
 extension Value: Equatable {
-  /// Numbers are compared by value: 1 and 1.0 are equal; texts as they are written.
+  /// Numbers are equal by value (1 and 1.0), texts by code points.
   public static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -51,7 +55,7 @@ extension Value: Equatable {
     case (.number(let left), .number(let right)): left == right
     case (.integer(let whole), .number(let real)), (.number(let real), .integer(let whole)):
       Int64(exactly: real) == whole
-    case (.string(let left), .string(let right)): left.isWritten(as: right)
+    case (.string(let left), .string(let right)): Text(left) == Text(right)
     case (.array(let left), .array(let right)): left == right
     case (.object(let left), .object(let right)): left == right
     default: false
@@ -60,9 +64,9 @@ extension Value: Equatable {
 }
 
 extension Value {
-  /// How deep arrays and objects may lie in one another.
+  /// Maximum nesting of arrays and objects.
   public static let depthLimit = 64
-  /// How many bytes one value may take, roughly.
+  /// Maximum size of a value, in bytes, estimated.
   public static let byteLimit = 16 << 20
 
   public var isNull: Bool { if case .null = self { true } else { false } }
@@ -77,7 +81,7 @@ extension Value {
   public var elements: [Value]? { if case .array(let elements) = self { elements } else { nil } }
   public var members: Members? { if case .object(let members) = self { members } else { nil } }
 
-  /// Memory that it takes, roughly.
+  /// Memory of the value, in bytes, estimated.
   ///
   /// - Complexity: linear in its parts.
   public var byteCount: Int {
@@ -90,7 +94,7 @@ extension Value {
     }
   }
 
-  /// The id by which a list knows an element: its own text, or its member `id`.
+  /// The id of an element of a list: its text, or its member `id`.
   public var itemID: String? {
     switch self {
     case .string(let text): text
@@ -99,7 +103,7 @@ extension Value {
     }
   }
 
-  /// An object of these members.
+  /// An object with the given members.
   public static func object(_ members: KeyValuePairs<String, Value>) -> Value {
     var result = Members()
     for (name, value) in members { result[name] = value }
@@ -110,21 +114,21 @@ extension Value {
 // MARK: - Parts
 
 extension Value {
-  /// The part at a way through members and places of lists; nil when nothing stands there.
+  /// The part at a path of member names and list indexes; nil if there is none.
   public func part(at names: some Swift.Collection<String>) -> Value? {
     guard let name = names.first else { return self }
     let rest = names.dropFirst()
     switch self {
     case .object(let members): return members[name]?.part(at: rest)
-    case .array(let elements): return Self.place(name, in: elements).flatMap { elements[$0].part(at: rest) }
+    case .array(let elements): return Self.index(of: name, in: elements).flatMap { elements[$0].part(at: rest) }
     default: return nil
     }
   }
 
-  /// Puts a part in its place: a member that is there or new, or an element that is there.
+  /// Sets the part at a path: an existing or new member, or an existing element.
   ///
-  /// - Parameter part: nil takes the part out.
-  /// - Returns: false, with nothing changed, when the way to it leads nowhere.
+  /// - Parameter part: nil removes the part.
+  /// - Returns: false, with nothing changed, if the path leads nowhere.
   public mutating func setPart(at names: some Swift.Collection<String>, to part: Value?) -> Bool {
     guard let name = names.first else {
       self = part ?? .null
@@ -143,11 +147,11 @@ extension Value {
       members[name] = child
       self = .object(members)
     case .array(var elements):
-      guard let place = Self.place(name, in: elements) else { return false }
+      guard let index = Self.index(of: name, in: elements) else { return false }
       if rest.isEmpty, part == nil {
-        elements.remove(at: place)
+        elements.remove(at: index)
       } else {
-        guard elements[place].setPart(at: rest, to: part) else { return false }
+        guard elements[index].setPart(at: rest, to: part) else { return false }
       }
       self = .array(elements)
     default: return false
@@ -155,7 +159,7 @@ extension Value {
     return true
   }
 
-  private static func place(_ name: String, in elements: [Value]) -> Int? {
+  private static func index(of name: String, in elements: [Value]) -> Int? {
     guard let index = Int(name), String(index) == name, elements.indices.contains(index) else { return nil }
     return index
   }

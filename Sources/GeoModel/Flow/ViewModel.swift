@@ -1,4 +1,4 @@
-// View models: objects whose published properties a client defines, and the types that they are made of.
+// View models: objects whose published properties a client defines, and their types.
 
 import Geometry
 import Query
@@ -6,7 +6,7 @@ import Query
 public typealias ViewModelTypeID = ID<ViewModelType>
 public typealias ViewModelID = ID<ViewModel>
 
-/// What view models of a type have in common. Defined once; never undone.
+/// The properties that view models of a type have in common. Defined once; never undone.
 public struct ViewModelType: Entity {
   public static let collection = Collection.viewModelTypes
   public static var registry: WritableKeyPath<World, Registry<ViewModelType>> & Sendable { \.viewModelTypes }
@@ -24,29 +24,29 @@ public struct ViewModelType: Entity {
     self.properties = properties
   }
 
-  /// Whether the other says the same.
-  func isSame(as other: ViewModelType) -> Bool { doc.isWritten(as: other.doc) && properties == other.properties }
+  /// Whether the definitions are equal.
+  func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
 }
 
-/// An object with a client's properties.
+/// An object with client-defined properties.
 public struct ViewModel: Entity {
   public static let collection = Collection.viewModels
   public static var registry: WritableKeyPath<World, Registry<ViewModel>> & Sendable { \.viewModels }
-  // Values are told of by their own names; see `World.write`.
+  // Values are recorded by their own names; see `World.write`.
   public static let observed: [Observed<ViewModel>] = []
 
   public let id: ViewModelID
   public var revision = 0
-  /// The type it was made of; nil when its properties were given with it.
+  /// The type; nil if the view model was created with properties of its own.
   public let type: ViewModelTypeID?
-  /// In the order of their definition.
+  /// In the order of definition.
   public let properties: [PropertyDefinition]
-  /// The object with which it goes; nil for the session.
+  /// The object that closes the view model when it closes; nil for the session.
   public let owner: ObjectReference?
-  /// By the names of the properties, each of which has one.
+  /// Values by property name; each property has one.
   public internal(set) var values: [String: Value]
-  /// The places of the properties, by their names.
-  let places: [ExactText: Int]
+  /// Indexes of the properties by name.
+  let indexes: [Text: Int]
 
   init(
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
@@ -57,22 +57,22 @@ public struct ViewModel: Entity {
     self.properties = properties
     self.owner = owner
     self.values = values
-    places = Dictionary(properties.enumerated().map { (ExactText($1.name), $0) }) { first, _ in first }
+    indexes = Dictionary(properties.enumerated().map { (Text($1.name), $0) }) { first, _ in first }
   }
 
   public var parent: ObjectReference? { owner }
   public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 
-  /// The property of that name, or an error that names those there are.
+  /// Finds a property by name. Throws `unknownProperty` with the available names.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let place = places[ExactText(name)] else {
+    guard let index = indexes[Text(name)] else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
-    return properties[place]
+    return properties[index]
   }
 
-  /// The value of the property of that name; nil where there is none.
-  public func value(of name: String) -> Value? { places[ExactText(name)].flatMap { values[properties[$0].name] } }
+  /// The value of a property; nil if there is no such property.
+  public func value(of name: String) -> Value? { indexes[Text(name)].flatMap { values[properties[$0].name] } }
 
   public func withoutDanglingReferences(in world: World) -> ViewModel {
     var result = self
@@ -80,7 +80,7 @@ public struct ViewModel: Entity {
     return result
   }
 
-  /// Null for a reference to what is gone for good.
+  /// Replaces a reference to an object that no longer exists by null.
   func withoutDanglingReferences(_ value: Value, of name: String, in world: World) -> Value {
     guard (try? property(name))?.type == .reference, let object = value.text, object != id.rawValue,
       world.find(object) == nil
@@ -88,12 +88,12 @@ public struct ViewModel: Entity {
     return .null
   }
 
-  /// What a derived property reads, by the names in its expression.
+  /// The inputs of a derived property: names in the expression and their paths.
   public func sources(of name: String) -> [(name: String, path: ModelPath)] {
     (try? property(name))?.derivation?.sources(in: id) ?? []
   }
 
-  /// What each derived property reads.
+  /// The inputs of each derived property.
   var derived: [(name: String, sources: [(name: String, path: ModelPath)])] {
     properties.compactMap { property in
       property.derivation.map { (property.name, $0.sources(in: id)) }
@@ -101,7 +101,7 @@ public struct ViewModel: Entity {
   }
 }
 
-/// Values of a view model were others.
+/// Reverts changes of values.
 struct ValuesChanged: UndoRecord {
   let id: ViewModelID
   let before: [(name: String, value: Value)]
@@ -110,7 +110,7 @@ struct ValuesChanged: UndoRecord {
   var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool {
-    // Of a view model that is gone nothing can be said; what brings it back comes before this.
+    // The removal of the view model has a record of its own, which undo applies first.
     guard let model = world.viewModels[id] else { return true }
     return before.contains { entry in (try? model.property(entry.name).isUndone) ?? false }
   }
@@ -120,7 +120,7 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
     guard case .value(let name) = member, let entry = before.first(where: { $0.name == name }),
       let model = world.viewModels[id]
     else { return nil }

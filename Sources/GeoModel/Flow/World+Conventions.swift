@@ -1,15 +1,15 @@
-// How text is written for people at a node: what its environment says of units, numbers, names and times.
+// Text conventions at a node: units, numbers, names and times by its environment.
 
 import Geometry
 import Query
 import TextFormatting
 
 extension World {
-  /// By what labels, popups, legends and derived properties make text where an object sees its environment.
+  /// Conventions with which labels, popups, legends and derived properties format text for an object.
   ///
-  /// Names of months and days are in the `language`, or in the language of the `locale` where that is null.
+  /// Names of months and days are in the `language`, or in the language of the `locale` if that is null.
   ///
-  /// - Parameter object: a node, or what belongs to one; nil for the session.
+  /// - Parameter object: a node, or an object below one; nil for the session.
   public func conventions(at object: ObjectReference?) -> TextConventions {
     func set(_ key: String) -> String? { environmentSource(key, at: object)?.value.text }
     let (locale, language, units, zone) = (set("locale"), set("language"), set("units"), set("timeZone"))
@@ -19,10 +19,10 @@ extension World {
       timeZone: zone.flatMap(timeZones.zone) ?? .utc)
   }
 
-  /// Refuses a time zone that cannot be shown here, whatever its name looks like.
+  /// Throws if the machine has no data for the time zone.
   func checkTimeZone(_ value: Value) throws(ModelError) {
     guard let name = value.text, timeZones.zone(named: name) == nil else { return }
     throw .flow(
-      .wrongType(place: "", expected: "a time zone that this machine has data for, which \"\(name)\" is not"))
+      .wrongType(path: "", expected: "a time zone that this machine has data for, which \"\(name)\" is not"))
   }
 }

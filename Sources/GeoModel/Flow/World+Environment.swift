@@ -1,9 +1,9 @@
-// Setting and seeing the environment: the nearest node at which something is set wins, and who sees another value is told.
+// Setting and reading the environment: the value of the nearest node at or above an object counts.
 
 import Query
 
 extension World {
-  /// Registers a key. The same again is no change.
+  /// Registers a key. Registering an equal definition again changes nothing.
   public mutating func registerEnvironmentKey(_ definition: PropertyDefinition) throws(ModelError) {
     let key = EnvironmentKey(definition)
     if let known = environmentKeys[key.id] {
@@ -12,7 +12,7 @@ extension World {
     }
     try checkDefault(of: definition)
     insert(key)
-    // All see its default from now on.
+    // The default of the new key becomes the value at all nodes.
     for node in environmentNodes { record(.changed(node, .environment)) }
   }
 
@@ -24,12 +24,12 @@ extension World {
   ) throws(ModelError) {
     let known = try environmentKeys.require(key)
     let kept = try known.accepted(value)
-    if let id = kept.text, isLost(kept, of: known.definition) { throw .flow(.unknownReference(id, place: "")) }
+    if let id = kept.text, isDangling(kept, of: known.definition) { throw .flow(.unknownReference(id, path: "")) }
     if key == EnvironmentKey.timeZone { try checkTimeZone(kept) }
     try changeScope(of: node) { $0.values[key.rawValue] = kept }
   }
 
-  /// Takes values away that were set at a node; all when `keys` is nil.
+  /// Removes values that were set at a node; all of them when `keys` is nil.
   public mutating func clearEnvironment(_ keys: [EnvironmentKeyID]?, at node: ObjectReference?) throws(ModelError) {
     for key in keys ?? [] { _ = try environmentKeys.require(key) }
     try checkNode(node)
@@ -43,7 +43,7 @@ extension World {
     }
   }
 
-  /// Takes away all that is set and shared at the session; what is at objects goes with them.
+  /// Removes all values and shared objects of the session. Those of nodes are removed with the nodes.
   mutating func clearEnvironment() {
     changeKnown(EnvironmentScope.session) { scope in
       scope.values = [:]
@@ -51,17 +51,17 @@ extension World {
     }
   }
 
-  // MARK: Seeing
+  // MARK: Reading
 
-  /// The value that a node sees: what is set at it or at its nearest ancestor, else the default; null for a key that nobody has
-  /// registered.
+  /// The value of a key at a node: set there or at the nearest ancestor, else the default; null for an unregistered
+  /// key.
   ///
   /// - Parameter node: nil for the session.
   public func environment(_ key: String, at node: ObjectReference?) -> Value {
     environmentSource(key, at: node)?.value ?? environmentKeys[EnvironmentKeyID(key)]?.definition.defaultValue ?? .null
   }
 
-  /// The value that is set for a node, and the scope in which it is; nil when the default counts.
+  /// The value that is set for a node, with the scope that sets it; nil if the default counts.
   public func environmentSource(
     _ key: String, at node: ObjectReference?
   ) -> (value: Value, scope: EnvironmentScope)? {
@@ -69,14 +69,14 @@ extension World {
     return nil
   }
 
-  /// The scopes that a node sees, nearest first; the session's last.
+  /// The scopes of a node and its ancestors, nearest first; the session's is last.
   private func scopes(of node: ObjectReference?) -> [EnvironmentScope] {
     (ancestors(of: node).map { EnvironmentID($0.id) } + [EnvironmentScope.session]).compactMap { environments[$0] }
   }
 
-  /// The node and those above it, nearest first, without the session.
+  /// The node and its ancestors, nearest first, without the session.
   ///
-  /// - Parameter groups: of layers that are to count as lying in another group than they do; nil is none.
+  /// - Parameter groups: assumed groups of layers, instead of their own; a nil value is no group.
   func ancestors(of node: ObjectReference?, groups: [LayerID: LayerID?] = [:]) -> [ObjectReference] {
     var result: [ObjectReference] = []
     var next = node
@@ -103,7 +103,7 @@ extension World {
     self[keyPath: kind.registry][ID(id)]?.parent
   }
 
-  /// Everything that sees an environment, the session's scope first.
+  /// All nodes that have an environment; the session is first.
   var environmentNodes: [ObjectReference] {
     [ObjectReference(.environments, EnvironmentScope.session.rawValue)]
       + maps.ids.map { ObjectReference(.maps, $0.rawValue) }
@@ -113,14 +113,14 @@ extension World {
       + layers.ids.map { ObjectReference(.layers, $0.rawValue) }
   }
 
-  /// The node whose environment an object sees: itself, or the nearest one that it belongs to; nil for the session.
+  /// The nearest node at or above an object; nil for the session.
   func environmentNode(of object: ObjectReference?) -> ObjectReference? {
     ancestors(of: object).first { (try? checkNode($0)) != nil }
   }
 
   // MARK: Shared objects
 
-  /// Shares a view model with a node and all below it, under a name.
+  /// Shares a view model under a name with a node and all nodes below.
   public mutating func provide(
     _ model: ViewModelID, as name: String, at node: ObjectReference?
   ) throws(ModelError) {
@@ -128,14 +128,14 @@ extension World {
     try changeScope(of: node) { $0.objects[name] = model }
   }
 
-  /// Shares the object of that name no longer; without one it does nothing.
+  /// Stops sharing the object under a name. Does nothing if there is none.
   public mutating func withdraw(_ name: String, at node: ObjectReference?) throws(ModelError) {
     try checkNode(node)
     guard environments[scopeID(node)] != nil else { return }
     try changeScope(of: node) { $0.objects[name] = nil }
   }
 
-  /// The view model that the nearest ancestor shares under a name, and the scope in which it does.
+  /// Finds the view model that the nearest ancestor shares under a name, with the scope that shares it.
   public func resolve(
     _ name: String, at node: ObjectReference?
   ) throws(ModelError) -> (model: ViewModel, scope: EnvironmentScope) {
@@ -146,7 +146,7 @@ extension World {
     throw .flow(.sharedObjectMissing(name: name, node: node?.id))
   }
 
-  /// What a node itself shares under a name.
+  /// The view model that the node itself shares under a name.
   public func shared(_ name: String, at node: ObjectReference?) -> ViewModel? {
     environments[scopeID(node)]?.objects[name].flatMap { viewModels[$0] }
   }
@@ -178,13 +178,13 @@ extension World {
     changeScope(id, body)
   }
 
-  /// Changes a scope that is there; without it it does nothing.
+  /// Changes a scope. Does nothing if there is none.
   mutating func changeScope(_ id: EnvironmentID, _ body: (inout EnvironmentScope) -> Void) {
     changeKnown(id, body)
     removeEmptyScope(id)
   }
 
-  /// What holds nothing is not there: a document that is opened has none of it.
+  /// Removes an empty scope: documents do not save it, so it must not exist after an undo either.
   mutating func removeEmptyScope(_ id: EnvironmentID) {
     guard let scope = environments[id], scope.node != nil, scope.values.isEmpty, scope.objects.isEmpty else { return }
     remove(id)

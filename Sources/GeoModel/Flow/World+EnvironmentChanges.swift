@@ -1,16 +1,17 @@
-// Who sees another environment than before: told of by looking back at what was noted, so that undo tells it as well.
+// Finds the nodes whose environment has changed, by comparing with the undo records. Undo goes the same way, so it is
+// notified as well.
 
 extension World {
-  /// What was when the first of some notes was made, of what has changed since.
-  private struct Before {
-    /// What was set in scopes.
+  /// The earlier state of changed scopes and groups, from undo records.
+  private struct EarlierEnvironment {
+    /// Values of changed scopes.
     var values: [EnvironmentID: [String: Value]] = [:]
-    /// In which groups layers lay.
+    /// Groups of changed layers.
     var groups: [LayerID: LayerID?] = [:]
 
-    init(_ notes: some Sequence<any UndoRecord>) {
-      // The first note of an object tells how it was.
-      for undoRecord in notes {
+    init(_ undoRecords: some Sequence<any UndoRecord>) {
+      // The first record of an object holds its earlier state.
+      for undoRecord in undoRecords {
         let id = EnvironmentID(undoRecord.object.id)
         switch undoRecord {
         case let changed as Changed<Layer> where groups[changed.memento.id] == nil:
@@ -24,33 +25,37 @@ extension World {
     }
   }
 
-  /// Records for everything that sees another value than when this was called last, or the command began, that it does: who follows
-  /// it may have followed that.
+  /// Records an environment change for each node with another value than at the last call, or at the beginning of the
+  /// command. Dependents may have followed the values in between.
   mutating func recordEnvironmentChanges() {
     guard hasEnvironmentChanged else { return }
     hasEnvironmentChanged = false
-    for node in nodesSeeingAnother(since: Before(takeUnpublishedRecords())) { record(.changed(node, .environment)) }
+    for node in nodesWithChangedEnvironment(since: EarlierEnvironment(takeUnpublishedRecords())) {
+      record(.changed(node, .environment))
+    }
   }
 
-  /// Everything that sees another value than when the command began.
-  func nodesSeeingAnotherEnvironment() -> [ObjectReference] { nodesSeeingAnother(since: Before(notes)) }
+  /// Nodes with another value than at the beginning of the command.
+  func nodesWithChangedEnvironment() -> [ObjectReference] {
+    nodesWithChangedEnvironment(since: EarlierEnvironment(journal))
+  }
 
-  private func nodesSeeingAnother(since before: Before) -> [ObjectReference] {
+  private func nodesWithChangedEnvironment(since before: EarlierEnvironment) -> [ObjectReference] {
     var before = before
     before.groups = before.groups.filter { id, group in layers[id].map { $0.group != group } ?? false }
-    let keys = keysInQuestion(before)
+    let keys = changedKeys(before)
     guard !keys.isEmpty else { return [] }
     return environmentNodes.filter { node in
       let object = node.collection == .environments ? nil : node
-      let now = chain(above: object, [:])
-      let then = before.groups.isEmpty ? now : chain(above: object, before.groups)
+      let now = scopeIDs(of: object, [:])
+      let then = before.groups.isEmpty ? now : scopeIDs(of: object, before.groups)
       guard now != then || now.contains(where: { before.values[$0] != nil }) else { return false }
       return differs(keys, now, then, before)
     }
   }
 
   private func differs(
-    _ keys: Set<String>, _ now: [EnvironmentID], _ then: [EnvironmentID], _ before: Before
+    _ keys: Set<String>, _ now: [EnvironmentID], _ then: [EnvironmentID], _ before: EarlierEnvironment
   ) -> Bool {
     keys.contains { key in
       let fallback = environmentKeys[EnvironmentKeyID(key)]?.definition.defaultValue
@@ -61,18 +66,18 @@ extension World {
   }
 
   /// The scopes that count for a node, nearest first.
-  private func chain(above node: ObjectReference?, _ groups: [LayerID: LayerID?]) -> [EnvironmentID] {
+  private func scopeIDs(of node: ObjectReference?, _ groups: [LayerID: LayerID?]) -> [EnvironmentID] {
     ancestors(of: node, groups: groups).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
   }
 
-  /// The keys of which somebody may see another value.
-  private func keysInQuestion(_ before: Before) -> Set<String> {
+  /// Keys whose value may differ at some node.
+  private func changedKeys(_ before: EarlierEnvironment) -> Set<String> {
     var keys: Set<String> = []
     for (id, old) in before.values {
       let new = environments[id]?.values ?? [:]
       keys.formUnion(Set(old.keys).union(new.keys).filter { old[$0] != new[$0] })
     }
-    // Who has come from one group to another may see anything else that is set somewhere.
+    // A layer in another group may inherit any other value that is set somewhere.
     guard !before.groups.isEmpty else { return keys }
     for scope in environments.values { keys.formUnion(scope.values.keys) }
     return keys.union(before.values.values.flatMap(\.keys))

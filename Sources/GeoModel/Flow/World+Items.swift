@@ -1,13 +1,13 @@
-// Ordered lists in view models: items come, go and move by their ids, never by their places.
+// Ordered lists in view models. Items are inserted, removed and moved by their ids, never by indexes.
 
 import Geometry
 
 extension World {
-  /// Puts items into a list.
+  /// Inserts items into a list.
   ///
   /// - Parameters:
-  ///   - names: the property's name and the way to the list in it.
-  ///   - item: the id of the item that they come before; the end when nil.
+  ///   - names: the property's name and the path to the list in its value.
+  ///   - item: id of the item to insert before; the end when nil.
   public mutating func insertItems(
     _ items: [Value], into id: ViewModelID, at names: [String], before item: String?
   ) throws(ModelError) {
@@ -15,45 +15,45 @@ extension World {
       var known = Set(list.compactMap(\.itemKey))
       for (index, item) in items.enumerated() {
         guard let id = item.itemID else {
-          throw .flow(.wrongType(place: "/\(index)", expected: "a string, or an object with an `id`"))
+          throw .flow(.wrongType(path: "/\(index)", expected: "a string, or an object with an `id`"))
         }
-        guard known.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+        guard known.insert(Text(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
       }
-      list.insert(contentsOf: items, at: try listPlace(of: item, in: list))
+      list.insert(contentsOf: items, at: try insertionIndex(of: item, in: list))
     }
   }
 
-  /// Takes items out of a list.
+  /// Removes items from a list.
   public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       let known = Set(list.compactMap(\.itemKey))
-      var gone: Set<ExactText> = []
+      var removed: Set<Text> = []
       for (index, id) in ids.enumerated() {
-        guard known.contains(ExactText(id)) else { throw .flow(.unknownItem(id)) }
-        guard gone.insert(ExactText(id)).inserted else { throw .flow(.duplicateItem(id, place: "/\(index)")) }
+        guard known.contains(Text(id)) else { throw .flow(.unknownItem(id)) }
+        guard removed.insert(Text(id)).inserted else { throw .flow(.duplicateItem(id, path: "/\(index)")) }
       }
-      list.removeAll { $0.itemKey.map(gone.contains) ?? false }
+      list.removeAll { $0.itemKey.map(removed.contains) ?? false }
     }
   }
 
-  /// Moves items, in the order of `ids`, to the place before another one; to the end when nil.
+  /// Moves items, in the order of `ids`, before another item; to the end when nil.
   public mutating func moveItems(
     _ ids: [String], in id: ViewModelID, at names: [String], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
-      var byID: [ExactText: Value] = [:]
+      var byID: [Text: Value] = [:]
       for element in list { if let id = element.itemKey { byID[id] = element } }
       var moved: [Value] = []
-      var seen: Set<ExactText> = []
+      var seen: Set<Text> = []
       for (index, id) in ids.enumerated() {
-        guard let element = byID[ExactText(id)] else { throw .flow(.unknownItem(id)) }
-        guard seen.insert(ExactText(id)).inserted, !id.isWritten(as: item) else {
-          throw .flow(.duplicateItem(id, place: "/\(index)"))
+        guard let element = byID[Text(id)] else { throw .flow(.unknownItem(id)) }
+        guard seen.insert(Text(id)).inserted, Text(id) != Text(item) else {
+          throw .flow(.duplicateItem(id, path: "/\(index)"))
         }
         moved.append(element)
       }
       list.removeAll { $0.itemKey.map(seen.contains) ?? false }
-      list.insert(contentsOf: moved, at: try listPlace(of: item, in: list))
+      list.insert(contentsOf: moved, at: try insertionIndex(of: item, in: list))
     }
   }
 
@@ -72,12 +72,12 @@ extension World {
 }
 
 extension Value {
-  /// The id as items are told apart by it.
-  fileprivate var itemKey: ExactText? { itemID.map(ExactText.init) }
+  /// The item's id, comparable by code points.
+  fileprivate var itemKey: Text? { Text(itemID) }
 }
 
-private func listPlace(of item: String?, in list: [Value]) throws(ModelError) -> Int {
+private func insertionIndex(of item: String?, in list: [Value]) throws(ModelError) -> Int {
   guard let item else { return list.count }
-  guard let place = list.firstIndex(where: { $0.itemKey == ExactText(item) }) else { throw .flow(.unknownItem(item)) }
-  return place
+  guard let index = list.firstIndex(where: { $0.itemKey == Text(item) }) else { throw .flow(.unknownItem(item)) }
+  return index
 }

@@ -1,10 +1,11 @@
-// View models: defined, created, set, closed. What their derived properties hold is computed where the whole tree can be read.
+// View models: defined, created, set, closed. Derived properties are computed elsewhere, where the whole state tree can
+// be read.
 
 import Geometry
 import Query
 
 extension World {
-  /// Defines a type of view models. The same again is no change.
+  /// Defines a type of view models. Defining an equal type again changes nothing.
   public mutating func defineViewModel(
     _ id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]
   ) throws(ModelError) {
@@ -14,17 +15,19 @@ extension World {
       return
     }
     try check(properties)
-    try checkLoops(with: ViewModel(id: Self.anyViewModel, type: id, properties: properties, owner: nil, values: [:]))
+    try checkCycles(with: ViewModel(id: Self.placeholderID, type: id, properties: properties, owner: nil, values: [:]))
     insert(type)
   }
 
   /// Stands in paths for a view model that has no id yet.
-  private static let anyViewModel = ViewModelID("*")
+  private static let placeholderID = ViewModelID("*")
 
+  /// Creates a view model.
+  ///
   /// - Parameters:
-  ///   - type: a defined one; nil when `properties` are given.
-  ///   - owner: the object with which it goes; nil for the session.
-  ///   - values: by property; where there is none the default counts.
+  ///   - type: a defined type; nil if `properties` are given.
+  ///   - owner: the object that closes the view model when it closes; nil for the session.
+  ///   - values: initial values by property; missing ones are at their defaults.
   @discardableResult
   public mutating func createViewModel(
     id: ViewModelID?, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?,
@@ -42,7 +45,7 @@ extension World {
     return try makeViewModel(id, type, definitions, owner, values)
   }
 
-  /// Makes a view model as it stood in a document, whatever its type has come to mean since.
+  /// Creates a view model from a document, which may hold other properties than its type has in this session.
   ///
   /// - Parameter properties: nil for those of the type.
   public mutating func restoreViewModel(
@@ -64,10 +67,10 @@ extension World {
     _ values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
     var model = ViewModel(
-      id: id ?? Self.anyViewModel, type: type, properties: definitions, owner: owner,
+      id: id ?? Self.placeholderID, type: type, properties: definitions, owner: owner,
       values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
     for (name, value) in try accepted(values, for: model) { model.values[name] = value }
-    try checkLoops(with: model)
+    try checkCycles(with: model)
     let claimed = try claim(id, prefix: "viewModel")
     let made = ViewModel(
       id: claimed, type: type, properties: definitions, owner: owner, values: model.values)
@@ -82,9 +85,9 @@ extension World {
 
   // MARK: Values
 
-  /// Sets values, all or none, and puts others back to what they were at first.
+  /// Sets values and resets others to their defaults, all or none.
   ///
-  /// - Parameter clear: names of properties, or JSON Pointers to parts of their values (`/people/p1`), which are taken out.
+  /// - Parameter clear: names of properties to reset, or JSON Pointers to parts of values to remove (`/people/p1`).
   public mutating func setValues(
     of id: ViewModelID, _ values: [(name: String, value: Value)], clear: [String] = []
   ) throws(ModelError) {
@@ -111,7 +114,7 @@ extension World {
 
   /// Sets a property, or a part of its value.
   ///
-  /// - Parameter names: the property's name and the way into its value.
+  /// - Parameter names: the property's name and the path in its value.
   public mutating func setValue(of id: ViewModelID, at names: [String], to value: Value) throws(ModelError) {
     let model = try viewModels.require(id)
     guard let name = names.first else { throw .flow(.notWritable(path(id))) }
@@ -124,14 +127,14 @@ extension World {
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
 
-  /// Sets what a derived property has come to; a value of another type counts as not known.
+  /// Sets the computed value of a derived property; a value of another type becomes null.
   public mutating func setDerived(_ name: String, of id: ViewModelID, to value: Value) {
     guard let property = try? viewModels[id]?.property(name) else { return }
     let kept = (try? checked(value, for: property, at: "")) ?? .null
     write([(name, kept)], of: id, by: .binding)
   }
 
-  /// Writes values that have been checked; equal ones record nothing.
+  /// Writes checked values. Equal values record nothing.
   mutating func write(_ values: [(name: String, value: Value)], of id: ViewModelID, by origin: Origin? = nil) {
     let before = viewModels.modify(id) { model in
       var before: [(name: String, value: Value)] = []
@@ -144,7 +147,7 @@ extension World {
       return before
     }
     guard let before, !before.isEmpty else { return }
-    note(ValuesChanged(id: id, before: before))
+    recordUndo(ValuesChanged(id: id, before: before))
     for (name, _) in before { record(.member(ObjectReference(.viewModels, id.rawValue), name), by: origin) }
     touch(id)
   }
@@ -163,25 +166,25 @@ extension World {
     return result
   }
 
-  func checked(_ value: Value, for property: PropertyDefinition, at place: String) throws(ModelError) -> Value {
-    let value = try property.accepted(value, at: place)
-    if let id = value.text, isLost(value, of: property) { throw .flow(.unknownReference(id, place: place)) }
+  func checked(_ value: Value, for property: PropertyDefinition, at path: String) throws(ModelError) -> Value {
+    let value = try property.accepted(value, at: path)
+    if let id = value.text, isDangling(value, of: property) { throw .flow(.unknownReference(id, path: path)) }
     return value
   }
 
-  /// Whether it is a reference to an object that is not there.
-  func isLost(_ value: Value, of property: PropertyDefinition) -> Bool {
+  /// Whether the value refers to an object that does not exist.
+  func isDangling(_ value: Value, of property: PropertyDefinition) -> Bool {
     guard property.type == .reference, let id = value.text else { return false }
     return find(id) == nil
   }
 
-  /// Refuses a default that no value can be. That of a reference is null: the definition stays, and the object may go.
+  /// Throws if the default is not valid. The default of a reference is null, since definitions outlive objects.
   func checkDefault(of property: PropertyDefinition) throws(ModelError) {
     let value = property.defaultValue
     if value.isNull, property.isNullable { return }
     _ = try checked(value, for: property, at: "")
     guard property.type != .reference else {
-      throw .flow(.wrongType(place: "", expected: "null, as no object is there for good"))
+      throw .flow(.wrongType(path: "", expected: "null, as an object may close"))
     }
   }
 
@@ -191,7 +194,7 @@ extension World {
       func refuse(_ expected: String) -> ModelError {
         .flow(.invalidDefinition(property: property.name, expected: expected))
       }
-      // The state tree has the view model's id under this name.
+      // The state tree uses this name for the view model's id.
       guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
       guard names.insert(property.name).inserted else { throw refuse("each name once") }
       guard property.derivation == nil else { continue }
@@ -203,8 +206,8 @@ extension World {
     for (index, property) in properties.enumerated() {
       guard let derivation = property.derivation else { continue }
       do throws(ExpressionError) {
-        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.text).sorted())
-      } catch { throw .expression(error, path: "/params/properties/\(index)/derived/expression") }
+        try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.string).sorted())
+      } catch { throw .expression(error, path: "/properties/\(index)/derived/expression") }
     }
   }
 

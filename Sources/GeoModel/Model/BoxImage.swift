@@ -1,28 +1,29 @@
-// Where the features of a box in another reference can be: boxes of their own that leave none out, for the index.
+// The images of a box in another reference: boxes that contain every feature in it, for a query of the index.
 
 import Geometry
 
 extension CoordinateTransformer {
-  /// Boxes that hold every position of `target` within `extent` whose place in `source` lies in `box`.
+  /// Boxes that contain every position of `target` within `extent` whose position in `source` is in `box`.
   ///
-  /// The box is transformed at the points of a grid. Between those a smooth map leaves their range by less than its second
-  /// differences, by which the range is widened; where the map breaks off those are as large as the break. Where a pole is
-  /// inside, all longitudes are. Some 100 microseconds.
-  /// - Returns: nil when no boxes are known to, as where the box leaves the world of `source`.
+  /// The box is transformed at the points of a grid. Between these, a smooth projection exceeds their range by less
+  /// than its second differences, by which the range is widened; at a discontinuity these are as large as the jump. If
+  /// a pole is inside, all longitudes are included. Takes about 100 microseconds.
+  ///
+  /// - Returns: nil if no such boxes are known, for example if the box exceeds the world of `source`.
   public func boxes(
     holding box: Envelope, of source: SpatialReference, in target: SpatialReference, within extent: Envelope
   ) -> [Envelope]? {
     guard let from = try? describe(source), let to = try? describe(target) else { return nil }
     guard var box = clipped(box, to: from) else { return [] }
-    // What lies beyond the edge of a map without poles counts as lying at it: a box up to the edge goes on without end.
+    // A map with poles at infinity is clamped there: a box up to the edge extends to infinity.
     let limit = PolarLimit(from, self)
-    box = limit?.held(box) ?? box
+    box = limit?.clamped(box) ?? box
     let isAtEdge = limit.map { (south: box.yMin == $0.y.lowerBound, north: box.yMax == $0.y.upperBound) }
-    // Beyond the size of the world the grid might step over it.
+    // In a box larger than the world, the grid could step over the world.
     let largest = from.kind == .geographic ? 360 : worldLength / (from.metersPerUnit ?? 1)
     guard box.width <= largest * 1.001, box.height <= largest * 1.001 else { return nil }
     let wrap = WorldWrap(to, self)
-    // The other way around the grid ends before the pole, which has no place to compute with.
+    // In the opposite direction the grid ends before the pole, which has no finite coordinates.
     let hasPoles = from.kind != .geographic || PolarLimit(to, self) == nil
     let beyond = hasPoles ? (south: false, north: false) : (south: box.yMin < -nearPole, north: box.yMax > nearPole)
     if beyond.south || beyond.north {
@@ -30,16 +31,16 @@ extension CoordinateTransformer {
     }
     guard let grid = SampleGrid(box, self, from: source, to: target, period: wrap?.width) else { return nil }
 
-    var held = grid.bounds
-    // What leads there and what leads back may come from different data, which differ by metres.
+    var image = grid.bounds
+    // The transformations of the two directions may use different grid files, which differ by metres.
     let slack = (wrap?.width ?? worldLength / (to.metersPerUnit ?? metersPerDegree)) * 1e-6
-    held.widen(x: grid.bend.x + slack, y: grid.bend.y + slack)
+    image.widen(x: grid.bend.x + slack, y: grid.bend.y + slack)
     var caps: [Envelope] = []
     if wrap != nil || PolarLimit(to, self) != nil {
-      if beyond.south || isAtEdge?.south == true { held.yMin = -.greatestFiniteMagnitude }
-      if beyond.north || isAtEdge?.north == true { held.yMax = .greatestFiniteMagnitude }
+      if beyond.south || isAtEdge?.south == true { image.yMin = -.greatestFiniteMagnitude }
+      if beyond.north || isAtEdge?.north == true { image.yMax = .greatestFiniteMagnitude }
     } else if let isAtEdge {
-      // Only in cylindrical maps what lies beyond is straight on.
+      // Only in cylindrical maps do positions beyond the edge continue straight on.
       let (edge, pole) = (PolarLimit.latitude, 90.0)
       for (isThere, south, north) in [(isAtEdge.south, -pole, -edge), (isAtEdge.north, edge, pole)] where isThere {
         let cap = Envelope(xMin: -180, yMin: south, xMax: 180, yMax: north)
@@ -49,23 +50,23 @@ extension CoordinateTransformer {
     }
     let poles = from.kind == .geographic ? (south: false, north: false) : poles(near: box, of: source)
     if poles.south || poles.north {
-      // There Mercator's y has no limit; where the pole lies at infinity in another way, nothing has.
+      // At a pole, Mercator's y is unbounded; other projections with poles at infinity are unbounded in x and y.
       guard wrap != nil || PolarLimit(to, self) != nil else {
-        return PolarLimit.latitudes(near: to, self) == nil ? [held] : nil
+        return PolarLimit.latitudes(near: to, self) == nil ? [image] : nil
       }
-      if poles.south { held.yMin = -.greatestFiniteMagnitude }
-      if poles.north { held.yMax = .greatestFiniteMagnitude }
-      return [held.moved(toX: extent.xMin, extent.xMax)]
+      if poles.south { image.yMin = -.greatestFiniteMagnitude }
+      if poles.north { image.yMax = .greatestFiniteMagnitude }
+      return [image.moved(toX: extent.xMin, extent.xMax)]
     }
-    guard let wrap else { return [held] + caps }
-    // With less than a quarter of a turn from point to point they go around the world around no cell of the grid.
-    guard grid.largestStep < wrap.width / 4, held.width < wrap.width else {
-      return [held.moved(toX: extent.xMin, extent.xMax)]
+    guard let wrap else { return [image] + caps }
+    // With steps of less than a quarter turn, no cell of the grid can wrap around the world unnoticed.
+    guard grid.largestStep < wrap.width / 4, image.width < wrap.width else {
+      return [image.moved(toX: extent.xMin, extent.xMax)]
     }
-    return wrap.turns(of: held, meeting: extent)
+    return wrap.turns(of: image, meeting: extent)
   }
 
-  /// What of a box can have positions in it: none come out beyond the edges of a world that goes around.
+  /// The part of a box that can contain positions: within the edges of a world that wraps.
   private func clipped(_ box: Envelope, to info: SpatialReferenceInfo) -> Envelope? {
     var box = box
     if let wrap = WorldWrap(info, self) {
@@ -75,7 +76,8 @@ extension CoordinateTransformer {
     return box.xMin <= box.xMax && box.yMin <= box.yMax ? box : nil
   }
 
-  /// Whether poles lie in a box or less than a cell of the grid away: there longitudes and Mercator's y change without limit.
+  /// Whether the box has a pole inside or within a cell of the grid: longitudes and Mercator's y change without limit
+  /// there.
   private func poles(near box: Envelope, of source: SpatialReference) -> (south: Bool, north: Bool) {
     var near = box
     near.widen(x: box.width / Double(SampleGrid.steps), y: box.height / Double(SampleGrid.steps))
@@ -87,27 +89,27 @@ extension CoordinateTransformer {
   }
 }
 
-/// Degrees up to which Mercator's y is computed with.
+/// Maximum latitude for computing Mercator's y, in degrees.
 private let nearPole = 89.0
 
-/// Metres around the equator.
+/// Length of the equator, in metres.
 private let worldLength = 360 * metersPerDegree
 
-/// What becomes of a box's points: a grid of them, edges included.
+/// The image of a box: a grid of its points, edges included.
 private struct SampleGrid {
   static let steps = 16
   private static let side = steps + 1
 
-  /// Around them; x goes on beyond the world's edge where there is a period.
+  /// Extent of the image; x continues beyond the edge of the world if there is a period.
   private(set) var bounds = Envelope.none
-  /// The largest second differences along the grid's lines.
+  /// Maximum second differences along the lines of the grid.
   private(set) var bend = (x: 0.0, y: 0.0)
-  /// The largest difference of x between neighbours.
+  /// Maximum difference of x between neighbours.
   private(set) var largestStep = 0.0
 
-  /// Nil when one has no place in `target`.
+  /// Nil if a point has no coordinates in `target`.
   ///
-  /// - Parameter period: after how much x is the same again.
+  /// - Parameter period: the period of x in the target.
   init?(
     _ box: Envelope, _ transformer: any CoordinateTransformer, from source: SpatialReference,
     to target: SpatialReference, period: Double?
@@ -118,7 +120,7 @@ private struct SampleGrid {
       let up = Double(row) / Double(Self.steps)
       for column in 0...Self.steps {
         let along = Double(column) / Double(Self.steps)
-        // Both ends exactly.
+        // This form is exact at both ends.
         values.append(box.xMin * (1 - along) + box.xMax * along)
         values.append(box.yMin * (1 - up) + box.yMax * up)
       }
@@ -132,40 +134,44 @@ private struct SampleGrid {
     } catch { return nil }
   }
 
-  /// Takes each x to the turn where it is nearest to that of its neighbour.
+  /// Shifts each x by whole turns to be nearest to its neighbour's.
   private static func unroll(_ values: UnsafeMutableBufferPointer<Double>, _ period: Double) {
-    for place in 1..<(side * side) {
-      let neighbour = place.isMultiple(of: side) ? place - side : place - 1
-      values[2 * place] += ((values[2 * neighbour] - values[2 * place]) / period).rounded() * period
+    for index in 1..<(side * side) {
+      let neighbour = index.isMultiple(of: side) ? index - side : index - 1
+      values[2 * index] += ((values[2 * neighbour] - values[2 * index]) / period).rounded() * period
     }
   }
 
   private mutating func measure(_ values: UnsafeMutableBufferPointer<Double>) {
     for row in 0..<Self.side {
       for column in 0..<Self.side {
-        let place = 2 * (row * Self.side + column)
-        bounds.include(x: values[place], y: values[place + 1])
-        compare(values, place, with: 2, before: column)
-        compare(values, place, with: 2 * Self.side, before: row)
+        let index = 2 * (row * Self.side + column)
+        bounds.include(x: values[index], y: values[index + 1])
+        compare(values, index, with: 2, before: column)
+        compare(values, index, with: 2 * Self.side, before: row)
       }
     }
   }
 
-  /// A point with those that lie `step` numbers before it, of which there are `count`.
+  /// Measures the differences of a point to its predecessors in one direction.
+  ///
+  /// - Parameters:
+  ///   - step: distance of the predecessors in `values`.
+  ///   - count: number of predecessors.
   private mutating func compare(
-    _ values: UnsafeMutableBufferPointer<Double>, _ place: Int, with step: Int, before count: Int
+    _ values: UnsafeMutableBufferPointer<Double>, _ index: Int, with step: Int, before count: Int
   ) {
     guard count > 0 else { return }
-    let (x, y) = (values[place] - values[place - step], values[place + 1] - values[place + 1 - step])
+    let (x, y) = (values[index] - values[index - step], values[index + 1] - values[index + 1 - step])
     largestStep = max(largestStep, abs(x))
     guard count > 1 else { return }
-    bend.x = max(bend.x, abs(x - (values[place - step] - values[place - 2 * step])))
-    bend.y = max(bend.y, abs(y - (values[place + 1 - step] - values[place + 1 - 2 * step])))
+    bend.x = max(bend.x, abs(x - (values[index - step] - values[index - 2 * step])))
+    bend.y = max(bend.y, abs(y - (values[index + 1 - step] - values[index + 1 - 2 * step])))
   }
 }
 
 extension WorldWrap {
-  /// A box as often as it meets `extent`, whole turns away; all of the extent's width when that is often.
+  /// The copies of a box, whole turns apart, that meet `extent`; one box as wide as the extent if there would be many.
   fileprivate func turns(of box: Envelope, meeting extent: Envelope) -> [Envelope] {
     let first = ((extent.xMin - box.xMax) / width).rounded(.up)
     let last = ((extent.xMax - box.xMin) / width).rounded(.down)

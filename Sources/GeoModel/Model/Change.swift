@@ -18,38 +18,9 @@ extension Origin {
   /// Names are the same where they are written alike.
   public static func == (left: Origin, right: Origin) -> Bool {
     switch (left, right) {
-    case (.client(let left), .client(let right)): left.isWritten(as: right)
+    case (.client(let left), .client(let right)): Text(left) == Text(right)
     case (.animation, .animation), (.location, .location), (.task, .task), (.undo, .undo), (.binding, .binding): true
     default: false
-    }
-  }
-}
-
-/// A member of an object in the state tree, by its name there.
-public enum Property: String, Hashable, Sendable {
-  case title, operationalLayers, basemap, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor,
-    baseSurface
-  case name, isVisible, opacity, minScale, maxScale, loadStatus, featureCount, extent, fields, geometryType,
-    spatialReference
-  case group, layers, visibilityMode, definitionExpression, time, isTimeFilterEnabled
-  case width, height, dpi, viewpoint, isNavigating, overlays, locationDisplay, layerViewStates
-  case renderer, labels, labelsEnabled, popup, isPopupEnabled
-  case graphicCount, selectedCount, selectionColor, renderingMode
-  case status, location
-  case mode, tickRate
-  case canUndo, canRedo, undoName, redoName, isEditing
-  case isModified, path
-  case values, objects, environment
-
-  /// Whether a document keeps it, and a change of it makes the document another. Moving about in a view does not.
-  var isSaved: Bool {
-    switch self {
-    case .loadStatus, .featureCount, .extent, .fields, .geometryType, .spatialReference, .viewpoint, .isNavigating,
-      .selectedCount, .status, .location, .mode,
-      .tickRate, .locationDisplay, .layerViewStates, .canUndo, .canRedo, .undoName, .redoName, .isEditing, .isModified,
-      .path, .environment:
-      false
-    default: true
     }
   }
 }
@@ -105,7 +76,7 @@ public struct Change: Sendable {
     var isSaved: Bool {
       switch self {
       case .created(let object), .closed(let object): object.collection.isSaved
-      case .changed(_, let property): property.isSaved
+      case .changed(let object, let property): object.collection.traits(of: property).contains(.modifies)
       // Those that a document keeps are steps of history; others are selections, or values that it does not keep.
       case .member, .graphics, .clock, .history, .document: false
       }

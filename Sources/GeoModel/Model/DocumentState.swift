@@ -1,31 +1,32 @@
-// What the world knows of the file that it is kept in, and what that file held that this version does not know.
+// The state of the open document: its file, its saves, and members of the file that this version does not know.
 
 import Geometry
 
-/// The document that the model is.
+/// The document that the world holds.
 public struct DocumentState: Sendable {
-  /// Its file, absolute; nil before it is first saved.
+  /// The absolute path of the document's file; nil before the first save.
   public internal(set) var path: String?
   /// Members of the file that only newer versions know.
-  public internal(set) var foreign = ForeignMembers()
-  /// Which document of the session it is: what was begun for an earlier one no longer concerns it.
+  public internal(set) var unknownMembers = UnknownMembers()
+  /// Number of the document in the session. Whatever began with an earlier document compares it.
   var number = 0
-  /// The newest save that has been noted.
+  /// Number of the newest save that has ended.
   var lastSave = 0
   var savesBegun = 0
-  /// By file, the newest save that has written it.
-  var written: [ExactText: Int] = [:]
-  /// The file that a save under way gives the document, as the client named it, and that save's number.
-  var naming: (name: String, number: Int)?
+  /// By file, the number of the newest save that has written it.
+  var written: [Text: Int] = [:]
+  /// The new file name of a save in progress, as the client gave it, and the number of that save.
+  var pendingName: (name: String, number: Int)?
 }
 
-/// Members that were read and not understood, as JSON text: they are written back.
-public struct ForeignMembers: Sendable {
+/// Members of a document that this version does not know, as JSON text, so that saving preserves them.
+public struct UnknownMembers: Sendable {
   /// One object of the file.
   public struct Object: Sendable {
-    /// As it was read, without the objects that lie in it.
+    /// The text that was read, without the objects nested in it.
     public let original: String
-    /// As it would have been written at that moment: what the two differ in was not understood.
+    /// The text that saving would have written right after reading. Members that differ from `original` are unknown
+    /// ones.
     public let written: String
     public init(original: String, written: String) {
       self.original = original
@@ -33,19 +34,19 @@ public struct ForeignMembers: Sendable {
     }
   }
 
-  /// The file itself, without its lists.
+  /// The root of the file, without its lists.
   public var root: Object?
   public var objects: [ObjectReference: Object] = [:]
-  /// Those graphics alone of which something was not understood, and of them that with what it lies in.
+  /// Graphics with unknown members, each with its surrounding members.
   public var graphics: [OverlayID: [Int: Object]] = [:]
 
   public init() {}
 }
 
-/// A save that has begun: what it writes, by name.
+/// A save in progress: identifies the content that it writes.
 public struct SaveTicket: Sendable {
   let document: Int
   let content: ContentTag
-  /// Saves of a session in the order in which they began.
+  /// Saves are numbered in the order in which they begin.
   let number: Int
 }

@@ -8,6 +8,8 @@ public protocol Entity: Sendable {
   static var collection: Collection { get }
   /// Where the world holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
+  /// The table of its members.
+  static var members: [Member<Self>] { get }
   /// The members that changes are told of, by their names in the state tree.
   static var observed: [Observed<Self>] { get }
   /// Whether undo brings such objects back and takes them away.
@@ -32,11 +34,14 @@ public protocol Entity: Sendable {
   func withoutDanglingReferences(in world: World) -> Self
   /// Whether all is there without which it cannot be, now that undo is about to bring it back.
   func canReturn(to world: World) -> Bool
+  /// Why a member of the kind cannot be set of this object, which does not have it.
+  func refusal(of property: Property) -> ModelError
   /// Takes an edit of the contents back, wholly.
   mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
 
 extension Entity {
+  public static var members: [Member<Self>] { [] }
   public static var isUndoable: Bool { true }
   public var parent: ObjectReference? { nil }
   public var memento: Self { self }
@@ -52,6 +57,7 @@ extension Entity {
   public var restoredAfterRemoval: Self { self }
   public func withoutDanglingReferences(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
+  public func refusal(of property: Property) -> ModelError { .unknownMember(property.rawValue, allowed: []) }
   public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
 }
 
@@ -60,18 +66,13 @@ public struct Observed<Element>: Sendable {
   let property: Property
   let differs: @Sendable (Element, Element) -> Bool
 
+  static func all(_ members: [Member<Element>]) -> [Observed<Element>] where Element: Entity {
+    members.compactMap { member in member.differs.map { Observed(member.property, differs: $0) } }
+  }
+
   init(_ property: Property, differs: @escaping @Sendable (Element, Element) -> Bool) {
     self.property = property
     self.differs = differs
-  }
-
-  /// Texts differ where they are written otherwise.
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String?) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
-  }
-
-  init(_ property: Property, _ value: @escaping @Sendable (Element) -> String) {
-    self.init(property) { !value($0).isWritten(as: value($1)) }
   }
 
   init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {

@@ -1,11 +1,12 @@
-// Names of objects: a type for each kind, so that a view's id is never taken for a map's.
+// Object ids: one type per kind of object, so that a view's id cannot be passed as a map's.
 
 import Geometry
 
-/// The id of an object of one kind, unique among all objects of the session.
+/// The id of an object of one kind. Ids are unique among all objects of the session.
 public struct ID<Entity>: Hashable, Sendable, CustomStringConvertible {
-  @Exact public private(set) var rawValue: String
-  public init(_ rawValue: String) { self.rawValue = rawValue }
+  private let text: Text
+  public init(_ rawValue: String) { text = Text(rawValue) }
+  public var rawValue: String { text.string }
   public var description: String { rawValue }
 }
 
@@ -17,7 +18,7 @@ public typealias ViewID = ID<View>
 public typealias OverlayID = ID<Overlay>
 public typealias LocationSourceID = ID<LocationSource>
 
-/// Something that runs in model time until an event ends it: an animation, a start.
+/// A process that runs in model time until an event ends it: an animation, or the start of a location source.
 public struct ProcessID: Hashable, Sendable {
   let rawValue: Int
 }
@@ -27,7 +28,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
   case sources, maps, layers, scenes, views, overlays, locationSources
   case viewModelTypes, viewModels, bindings, links, environmentKeys, environments
 
-  /// The type of its objects.
+  /// The type of the objects.
   var kind: any Entity.Type {
     switch self {
     case .sources: Source.self
@@ -46,7 +47,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What one of them is called, and the member that holds its id.
+  /// The name of one object in errors, which is also the wire member that holds its id.
   public var noun: String {
     switch self {
     case .sources: "source"
@@ -65,7 +66,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether its ids are object ids, each unique in the session; others are names of their own, or other objects' ids.
+  /// Whether the ids are unique in the session. Other kinds have names as ids, or the ids of other objects.
   var hasUniqueIDs: Bool {
     switch self {
     case .viewModelTypes, .environmentKeys, .environments: false
@@ -73,7 +74,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a document keeps its objects.
+  /// Whether documents contain the objects.
   var isSaved: Bool {
     switch self {
     case .locationSources, .bindings, .links: false
@@ -82,12 +83,13 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// One object, whatever its kind.
+/// A reference to an object of any kind.
 public struct ObjectReference: Hashable, Sendable {
   public let collection: Collection
-  @Exact public private(set) var id: String
+  private let text: Text
   public init(_ collection: Collection, _ id: String) {
     self.collection = collection
-    self.id = id
+    text = Text(id)
   }
+  public var id: String { text.string }
 }

@@ -1,23 +1,23 @@
-// Model time: nanoseconds since 1970 on the proleptic Gregorian calendar, and their text by RFC 3339.
+// Model time: nanoseconds since 1970 in the proleptic Gregorian calendar, and their text by RFC 3339.
 
 import Calendar
 import Geometry
 
 /// An instant in UTC.
 public struct Instant: Hashable, Comparable, Sendable {
-  /// Since 1970-01-01T00:00:00Z, without leap seconds.
+  /// Nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
   public var nanoseconds: Int64
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// Where manual time begins.
+  /// The start of manual time: 2000-01-01T00:00:00Z.
   public static let manualStart = Instant(nanoseconds: 946_684_800_000_000_000)
 
   public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The last there is, in the year 2262.
+  /// The latest instant, in the year 2262.
   public static let latest = Instant(nanoseconds: .max)
 
-  /// Later by so many seconds, to the nearest nanosecond; ``latest`` when that is beyond it.
+  /// The instant `seconds` later, rounded to a nanosecond and clamped to the range of 64 bits.
   public func advanced(by seconds: Double) -> Instant {
     let step = (seconds * 1e9).rounded()
     guard abs(step) < 0x1p63 else { return step < 0 ? Instant(nanoseconds: .min) : .latest }
@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     return Instant(nanoseconds: sum)
   }
 
-  /// Seconds from `other` to this.
+  /// Seconds from `other` to this instant.
   public func seconds(since other: Instant) -> Double {
     let (difference, overflow) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
     return overflow ? Double(nanoseconds) / 1e9 - Double(other.nanoseconds) / 1e9 : Double(difference) / 1e9
@@ -34,7 +34,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Instant {
-  /// RFC 3339 in UTC with milliseconds: `2000-01-01T00:00:00.000Z`.
+  /// The text by RFC 3339, in UTC with milliseconds: `2000-01-01T00:00:00.000Z`.
   public var text: String {
     let milliseconds = floorDivide(nanoseconds, 1_000_000)
     let (day, inDay) = (floorDivide(milliseconds, 86_400_000), floorRemainder(milliseconds, 86_400_000))
@@ -48,7 +48,7 @@ extension Instant {
       + padded(inDay % 1000, 3) + "Z"
   }
 
-  /// Reads RFC 3339's date-time, with any offset; nil when it is none or beyond 64 bits of nanoseconds.
+  /// Parses a date-time by RFC 3339, with any offset. Nil if it is malformed or beyond 64 bits of nanoseconds.
   public init?(_ text: String) {
     guard let time = CivilTime(text), !time.isDate else { return nil }
     let (whole, overflow) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -57,7 +57,7 @@ extension Instant {
     nanoseconds = sum
   }
 
-  // By counting in 400-year eras of 146,097 days that begin on the first of March, so that the leap day is the last of its year.
+  // Counts in eras of 400 years (146,097 days) that begin on March 1, so that the leap day is the last day of its year.
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = floorDivide(shifted, 146_097)
@@ -77,6 +77,6 @@ private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
 }
 
 private func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
-  // At the very beginning of time the product wraps, and the difference back again.
+  // For the earliest instants the product overflows; the wrapping difference gives the right result.
   value &- floorDivide(value, divisor) &* divisor
 }

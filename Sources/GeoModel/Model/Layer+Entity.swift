@@ -5,17 +5,7 @@ import Query
 extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
-  public static let observed: [Observed<Layer>] =
-    [Observed(.name) { $0.name }] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal } + [
-      Observed(.group) { $0.group }, Observed(.layers) { $0.grouping?.layers },
-      Observed(.visibilityMode) { $0.grouping?.visibilityMode },
-      Observed(.loadStatus) { $0.features?.loadStatus }, Observed(.featureCount) { $0.featureCount },
-      Observed(.extent) { $0.extent }, Observed(.selectedCount) { $0.features?.selectedCount },
-      Observed(.definitionExpression) { $0.features?.definitionExpression }, Observed(.time) { $0.features?.time },
-      Observed(.isTimeFilterEnabled) { $0.features?.isTimeFilterEnabled },
-      Observed(.fields) { $0.schema?.fields }, Observed(.geometryType) { $0.schema?.geometryType },
-      Observed(.spatialReference) { $0.schema?.reference },
-    ]
+  public static let observed = Observed.all(members)
 
   public var parent: ObjectReference? {
     group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference

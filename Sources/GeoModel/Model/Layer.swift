@@ -5,7 +5,7 @@ import Query
 
 /// A layer of a map or a scene.
 public struct Layer: Sendable {
-  public enum Kind: Hashable, Sendable { case feature, group, table }
+  public enum Kind: String, Hashable, Sendable { case feature, group, table }
 
   public let id: LayerID
   public var revision = 0
@@ -87,14 +87,14 @@ public struct LayerFeatures: Sendable {
 
 /// Which fields of a layer say when a feature is, and which features are wanted.
 public struct LayerTime: Hashable, Sendable {
-  @Exact public var startField: String
+  public var startField: Text
   /// Features are moments when nil.
-  @Exact public var endField: String? = nil
+  public var endField: Text? = nil
   public var extent: TimeExtent?
 
   public init(startField: String, endField: String?, extent: TimeExtent?) {
-    self.startField = startField
-    self.endField = endField
+    self.startField = Text(startField)
+    self.endField = Text(endField)
     self.extent = extent
   }
 }
@@ -119,7 +119,7 @@ public struct TimeExtent: Hashable, Sendable {
 }
 
 /// How a group shows its layers.
-public enum GroupVisibilityMode: Hashable, Sendable {
+public enum GroupVisibilityMode: String, Hashable, Sendable {
   /// Each by its own visibility, where the group is visible.
   case independent
   /// All, where the group is visible; their own visibility does not count.

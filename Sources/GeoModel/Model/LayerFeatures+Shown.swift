@@ -1,17 +1,19 @@
-// Which of a layer's features count for questions and drawing: those that its definition expression and time filter let through.
+// Visible features: those that match the layer's definition expression and time filter. Queries and drawing use only
+// these.
 
 import Geometry
 import Query
 
 extension LayerFeatures {
-  /// Whether all features count.
-  public var showsAll: Bool { definitionExpression == nil && timeFilter == nil }
+  /// Whether no filter applies.
+  public var isUnfiltered: Bool { definitionExpression == nil && timeFilter == nil }
 
-  /// Those of the rows whose features count, in the same order; none when the expression names a field that is not there.
+  /// Filters rows to those with visible features, in the same order. Empty if the expression names a field that does
+  /// not exist.
   ///
-  /// - Complexity: O(rows); a time filter reads a text or two each.
+  /// - Complexity: O(rows); a time filter reads one or two texts per row.
   public func shown(_ rows: [UInt32]) -> [UInt32] {
-    guard let store, !showsAll else { return rows }
+    guard let store, !isUnfiltered else { return rows }
     var rows = rows
     if let definitionExpression {
       guard let condition = try? definitionExpression.compiled(for: store.schema) else { return [] }
@@ -21,25 +23,25 @@ extension LayerFeatures {
     return self.rows(rows, meeting: extent, by: time)
   }
 
-  /// Counts anew how many of the features that count are selected.
+  /// Updates the number of visible selected features.
   ///
-  /// - Complexity: O(chunks) without filters, else O(features) at worst.
+  /// - Complexity: O(chunks) without filters, else O(selected features).
   mutating func countSelected() {
     guard let store else {
       selectedCount = 0
       return
     }
-    selectedCount = showsAll || store.selectedCount == 0 ? store.selectedCount : shown(store.selectedRows).count
+    selectedCount = isUnfiltered || store.selectedCount == 0 ? store.selectedCount : shown(store.selectedRows).count
   }
 
-  /// Those of the ids whose features count.
+  /// Filters ids to those of visible features.
   func shown(_ ids: [Int]) -> Set<Int> {
-    guard let store, !showsAll else { return Set(ids) }
+    guard let store, !isUnfiltered else { return Set(ids) }
     let rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
     return Set(shown(rows).compactMap { store[$0]?.id })
   }
 
-  /// Whether other features may count than by `other`.
+  /// Whether the visible features may differ from those of `other`.
   func filtersDiffer(from other: LayerFeatures) -> Bool {
     definitionExpression != other.definitionExpression || time != other.time
       || isTimeFilterEnabled != other.isTimeFilterEnabled

@@ -1,34 +1,34 @@
-// Sources of locations, and the one that goes along a line by itself.
+// Location sources, and the simulated one that moves along a line.
 
 import Geometry
 
-/// Where something is. Null is "not known".
+/// A location with what is known about it; nil is unknown.
 public struct Location: Hashable, Sendable {
   public var timestamp: Instant?
-  /// Longitude and latitude in degrees on WGS 84.
+  /// Longitude and latitude, in degrees on WGS 84.
   public var position: Point?
-  /// Metres.
+  /// In metres.
   public var horizontalAccuracy = 0.0
   public var verticalAccuracy = 0.0
-  /// Metres a second.
+  /// In metres per second.
   public var speed: Double?
-  /// Degrees clockwise from true north.
+  /// In degrees clockwise from true north.
   public var course: Double?
   public var isLastKnown = false
 }
 
-/// Whether a source runs.
+/// The state of a location source.
 public enum LocationStatus: Hashable, Sendable {
   case stopped, starting, started, stopping
   case failedToStart(Failure)
 }
 
-/// A line on the ellipsoid that is gone along at a steady velocity.
+/// A route along a line on the ellipsoid, with lengths precomputed.
 struct Drive: Sendable {
   struct Segment: Sendable {
     let start: Point
     let azimuth: Double
-    /// Metres, and metres before it.
+    /// In metres; `before` is the length of all earlier segments.
     let length: Double
     let before: Double
   }
@@ -38,7 +38,7 @@ struct Drive: Sendable {
 
   var length: Double { segments.last.map { $0.before + $0.length } ?? 0 }
 
-  /// - Returns: nil when no two positions of the line differ.
+  /// - Returns: nil if all positions of the line are equal.
   init?(_ line: Positions, _ geodesy: any Geodesy) throws(TransformError) {
     var segments: [Segment] = []
     var before = 0.0
@@ -59,9 +59,9 @@ struct Drive: Sendable {
     endAzimuth = last.azimuth
   }
 
-  /// Where it is after so many metres, and which way it goes there.
+  /// The position and direction at a distance from the start, in metres.
   ///
-  /// - Complexity: logarithmic in the line's positions.
+  /// - Complexity: O(log n) in the line's positions.
   func position(at distance: Double, _ geodesy: any Geodesy) throws(TransformError) -> (Point, course: Double) {
     guard distance < length else { return (end, endAzimuth) }
     var low = 0
@@ -78,35 +78,35 @@ struct Drive: Sendable {
   }
 }
 
-/// A source of locations. So far all are simulated.
+/// A source of locations. All are simulated so far: they move along a line at a constant velocity.
 public struct LocationSource: Sendable {
   public let id: LocationSourceID
   public var revision = 0
-  /// Metres a second.
+  /// In metres per second.
   public let velocity: Double
   /// Seconds between two locations.
   public let interval: Double
   public let loops: Bool
-  /// The object with which it is closed.
+  /// The object that closes the source when it closes.
   public let owner: ObjectReference?
   public internal(set) var status = LocationStatus.stopped
   public internal(set) var location: Location?
   let drive: Drive
-  /// The first location's timestamp; the clock's at its first start when nil.
+  /// Timestamp of the first location; nil for the clock's time at the first start.
   let startTime: Instant?
-  /// Locations given so far.
-  var given = 0
-  /// While it runs: when the location numbered ``given`` is due, counted from here.
+  /// Number of locations emitted.
+  var emitted = 0
+  /// While the source runs: when the location numbered ``emittedAtResume`` is emitted.
   var resumedAt: Instant?
   public var isRunning: Bool { resumedAt != nil }
-  var givenAtResume = 0
+  var emittedAtResume = 0
   var firstTimestamp: Instant?
 
-  /// Whether it has given the location at its line's end.
-  var isOver: Bool { !loops && given > 0 && Double(given - 1) * interval * velocity >= drive.length }
+  /// Whether the location at the end of the line has been emitted.
+  var hasEnded: Bool { !loops && emitted > 0 && Double(emitted - 1) * interval * velocity >= drive.length }
 
-  /// When the next location is due, while it runs.
-  var nextDue: Instant? {
-    resumedAt?.advanced(by: Double(given - givenAtResume) * interval)
+  /// Time of the next location, while the source runs.
+  var nextTime: Instant? {
+    resumedAt?.advanced(by: Double(emitted - emittedAtResume) * interval)
   }
 }

@@ -4,7 +4,7 @@ import Geometry
 
 /// Layers that orient: drawn below the operational ones, and above them.
 public struct Basemap: Hashable, Sendable {
-  @Exact public internal(set) var name: String? = nil
+  public internal(set) var name: Text? = nil
   /// First drawn first, below all else.
   public internal(set) var baseLayers: [LayerID] = []
   /// First drawn first, above the operational layers.
@@ -14,14 +14,14 @@ public struct Basemap: Hashable, Sendable {
 /// A place to come back to.
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
-  @Exact public private(set) var id: String
-  @Exact public private(set) var name: String
+  public let id: Text
+  public let name: Text
   public let viewpoint: Viewpoint
 }
 
 /// What a map or a scene is made of.
 public struct MapContent: Hashable, Sendable {
-  @Exact public internal(set) var title: String? = nil
+  public internal(set) var title: Text? = nil
   public internal(set) var basemap: Basemap?
   /// First drawn first.
   public internal(set) var operationalLayers: [LayerID] = []
@@ -37,7 +37,11 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var maxScale: Double?
   public internal(set) var backgroundColor: Color?
 
-  init(title: String?) { self.title = title }
+  init(title: String?) { self.title = Text(title) }
+
+  func checkScaleRange() throws(ModelError) {
+    if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
+  }
 
   /// By how much symbols grow at a scale: 1 at the reference scale, 2 when zoomed in to half its denominator.
   public func symbolScale(at scale: Double) -> Double {
@@ -46,7 +50,7 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// The nearest scale that views may have.
-  func held(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
+  func clamped(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
 
   /// The layers at the top level, in drawing order.
   public var topLayers: [LayerID] {
@@ -94,37 +98,6 @@ enum TopList: Hashable, Sendable {
     case .base: self = .base
     case .reference: self = .reference
     }
-  }
-}
-
-/// Changes to a map or a scene; nil leaves alone.
-public struct MapContentUpdate: Sendable {
-  public var title: String?
-  /// Makes a basemap where there is none; nil in it leaves its name alone.
-  public var basemap: BasemapUpdate?
-  /// The whole list anew; ids are minted where there are none.
-  public var bookmarks: [NewBookmark]?
-  public var initialViewpoint: ViewpointTarget?
-  public var referenceScale: Double?
-  public var minScale: Double?
-  public var maxScale: Double?
-  public var backgroundColor: Color?
-  public var clear: [String]
-
-  public init(
-    title: String? = nil, basemap: BasemapUpdate? = nil, bookmarks: [NewBookmark]? = nil,
-    initialViewpoint: ViewpointTarget? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
-    maxScale: Double? = nil, backgroundColor: Color? = nil, clear: [String] = []
-  ) {
-    self.title = title
-    self.basemap = basemap
-    self.bookmarks = bookmarks
-    self.initialViewpoint = initialViewpoint
-    self.referenceScale = referenceScale
-    self.minScale = minScale
-    self.maxScale = maxScale
-    self.backgroundColor = backgroundColor
-    self.clear = clear
   }
 }
 

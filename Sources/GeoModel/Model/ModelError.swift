@@ -1,26 +1,28 @@
-// Everything that the model refuses, in its own words; GeoServices puts it into the wire's.
+// The errors of the model. `WireErrors` translates them to those of the protocol.
 
 import Geometry
 import Query
 
 /// Why a command was refused. The world is then unchanged.
+///
+/// Paths are JSON Pointers from the object of which members are set, or from the command's parameters.
 public enum ModelError: Error, Hashable, Sendable {
   case unknownID(Collection, String)
   case idExists(String)
-  /// Nothing in a list of an object has that id.
+  /// A list of an object has no item with the id.
   case unknownItem(noun: String, id: String)
-  /// An id stands twice in one list; the path is that of the second.
+  /// An id occurs twice in a list; the path is that of the second.
   case idRepeated(String, path: String)
-  /// A layer would lie in itself: the way from it down to itself, both ends included.
+  /// A layer would contain itself. The ids from the layer down to itself, both ends included.
   case cycle([String])
   case tooDeeplyNested(limit: Int)
   case wrongKind(String, Layer.Kind, expected: [Layer.Kind])
-  /// A layer of a source without geometry can be a table alone.
+  /// A layer over data without geometry can only be a table.
   case noGeometry(String)
   case cameraNeedsScene
   case expression(ExpressionError, path: String)
   case contentModified(revision: Int)
-  /// `clear` named something that cannot be cleared.
+  /// `clear` names a member that cannot be cleared.
   case unknownMember(String, allowed: [String])
   case indexOutOfRange(count: Int)
   case invalidScaleRange
@@ -30,14 +32,14 @@ public enum ModelError: Error, Hashable, Sendable {
   case unknownSourceLayer(name: String?, available: [String])
   case sourceClosed
   case notLoaded(String)
-  /// Nothing says when the features of a layer, or the graphics of an overlay, are.
+  /// The layer or overlay has no time definition.
   case noTime(String)
   case clockIsReal
   case tooManyTicks
-  /// One of two parameters has to be there.
+  /// One of several parameters is required.
   case oneOf([String])
-  case unknownField(String, available: [String], path: String = "/params/properties")
-  /// A field that cannot be used so: by its type, or, where that does not tell, by its values.
+  case unknownField(String, available: [String], path: String = "/properties")
+  /// The field has an unsuitable type, or unsuitable values.
   case wrongFieldType(String, found: FieldType, expected: String, path: String)
   case items([ItemError], count: Int)
   case columnLengths(expected: Int, found: Int, column: String)
@@ -46,33 +48,39 @@ public enum ModelError: Error, Hashable, Sendable {
   case editInProgress
   case noEdit
   case editTooLarge
-  /// A renderer, label or popup that cannot be for this layer.
+  /// A renderer, label or popup is not valid for the layer.
   case symbology(SymbologyError)
   case flow(FlowError)
-  /// What a failed load left behind.
+  /// The stored failure of a load.
   case failed(Failure)
 }
 
 /// A bad item of a bulk command.
 public struct ItemError: Hashable, Sendable {
+  public enum Reason: Hashable, Sendable {
+    case store(StoreError)
+    case noFeature(Int)
+    case failure(Failure)
+  }
   public let index: Int
-  public let failure: Failure
-  public init(index: Int, failure: Failure) {
+  public let reason: Reason
+
+  public init(index: Int, _ reason: Reason) {
     self.index = index
-    self.failure = failure
+    self.reason = reason
   }
 }
 
-/// An error as data, kept in a status: the same on the wire as in an error's `data`.
+/// An error stored as data, in the status of an object. Equal to `data` of the error on the wire.
 public struct Failure: Hashable, Sendable {
-  @Exact public private(set) var kind: String
-  @Exact public private(set) var message: String
-  @Exact public private(set) var path: String?
-  @Exact public private(set) var expected: String?
+  public let kind: Text
+  public let message: Text
+  public let path: Text?
+  public let expected: Text?
   public init(kind: String, message: String, path: String? = nil, expected: String? = nil) {
-    self.kind = kind
-    self.message = message
-    self.path = path
-    self.expected = expected
+    self.kind = Text(kind)
+    self.message = Text(message)
+    self.path = Text(path)
+    self.expected = Text(expected)
   }
 }

@@ -6,20 +6,19 @@ extension Source: Entity {
   public static let collection = Collection.sources
   public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
   public static let isUndoable = false
-  public static let observed: [Observed<Source>] = []
+  public static let observed = Observed.all(members)
 }
 
 extension Map: Entity {
   public static let collection = Collection.maps
   public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
-  public static let observed: [Observed<Map>] = MapContent.observed { $0.content }
+  public static let observed = Observed.all(members)
 }
 
 extension Scene: Entity {
   public static let collection = Collection.scenes
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
-  public static let observed: [Observed<Scene>] =
-    MapContent.observed { $0.content } + [Observed(.baseSurface) { $0.surface }]
+  public static let observed = Observed.all(members)
 
   public func undone(from current: Scene) -> Scene {
     var result = self
@@ -36,12 +35,7 @@ extension View: Entity {
   public static let collection = Collection.views
   public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
   public static let isUndoable = false
-  public static let observed: [Observed<View>] = [
-    Observed(.width) { $0.screen.width }, Observed(.height) { $0.screen.height }, Observed(.dpi) { $0.screen.dpi },
-    Observed(.viewpoint) { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera },
-    Observed(.isNavigating) { $0.isNavigating }, Observed(.overlays) { $0.overlays },
-    Observed(.locationDisplay) { $0.locationDisplay },
-  ]
+  public static let observed = Observed.all(members)
 
   public func undone(from current: View) -> View {
     // What lies on the view is undone, the view itself is not.
@@ -54,11 +48,7 @@ extension View: Entity {
 extension Overlay: Entity {
   public static let collection = Collection.overlays
   public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
-  public static let observed: [Observed<Overlay>] =
-    [
-      Observed(.name) { $0.name }, Observed(.selectionColor) { $0.selectionColor },
-      Observed(.renderingMode) { $0.renderingMode },
-    ] + Appearance.observed { $0.appearance } + Portrayal.observed { $0.portrayal }
+  public static let observed = Observed.all(members)
 
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {
@@ -85,9 +75,7 @@ extension LocationSource: Entity {
   public static let collection = Collection.locationSources
   public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
   public static let isUndoable = false
-  public static let observed: [Observed<LocationSource>] = [
-    Observed(.status) { $0.status }, Observed(.location) { $0.location },
-  ]
+  public static let observed = Observed.all(members)
 
   /// All of it is live.
   public func undone(from current: LocationSource) -> LocationSource { current }
@@ -99,26 +87,5 @@ extension ViewContent {
     case .map(let id): ObjectReference(.maps, id.rawValue)
     case .scene(let id): ObjectReference(.scenes, id.rawValue)
     }
-  }
-}
-
-extension Appearance {
-  static func observed<E>(_ appearance: @escaping @Sendable (E) -> Appearance) -> [Observed<E>] {
-    [
-      Observed(.isVisible) { appearance($0).isVisible }, Observed(.opacity) { appearance($0).opacity },
-      Observed(.minScale) { appearance($0).minScale }, Observed(.maxScale) { appearance($0).maxScale },
-    ]
-  }
-}
-
-extension MapContent {
-  static func observed<E>(_ content: @escaping @Sendable (E) -> MapContent) -> [Observed<E>] {
-    [
-      Observed(.title) { content($0).title }, Observed(.basemap) { content($0).basemap },
-      Observed(.operationalLayers) { content($0).operationalLayers }, Observed(.tables) { content($0).tables },
-      Observed(.bookmarks) { content($0).bookmarks }, Observed(.initialViewpoint) { content($0).initialViewpoint },
-      Observed(.referenceScale) { content($0).referenceScale }, Observed(.minScale) { content($0).minScale },
-      Observed(.maxScale) { content($0).maxScale }, Observed(.backgroundColor) { content($0).backgroundColor },
-    ]
   }
 }

@@ -5,9 +5,9 @@ import Query
 
 /// A layer of a source, as its schema tells.
 public struct SourceLayer: Hashable, Sendable {
-  @Exact public var name: String
+  public var name: Text
   /// As in simple features: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
-  @Exact public var geometryType: String? = nil
+  public var geometryType: String? = nil
   public var featureCount: Int?
   public var extent: Envelope?
   public var reference: SpatialReference?
@@ -17,7 +17,7 @@ public struct SourceLayer: Hashable, Sendable {
     name: String, geometryType: String?, featureCount: Int?, extent: Envelope?, reference: SpatialReference?,
     fields: [Field]
   ) {
-    self.name = name
+    self.name = Text(name)
     self.geometryType = geometryType
     self.featureCount = featureCount
     self.extent = extent
@@ -86,28 +86,13 @@ public struct Appearance: Hashable, Sendable {
   public var minScale: Double?
   /// Not drawn when zoomed in beyond this denominator.
   public var maxScale: Double?
-}
 
-/// Changes to an appearance and a name; nil leaves alone.
-public struct AppearanceUpdate: Sendable {
-  public var name: String?
-  public var isVisible: Bool?
-  public var opacity: Double?
-  public var minScale: Double?
-  public var maxScale: Double?
-  public var clear: [String]
-
-  public init(
-    name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
-    maxScale: Double? = nil, clear: [String] = []
-  ) {
-    self.name = name
-    self.isVisible = isVisible
-    self.opacity = opacity
-    self.minScale = minScale
-    self.maxScale = maxScale
-    self.clear = clear
+  func checkScaleRange() throws(ModelError) {
+    if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
   }
+
+  /// Whether a scale is one to draw at, both ends included.
+  public func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
 /// Graphics that a client owns, over a view.

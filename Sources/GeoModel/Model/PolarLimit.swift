@@ -1,65 +1,66 @@
-// Maps whose poles lie at infinity, as in Web Mercator: how far north and south they are shown.
+// Clamping of latitudes in maps whose poles are at infinity, as in Web Mercator.
 
 import Geometry
 
-/// The parallels at which such a map ends, so that boxes up to a pole have a size.
+/// The range of y to which a map with poles at infinity is clamped, so that boxes up to a pole have a size.
 public struct PolarLimit: Hashable, Sendable {
-  /// Degrees: where Web Mercator's y is its x at 180 degrees, so that the world is a square: atan(sinh(pi)).
+  /// Degrees. The latitude at which Web Mercator's y equals its x at 180 degrees, so that the world is a square:
+  /// atan(sinh(pi)).
   public static let latitude = 85.0511287798066
-  /// The same in map units, of the south and the north.
+  /// The range in map units, from south to north.
   let y: ClosedRange<Double>
 
-  /// Nil for a reference whose poles have a place, or in which parallels are no straight lines.
+  /// Nil for a reference with finite poles, or with curved parallels.
   public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else { return nil }
     guard info.reference != .webMercator else {
       y = -WorldWrap.webMercatorReach...WorldWrap.webMercatorReach
       return
     }
-    func place(_ longitude: Double, _ latitude: Double) -> Point? {
+    func projected(_ longitude: Double, _ latitude: Double) -> Point? {
       try? transformer.transform(Point(x: longitude, y: latitude), from: .wgs84, to: info.reference)
     }
-    // Cylindrical projections alone keep a distance along the equator at all latitudes.
-    guard let west = place(10, 0), let east = place(75, 0), let north = place(10, Self.latitude),
-      let other = place(75, Self.latitude), let south = place(10, -Self.latitude),
+    // Only cylindrical projections keep distances along the equator at all latitudes.
+    guard let west = projected(10, 0), let east = projected(75, 0), let north = projected(10, Self.latitude),
+      let other = projected(75, Self.latitude), let south = projected(10, -Self.latitude),
       abs((other.x - north.x) - (east.x - west.x)) < abs(east.x - west.x) * 1e-9, south.y < west.y, west.y < north.y
     else { return nil }
-    // Five degrees more are a sixteenth of the way, or else without end: at 89.9 degrees Mercator is more than twice as far.
-    let nearPole = place(10, 89.9).map { $0.y - west.y } ?? .infinity
+    // From 85 to 89.9 degrees, a projection with finite poles advances by a sixteenth; Mercator more than doubles y.
+    let nearPole = projected(10, 89.9).map { $0.y - west.y } ?? .infinity
     guard nearPole > (north.y - west.y) * 1.5 else { return nil }
     y = south.y...north.y
   }
 
-  /// A geometry in degrees without what lies beyond.
-  func held(degrees geometry: Geometry) -> Geometry { held(geometry, -Self.latitude...Self.latitude) }
+  /// Clamps the latitudes of a geometry in degrees.
+  func clamped(degrees geometry: Geometry) -> Geometry { clamped(geometry, -Self.latitude...Self.latitude) }
 
-  /// A geometry in map units without what lies beyond.
-  func held(_ geometry: Geometry) -> Geometry { held(geometry, y) }
+  /// Clamps y of a geometry in map units.
+  func clamped(_ geometry: Geometry) -> Geometry { clamped(geometry, y) }
 
-  /// A place in degrees, at the edge where it lies beyond. What lies beyond the pole is none, and stays.
-  func held(degrees point: Point) -> Point {
-    abs(point.y) <= 90 ? Self.held(point, -Self.latitude...Self.latitude) : point
+  /// Clamps latitude; beyond ±90° is left unchanged, as it is invalid.
+  func clamped(degrees point: Point) -> Point {
+    abs(point.y) <= 90 ? Self.clamped(point, -Self.latitude...Self.latitude) : point
   }
 
-  /// A place in map units, at the edge where it lies beyond.
-  func held(_ point: Point) -> Point { Self.held(point, y) }
+  /// Clamps y of a point in map units.
+  func clamped(_ point: Point) -> Point { Self.clamped(point, y) }
 
-  private static func held(_ point: Point, _ range: ClosedRange<Double>) -> Point {
+  private static func clamped(_ point: Point, _ range: ClosedRange<Double>) -> Point {
     guard point.y < range.lowerBound || point.y > range.upperBound else { return point }
     return Point(x: point.x, y: min(max(point.y, range.lowerBound), range.upperBound), z: point.z)
   }
 
-  /// A box in map units without what lies beyond; at an edge where it lies beyond that, or ends at it but for rounding.
-  public func held(_ box: Envelope) -> Envelope {
+  /// Clamps y of a box in map units. An edge within rounding of the limit is moved onto it.
+  public func clamped(_ box: Envelope) -> Envelope {
     let rounding = (y.upperBound - y.lowerBound) * 1e-12
     var box = box
-    box.hold(y)
+    box.clamp(y)
     if box.yMin < y.lowerBound + rounding { box.yMin = y.lowerBound }
     if box.yMax > y.upperBound - rounding { box.yMax = y.upperBound }
     return box
   }
 
-  private func held(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
+  private func clamped(_ geometry: Geometry, _ range: ClosedRange<Double>) -> Geometry {
     guard let box = geometry.envelope, box.yMin < range.lowerBound || box.yMax > range.upperBound else {
       return geometry
     }
@@ -70,12 +71,13 @@ public struct PolarLimit: Hashable, Sendable {
 }
 
 extension PolarLimit {
-  /// The latitudes that lie within reach in a map that is no rectangle: up to ``latitude`` where the pole lies at infinity; nil for all.
+  /// The latitudes within finite reach in a map that is not cylindrical: a pole at infinity is replaced by
+  /// ``latitude``; nil for all.
   static func latitudes(
     near info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer
   ) -> ClosedRange<Double>? {
     guard info.kind != .geographic else { return nil }
-    // Rounding gives poles at infinity a place 1e20 metres away and more; the farthest that has one is not a billionth of that.
+    // Rounding puts a pole at infinity 1e20 metres away or more; the farthest finite pole is closer than 1e11 metres.
     func isFar(_ latitude: Double) -> Bool {
       guard let pole = try? transformer.transform(Point(x: 0, y: latitude), from: .wgs84, to: info.reference) else {
         return true
@@ -89,7 +91,7 @@ extension PolarLimit {
 }
 
 extension World {
-  /// The box around a box in another reference; where the poles of that one lie at infinity, no further than its limits.
+  /// The bounding box in another reference, clamped if that has poles at infinity.
   public func bounds(
     of box: Envelope, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Envelope {
@@ -97,15 +99,15 @@ extension World {
       return try transformer.bounds(of: box, from: source, to: target)
     }
     var box = box
-    if try transformer.describe(source).kind == .geographic { box.hold(-PolarLimit.latitude...PolarLimit.latitude) }
+    if try transformer.describe(source).kind == .geographic { box.clamp(-PolarLimit.latitude...PolarLimit.latitude) }
     var result = try transformer.bounds(of: box, from: source, to: target)
-    result.hold(limit.y)
+    result.clamp(limit.y)
     return result
   }
 }
 
 extension Envelope {
-  fileprivate mutating func hold(_ range: ClosedRange<Double>) {
+  fileprivate mutating func clamp(_ range: ClosedRange<Double>) {
     yMin = min(max(yMin, range.lowerBound), range.upperBound)
     yMax = min(max(yMax, range.lowerBound), range.upperBound)
   }

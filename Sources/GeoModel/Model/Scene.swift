@@ -21,12 +21,12 @@ public struct SurfaceSource: Hashable, Sendable {
   /// Unique in the session; it stands for one raster as long as there is either.
   public let id: String
   /// The file, absolute.
-  @Exact public private(set) var path: String
+  public let path: Text
   public internal(set) var raster: Raster
 
   init(id: String, path: String, _ raster: Raster) {
     self.id = id
-    self.path = path
+    self.path = Text(path)
     self.raster = raster
   }
 
@@ -49,6 +49,14 @@ public struct BaseSurface: Hashable, Sendable {
   public internal(set) var isEnabled = true
   /// 0 clear, 1 solid.
   public internal(set) var opacity = 1.0
+
+  func applying(_ update: BaseSurfaceUpdate) -> BaseSurface {
+    var result = self
+    if let exaggeration = update.elevationExaggeration { result.elevationExaggeration = exaggeration }
+    if let isEnabled = update.isEnabled { result.isEnabled = isEnabled }
+    if let opacity = update.opacity { result.opacity = opacity }
+    return result
+  }
 
   /// The heights at points in `reference`: the first loaded source that covers a point answers for it; what one that is not loaded
   /// covers nobody knows. A surface that is not enabled covers nothing; exaggeration is for drawing and changes no height.

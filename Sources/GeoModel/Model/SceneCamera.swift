@@ -1,20 +1,20 @@
-// Where one stands in a scene, and what scale that comes to.
+// The camera of a scene, and the scale of a flat map that corresponds to it.
 
 import Geometry
 import Platform
 
-/// A place above the ground and a direction to look in.
+/// A position above the ellipsoid and a direction of view.
 public struct SceneCamera: Hashable, Sendable {
-  /// Degrees, WGS 84.
+  /// In degrees on WGS 84.
   public let longitude: Double
   public let latitude: Double
-  /// Metres above the ellipsoid.
+  /// In metres above the ellipsoid.
   public let altitude: Double
-  /// Degrees clockwise from north, in [0, 360).
+  /// In degrees clockwise from north, in [0, 360).
   public let heading: Double
-  /// Degrees: 0 straight down, 90 to the horizon, 180 straight up.
+  /// In degrees: 0 looks straight down, 90 to the horizon, 180 straight up.
   public let pitch: Double
-  /// Degrees by which the horizon is turned, clockwise.
+  /// Clockwise rotation around the line of sight, in degrees.
   public let roll: Double
 
   public init(longitude: Double, latitude: Double, altitude: Double, heading: Double, pitch: Double, roll: Double) {
@@ -28,34 +28,35 @@ public struct SceneCamera: Hashable, Sendable {
 }
 
 extension SceneCamera {
-  /// Half of the angle across the screen's width, 55 degrees in all, as its tangent.
+  /// Tangent of half the horizontal field of view, which is 55 degrees.
   private static let halfView = tan(27.5 * .pi / 180)
-  /// Who looks farther up is taken to look at the ground at this pitch, in degrees.
+  /// Maximum pitch for computing the point looked at, in degrees: near the horizon it would be at infinity.
   private static let steepest = 85.0
 
-  /// Radians from straight down to the point looked at.
+  /// Angle between straight down and the line of sight, in radians.
   private var slant: Double { min(pitch, Self.steepest) * .pi / 180 }
-  /// Metres over the ground, which is that of the ellipsoid; at least one.
+  /// In metres above the ellipsoid, which stands for the ground; at least one.
   private var height: Double { max(altitude, 1) }
 
-  /// Metres along the ground to the point looked at.
+  /// Distance along the ground to the point looked at, in metres.
   var reach: Double { height * tan(slant) }
 
-  /// The denominator at which a flat map shows the ground as large as the camera does at the point looked at.
+  /// The scale denominator at which a flat map shows the point looked at as large as the camera does.
   ///
-  /// With s metres between the two, the screen's width shows 2 s tan(55°/2) metres.
+  /// At a distance of s metres, the width of the screen shows 2 s tan(55°/2) metres.
   func scale(on screen: Screen) -> Double {
     2 * (height / cos(slant)) * Self.halfView / screen.widthInMeters
   }
 
-  /// The camera straight above a point, at the altitude where the scale is so large.
+  /// A camera straight above a point, at the altitude that corresponds to a scale.
   static func above(_ point: Point, scale: Double, rotation: Double, on screen: Screen) -> SceneCamera {
     SceneCamera(
       longitude: point.x, latitude: point.y, altitude: scale * screen.widthInMeters / (2 * halfView),
       heading: -rotation, pitch: 0, roll: 0)
   }
 
-  /// Between two cameras, `t` in 0...1: angles the short way round, altitudes in equal ratios where both are above the ground.
+  /// Interpolates between two cameras, with `t` in 0...1. Angles take the short way; altitudes above the ground change
+  /// by equal ratios.
   static func between(_ start: SceneCamera, _ end: SceneCamera, at t: Double) -> SceneCamera {
     func turned(_ from: Double, _ to: Double) -> Double {
       var turn = (to - from).truncatingRemainder(dividingBy: 360)
@@ -82,26 +83,29 @@ extension Screen {
 }
 
 extension World {
-  /// The point that a camera looks at and the scale there, as a flat map shows it.
+  /// The flat camera at the point looked at, with the corresponding scale.
   func flattened(_ camera: SceneCamera, on screen: Screen) throws(ModelError) -> Camera {
-    let feet = Point(x: camera.longitude, y: camera.latitude)
+    let nadir = Point(x: camera.longitude, y: camera.latitude)
     do {
       let target =
-        camera.reach > 0 ? try geodesy.direct(from: feet, azimuth: camera.heading, distance: camera.reach).0 : feet
+        camera.reach > 0 ? try geodesy.direct(from: nadir, azimuth: camera.heading, distance: camera.reach).0 : nadir
       return Camera(
         x: target.x, y: target.y, scale: camera.scale(on: screen), rotation: Camera.normalized(degrees: -camera.heading)
       )
     } catch { throw .transform(error) }
   }
 
-  /// The camera moved along its line of sight, until the scale at the point looked at is `part` of what it was.
-  func dollied(_ camera: SceneCamera, to part: Double) throws(ModelError) -> SceneCamera {
-    let feet = Point(x: camera.longitude, y: camera.latitude)
+  /// Moves the camera along its line of sight so that the scale denominator at the point looked at is multiplied by
+  /// `factor`.
+  func dollied(_ camera: SceneCamera, by factor: Double) throws(ModelError) -> SceneCamera {
+    let nadir = Point(x: camera.longitude, y: camera.latitude)
     do {
-      let way = camera.reach * (1 - part)
-      let place = way == 0 ? feet : try geodesy.direct(from: feet, azimuth: camera.heading, distance: way).0
+      let distance = camera.reach * (1 - factor)
+      let position =
+        distance == 0 ? nadir : try geodesy.direct(from: nadir, azimuth: camera.heading, distance: distance).0
       return SceneCamera(
-        longitude: place.x, latitude: place.y, altitude: max(camera.altitude, 1) * part, heading: camera.heading,
+        longitude: position.x, latitude: position.y, altitude: max(camera.altitude, 1) * factor,
+        heading: camera.heading,
         pitch: camera.pitch, roll: camera.roll)
     } catch { throw .transform(error) }
   }

@@ -1,14 +1,14 @@
-// Selections: how one leads to another, for graphics and features alike.
+// Changes of selections, for graphics and features.
 
 import Query
 
-/// How ids change a selection.
+/// How given ids change a selection.
 public enum SelectionMode: Hashable, Sendable { case replace, add, remove }
 
 extension FeatureStore {
-  /// The edits that lead to the selection; features that are as they should be are not in them.
+  /// The edits that change the selection; features already in the wanted state have none.
   ///
-  /// - Throws: ``StoreFailure`` naming each id that there is not.
+  /// - Throws: ``StoreFailure`` with each id that does not exist.
   func selecting(_ ids: [Int], _ mode: SelectionMode) throws(StoreFailure) -> [FeatureEdit] {
     let unknown = ids.enumerated().filter { !contains(id: $0.element) }
     guard unknown.isEmpty else {

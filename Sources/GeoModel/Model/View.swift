@@ -1,29 +1,32 @@
-// A view: the screen, the viewpoint, what moves it, and which overlays lie on it.
+// A view: its screen, viewpoint, animation, location display and overlays.
 
 import Geometry
 
-/// What a view shows.
+/// The map or scene that a view shows.
 public enum ViewContent: Hashable, Sendable {
   case map(MapID)
   case scene(SceneID)
+
+  var map: MapID? { if case .map(let id) = self { id } else { nil } }
+  var scene: SceneID? { if case .scene(let id) = self { id } else { nil } }
 }
 
-/// How a view follows the location.
+/// Whether a view recenters on the location.
 public enum AutoPanMode: Hashable, Sendable { case off, recenter }
 
-/// How a view follows a location source.
+/// The location source of a view, and how the view follows it.
 public struct LocationDisplay: Hashable, Sendable {
   public internal(set) var source: LocationSourceID?
   public internal(set) var autoPanMode = AutoPanMode.off
-  /// The part of the screen in which the location may wander: 0 pans always, 1 at the edge.
+  /// The part of the screen in which the location may move without recentering: 0 recenters always, 1 only at the edge.
   public internal(set) var wanderExtentFactor = 0.5
-  /// The scale at the first location after leaving off.
+  /// The scale at the first location after auto-pan begins.
   public internal(set) var initialZoomScale = 10_000.0
-  /// Whether the initial zoom is still to come.
+  /// Whether the initial zoom is still to be made.
   var awaitsZoom = false
 }
 
-/// Changes to a location display; nil leaves alone.
+/// Changes to a location display; nil keeps a value.
 public struct LocationDisplayUpdate: Sendable {
   public var source: LocationSourceID?
   public var autoPanMode: AutoPanMode?
@@ -42,13 +45,13 @@ public struct LocationDisplayUpdate: Sendable {
   }
 }
 
-/// How an animation spends its time.
+/// The timing of an animation.
 public enum Easing: Hashable, Sendable {
   case linear
   case easeInOut
 
-  /// The part of the way at a part of the time, both in 0...1. Ease in and out is the cubic 3t² - 2t³.
-  func way(at time: Double) -> Double {
+  /// Progress in 0...1 for elapsed time in 0...1. Ease in and out is the cubic 3t² - 2t³.
+  func progress(at time: Double) -> Double {
     switch self {
     case .linear: time
     case .easeInOut: time * time * (3 - 2 * time)
@@ -56,7 +59,7 @@ public enum Easing: Hashable, Sendable {
   }
 }
 
-/// A viewpoint on its way.
+/// An animation from one viewpoint to another.
 struct Animation: Sendable {
   let process: ProcessID
   var start: Instant
@@ -64,59 +67,59 @@ struct Animation: Sendable {
   let easing: Easing
   let from: Camera
   let to: Camera
-  /// The same in a scene, where one end is a camera of the scene.
+  /// The cameras of a scene; set if an end is a scene camera.
   let sceneCameras: (from: SceneCamera, to: SceneCamera)?
-  /// What the view is set to at the end, exactly.
+  /// The viewpoint that the view gets at the end, exactly.
   let destination: Viewpoint
 }
 
-/// A map or a scene on a screen.
+/// A view of a map or a scene on a screen.
 public struct View: Sendable {
   public let id: ViewID
   public var revision = 0
   public let content: ViewContent
-  /// That of the map; WGS 84 for a scene.
+  /// The reference of the map; WGS 84 for a scene.
   public let reference: SpatialReferenceInfo
-  /// Where x begins again; nil where it does not.
+  /// The period of x; nil if the map does not wrap.
   public let wrap: WorldWrap?
-  /// Where it ends in the north and south, if its poles lie at infinity.
+  /// The range of y if the poles are at infinity.
   let polarLimit: PolarLimit?
   public internal(set) var screen: Screen
-  /// As last set, by whomever.
+  /// In the form in which it was last set.
   public internal(set) var viewpoint: Viewpoint
-  /// The same in map units.
+  /// The viewpoint in map units.
   public internal(set) var camera: Camera
-  /// First drawn first.
+  /// In drawing order.
   public internal(set) var overlays: [OverlayID] = []
   public internal(set) var locationDisplay = LocationDisplay()
   var animation: Animation?
 
   public var isNavigating: Bool { animation != nil }
 
-  /// Metres in a map unit, for scale alone.
+  /// Metres per map unit, for scales only.
   var metersPerUnit: Double { reference.metersPerUnit ?? metersPerDegree }
 
-  /// The map position at a place of the screen, in the map's reference.
+  /// The map position of a screen point, in the map's reference.
   public func location(x: Double, y: Double) -> Point {
     camera.location(x: x, y: y, on: screen, metersPerUnit: metersPerUnit)
   }
 
-  /// The place on the screen of a position in the map's reference.
-  public func place(of point: Point) -> (x: Double, y: Double) {
-    camera.place(of: point, on: screen, metersPerUnit: metersPerUnit)
+  /// The screen point of a position in the map's reference.
+  public func screenPoint(of point: Point) -> (x: Double, y: Double) {
+    camera.screenPoint(of: point, on: screen, metersPerUnit: metersPerUnit)
   }
 
-  /// The same of the nearest of a position's places, where the map goes around the world.
-  public func place(nearest point: Point) -> (x: Double, y: Double) {
+  /// The screen point of the copy of a position that is nearest to the center, if the map wraps.
+  public func screenPoint(nearest point: Point) -> (x: Double, y: Double) {
     var point = point
     if let wrap { point.x += wrap.shift(point.x, nearest: camera.x) }
-    return place(of: point)
+    return screenPoint(of: point)
   }
 
-  /// The screen's corners, closed, in the map's reference.
+  /// The corners of the screen as a closed ring, in the map's reference.
   public var visibleArea: Positions { camera.corners(on: screen, metersPerUnit: metersPerUnit) }
 
-  /// The viewpoint in a kind and reference: as last set where that is asked for, else computed from the screen.
+  /// The viewpoint in a kind and reference: as it was set if these are its own, else computed.
   public func viewpoint(
     as kind: Viewpoint.Kind, in target: SpatialReference?, _ transformer: any CoordinateTransformer
   ) throws(ModelError) -> Viewpoint {
@@ -125,9 +128,9 @@ public struct View: Sendable {
     do {
       switch kind {
       case .centerAndScale:
-        // What lies beyond the edge has no place elsewhere that would be in sight.
-        let isHeld = polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false
-        if !isHeld, case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
+        // A clamped center is computed from the camera, as the original one is not visible.
+        let isClamped = polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false
+        if !isClamped, case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
           let moved = try transformer.transform(center, from: own, to: reference)
           return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
         }
@@ -147,7 +150,7 @@ public struct View: Sendable {
     return .camera(try sceneCamera())
   }
 
-  /// The camera of a scene's view: as last set, or straight above the center.
+  /// The camera of a scene's view: as it was set, or straight above the center.
   func sceneCamera() throws(ModelError) -> SceneCamera {
     if case .camera(let camera) = viewpoint { return camera }
     guard case .scene = content else { throw .cameraNeedsScene }

@@ -1,14 +1,19 @@
-// What a view looks at, and the arithmetic between scale, extent and screen.
+// Viewpoints, and the arithmetic between scale, extent and screen.
 
 import Geometry
 import Platform
 
-/// What a view looks at. Immutable; of one of two kinds, and in scenes of a third.
+/// What a view looks at, in the form in which it was set. Immutable.
+///
+/// ```swift
+/// let bern = Viewpoint.centerAndScale(
+///   center: Point(x: 7.45, y: 46.95), scale: 50_000, rotation: 0, reference: .wgs84)
+/// ```
 public enum Viewpoint: Hashable, Sendable {
-  /// `scale` is the denominator; rotation turns north clockwise, in degrees.
+  /// `scale` is the denominator; `rotation` turns north clockwise, in degrees.
   case centerAndScale(center: Point, scale: Double, rotation: Double, reference: SpatialReference)
   case boundingGeometry(Geometry, rotation: Double, reference: SpatialReference)
-  /// In scenes alone.
+  /// In scenes only.
   case camera(SceneCamera)
 
   public enum Kind: Hashable, Sendable { case centerAndScale, boundingGeometry, camera }
@@ -35,7 +40,7 @@ public enum Viewpoint: Hashable, Sendable {
     }
   }
 
-  /// The way to itself.
+  /// The target that leads to this viewpoint.
   public var target: ViewpointTarget {
     switch self {
     case .centerAndScale(let center, let scale, let rotation, let reference):
@@ -47,7 +52,7 @@ public enum Viewpoint: Hashable, Sendable {
   }
 }
 
-/// Where a viewpoint is to go: a whole one, or a part of one.
+/// A request to change a viewpoint: a complete one, or one of its components.
 public enum ViewpointTarget: Hashable, Sendable {
   case centerAndScale(center: Point, scale: Double, rotation: Double?, reference: SpatialReference)
   case boundingGeometry(Geometry, padding: Double, rotation: Double?, reference: SpatialReference)
@@ -55,17 +60,17 @@ public enum ViewpointTarget: Hashable, Sendable {
   case scale(Double)
   case rotation(Double)
   case camera(SceneCamera)
-  /// A bookmark of the map or scene shown, by its id.
+  /// The id of a bookmark of the map or scene.
   case bookmark(String)
 }
 
-/// A viewpoint in the units of the map: what the screen is computed with.
+/// A viewpoint in map units, from which screen coordinates are computed.
 public struct Camera: Hashable, Sendable {
   public var x: Double
   public var y: Double
-  /// The scale's denominator.
+  /// The denominator of the scale.
   public var scale: Double
-  /// Degrees in [0, 360) by which north is turned, clockwise.
+  /// Clockwise rotation of north, in degrees in [0, 360).
   public var rotation: Double
 
   public init(x: Double, y: Double, scale: Double, rotation: Double) {
@@ -76,7 +81,7 @@ public struct Camera: Hashable, Sendable {
   }
 }
 
-/// A screen: its size in device-independent pixels, and their number on an inch.
+/// The size of a screen in device-independent pixels, and their number per inch.
 public struct Screen: Hashable, Sendable {
   public var width: Double
   public var height: Double
@@ -89,25 +94,25 @@ public struct Screen: Hashable, Sendable {
   }
 }
 
-/// Metres on a degree, for scale alone: a 360th of the equator of WGS 84.
+/// Metres per degree, for scales only: a 360th of the equator of WGS 84.
 public let metersPerDegree = 111_319.490793
 
 extension Camera {
   static let metersPerInch = 0.0254
 
-  /// Map units in one device-independent pixel: the scale's denominator times a pixel's size, in map units.
+  /// Map units per device-independent pixel.
   func resolution(on screen: Screen, metersPerUnit: Double) -> Double {
     scale * Self.metersPerInch / screen.dpi / metersPerUnit
   }
 
-  /// The scale at which one pixel is so many map units.
+  /// The scale denominator at which a pixel has a size in map units.
   static func scale(ofResolution resolution: Double, on screen: Screen, metersPerUnit: Double) -> Double {
     resolution * metersPerUnit * screen.dpi / metersPerInch
   }
 
-  /// The unit vectors of the screen's x (to the right) and y (up) in the map, turned against the map's turning.
+  /// Unit vectors in the map of the screen's x (right) and y (up).
   ///
-  /// When north is turned clockwise by r, the screen's up points to azimuth -r.
+  /// If north is rotated clockwise by r, up on the screen has azimuth -r.
   private var axes: (right: (Double, Double), up: (Double, Double)) {
     guard rotation != 0 else { return ((1, 0), (0, 1)) }
     let angle = rotation * .pi / 180
@@ -115,7 +120,7 @@ extension Camera {
     return ((c, s), (-s, c))
   }
 
-  /// The map position at a place of the screen.
+  /// The map position of a screen point.
   func location(x screenX: Double, y screenY: Double, on screen: Screen, metersPerUnit: Double) -> Point {
     let resolution = resolution(on: screen, metersPerUnit: metersPerUnit)
     let dx = (screenX - screen.width / 2) * resolution
@@ -124,8 +129,8 @@ extension Camera {
     return Point(x: x + dx * right.0 + dy * up.0, y: y + dx * right.1 + dy * up.1)
   }
 
-  /// The place on the screen of a map position.
-  func place(of point: Point, on screen: Screen, metersPerUnit: Double) -> (x: Double, y: Double) {
+  /// The screen point of a map position.
+  func screenPoint(of point: Point, on screen: Screen, metersPerUnit: Double) -> (x: Double, y: Double) {
     let resolution = resolution(on: screen, metersPerUnit: metersPerUnit)
     let dx = point.x - x
     let dy = point.y - y
@@ -136,15 +141,15 @@ extension Camera {
     )
   }
 
-  /// The screen's corners in the map, closed, from the lower left counterclockwise.
+  /// The corners of the screen in the map, as a closed ring from the lower left counterclockwise.
   func corners(on screen: Screen, metersPerUnit: Double) -> Positions {
     let corners = [(0, screen.height), (screen.width, screen.height), (screen.width, 0), (0, 0), (0, screen.height)]
     return Positions(corners.map { location(x: $0.0, y: $0.1, on: screen, metersPerUnit: metersPerUnit) })
   }
 
-  /// The camera that has all of `positions` in sight, with room of `padding` pixels on each side.
+  /// The camera that shows all of a geometry, with a margin of `padding` pixels on each side.
   ///
-  /// The larger of the two ratios decides. A single position has no extent: it keeps `scale`.
+  /// The larger of the ratios of width and height decides. A single position has no extent: it keeps `scale`.
   static func fitting(
     _ geometry: Geometry, rotation: Double, padding: Double, on screen: Screen, metersPerUnit: Double, scale: Double
   ) -> Camera? {
@@ -170,7 +175,8 @@ extension Camera {
     return camera
   }
 
-  /// Between two cameras, `t` in 0...1: positions evenly and the short way round, scales in equal ratios, rotation the short way.
+  /// Interpolates between two cameras, with `t` in 0...1. Positions change evenly along the short way, scales by equal
+  /// ratios, rotation along the short way.
   static func between(_ start: Camera, _ end: Camera, at t: Double, wrap: WorldWrap? = nil) -> Camera {
     let endX = end.x + (wrap?.shift(end.x, nearest: start.x) ?? 0)
     let x = start.x + (endX - start.x) * t
@@ -182,13 +188,13 @@ extension Camera {
       scale: start.scale * pow(end.scale / start.scale, t), rotation: normalized(degrees: start.rotation + turn * t))
   }
 
-  /// Whether every number of it can stand on the wire and on a screen.
-  var isSound: Bool { x.isFinite && y.isFinite && Self.scales.contains(scale) }
+  /// Whether all numbers are finite and the scale is in ``scales``.
+  var isValid: Bool { x.isFinite && y.isFinite && Self.scales.contains(scale) }
 
-  /// The scales that a view can have: from an atom to a galaxy.
+  /// The scale denominators that a view can have.
   public static let scales = 1e-6...1e15
 
-  /// Degrees in [0, 360).
+  /// The equivalent angle in [0, 360) degrees.
   static func normalized(degrees: Double) -> Double {
     let rest = degrees.truncatingRemainder(dividingBy: 360)
     return rest < 0 ? rest + 360 : rest + 0

@@ -1,19 +1,19 @@
-// Maps that go around the world: where x begins again, so that neither a flight nor a box takes the long way.
+// Maps that wrap around the world in x, so that animations and boxes take the short way across the antimeridian.
 
 import Geometry
 
-/// The period of x in a map whose reference covers the whole circle: 360 degrees, or the width of Web Mercator.
+/// The period of x in a map whose reference covers the full circle: 360 degrees, or the width of Web Mercator.
 public struct WorldWrap: Hashable, Sendable {
   /// The western edge, in map units.
   public let xMin: Double
   public let width: Double
   public var xMax: Double { xMin + width }
 
-  /// How far Web Mercator goes from its middle to each side, in metres: half the circumference of its sphere. Most maps are in it, and
-  /// with every query it is asked how far they go.
+  /// Half the width of Web Mercator, in metres: half the circumference of its sphere. A constant, since most maps use
+  /// it and each query reads it.
   static let webMercatorReach = 6_378_137 * Double.pi
 
-  /// Nil for a reference made for a part of the world.
+  /// Nil for a reference that does not cover all longitudes, or that is not cylindrical.
   public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
     guard info.kind != .geographic else {
       (xMin, width) = (-180, 360)
@@ -23,7 +23,7 @@ public struct WorldWrap: Hashable, Sendable {
       (xMin, width) = (-Self.webMercatorReach, 2 * Self.webMercatorReach)
       return
     }
-    // Cylindrical projections alone have the same x all along a meridian.
+    // Only cylindrical projections have the same x along a meridian.
     guard let area = info.areaOfUse, area.xMin <= -180, area.xMax >= 180,
       let west = try? transformer.transform(Point(x: -180, y: 0), from: .wgs84, to: info.reference),
       let east = try? transformer.transform(Point(x: 180, y: 0), from: .wgs84, to: info.reference),
@@ -33,14 +33,14 @@ public struct WorldWrap: Hashable, Sendable {
     (xMin, width) = (west.x, east.x - west.x)
   }
 
-  /// A box that may cross the edge or lie beyond it, with the same of it a turn away where that lies within the world.
+  /// A box that may cross the edge of the world, together with its copies a turn away that meet the world.
   ///
-  /// It is among them as it is: positions may have been given beyond the edge too.
+  /// The box itself is included: positions may also be stored beyond the edge.
   public func turns(of box: Envelope) -> [Envelope] {
     var box = box
     if box.xMin > box.xMax { box.xMax += ((box.xMin - box.xMax) / width).rounded(.up) * width }
     guard box.xMin < xMin || box.xMax > xMax else { return [box] }
-    // More than one turn holds everything.
+    // A box wider than a turn covers everything.
     guard box.width < width else { return [box.moved(toX: min(box.xMin, xMin), max(box.xMax, xMax))] }
     let turn = ((box.xMin - xMin) / width).rounded(.down)
     let others = [turn, turn + 1].filter { $0 != 0 }.map {
@@ -49,23 +49,24 @@ public struct WorldWrap: Hashable, Sendable {
     return [box] + others.filter { $0.xMin <= xMax && $0.xMax >= xMin }
   }
 
-  /// The same place within one turn.
+  /// The same x within the first turn.
   func normalized(_ x: Double) -> Double {
     guard x < xMin || x > xMax, x.isFinite else { return x }
     let turns = ((x - xMin) / width).rounded(.down)
     return x - turns * width
   }
 
-  /// The turns to add to `x` so that it is nearest to `other`: 0 unless the short way crosses the edge.
+  /// The whole turns to add to `x` to bring it nearest to `other`; 0 unless the short way crosses the edge.
   func shift(_ x: Double, nearest other: Double) -> Double {
     ((other - x) / width).rounded() * width
   }
 
-  /// The geometry as it is narrowest: with the parts that lie in the western half moved behind the eastern edge, if that helps.
+  /// The geometry in its narrowest form: parts in the western half are moved beyond the eastern edge if that makes it
+  /// narrower.
   ///
-  /// Only whole parts move: an edge is the straight one between its ends, however long (RFC 7946, 3.1.9).
+  /// Only whole parts move, since an edge is the straight line between its ends (RFC 7946, 3.1.9).
   func narrowed(_ geometry: Geometry) -> Geometry {
-    // Files come with a rounding more than a whole turn.
+    // Files contain boxes that exceed a turn by a rounding error.
     guard let box = geometry.envelope, box.width > width / 2, box.width <= width * (1 + 1e-9) else { return geometry }
     let middle = xMin + width / 2
     var isMultiPoint = false
@@ -81,37 +82,37 @@ public struct WorldWrap: Hashable, Sendable {
 }
 
 extension WorldWrap {
-  /// A geometry in degrees, taken from positions of the map beyond its edge too, with its longitudes going on there as x does.
+  /// Unwraps the longitudes of a geometry that was computed from map positions beyond the edge.
   ///
-  /// - Parameter positions: where the longitudes come from, in map units; as many as the geometry has.
+  /// - Parameter positions: the original positions in map units, as many as the geometry has.
   func unrolled(_ geometry: Geometry, from positions: Positions) -> Geometry {
     geometry.mapPositions { (ring) -> Positions in
       guard ring.count == positions.count else { return ring }
       return Positions(
-        zip(ring.points, positions.points).map { place, origin in
-          // Along x a cylindrical projection is linear.
+        zip(ring.points, positions.points).map { point, origin in
+          // In a cylindrical projection x is linear in longitude.
           let longitude = -180 + (origin.x - xMin) / width * 360
-          return Point(x: place.x + ((longitude - place.x) / 360).rounded() * 360, y: place.y)
+          return Point(x: point.x + ((longitude - point.x) / 360).rounded() * 360, y: point.y)
         })
     }
   }
 }
 
 extension WorldWrap {
-  /// A geometry in map units, taken from one in degrees that may go on beyond 180, with x going on there as its longitudes do.
+  /// Unwraps x of a geometry that was computed from longitudes beyond ±180 degrees.
   func unrolled(_ geometry: Geometry, fromDegrees source: Geometry) -> Geometry {
     var longitudes: [Double] = []
     _ = source.mapPositions { (run) -> Positions in
       longitudes += run.points.map(\.x)
       return run
     }
-    var place = 0
+    var index = 0
     return geometry.mapPositions { (run) -> Positions in
       Positions(
         run.points.map { point in
-          defer { place += 1 }
-          guard place < longitudes.count else { return point }
-          let x = xMin + (longitudes[place] + 180) / 360 * width
+          defer { index += 1 }
+          guard index < longitudes.count else { return point }
+          let x = xMin + (longitudes[index] + 180) / 360 * width
           return Point(x: point.x + ((x - point.x) / width).rounded() * width, y: point.y)
         })
     }
@@ -119,18 +120,18 @@ extension WorldWrap {
 }
 
 extension Envelope {
-  /// The same rows of it between other ends.
+  /// The envelope with other x bounds.
   func moved(toX low: Double, _ high: Double) -> Envelope { Envelope(xMin: low, yMin: yMin, xMax: high, yMax: yMax) }
 }
 
 extension View {
-  /// What is in sight, in pieces that lie within one turn of the world, from west to east; in the map's reference.
+  /// The visible area in the map's reference, split into pieces within one turn of the world, from west to east.
   public var visiblePieces: [Positions] {
     let area = visibleArea
     guard let wrap, let box = Geometry.multiPoint(area).envelope, box.xMin < wrap.xMin || box.xMax > wrap.xMax else {
       return [area]
     }
-    // More than one turn shows everything once.
+    // More than one turn shows everything at least once.
     let west = max(box.xMin, camera.x - wrap.width / 2)
     let east = min(box.xMax, camera.x + wrap.width / 2)
     let first = Int(((west - wrap.xMin) / wrap.width).rounded(.down))
@@ -144,7 +145,7 @@ extension View {
     }
   }
 
-  /// Whether a whole turn of the world is in sight.
+  /// Whether a whole turn of the world is visible.
   public var showsWholeTurn: Bool {
     guard let wrap, let box = Geometry.multiPoint(visibleArea).envelope else { return false }
     return box.width >= wrap.width
@@ -152,7 +153,7 @@ extension View {
 }
 
 extension Positions {
-  /// A closed convex ring, cut to a range of x (Sutherland and Hodgman, 1974, for two edges).
+  /// Clips a closed convex ring to a range of x (Sutherland and Hodgman, 1974, for two edges).
   func clipped(fromX low: Double, toX high: Double) -> Positions {
     func cut(_ ring: [Point], _ isInside: (Point) -> Bool, at x: Double) -> [Point] {
       var result: [Point] = []

@@ -1,15 +1,15 @@
-// Where renderers, labels and popups get their values from, and how those are compared, measured and shown.
+// The sources of values for renderers, labels and popups, and how these values are compared, converted and formatted.
 
 import Geometry
 import Query
 import TextFormatting
 
-/// What a value is taken from: a field, or an expression over fields.
+/// The source of a value: a field, or an expression over fields.
 public enum AttributeSource: Hashable, Sendable {
   case field(String)
   case expression(Expression)
 
-  /// The fields it reads.
+  /// The names of the fields that it reads.
   public var fields: [String] {
     switch self {
     case .field(let name): [name]
@@ -17,15 +17,16 @@ public enum AttributeSource: Hashable, Sendable {
     }
   }
 
-  /// Refuses what a layer with these columns could never give a value for, or never one that can be used so.
+  /// Throws unless the source can have a value, of a suitable type, in a layer with these columns.
   ///
-  /// Where no type is declared, as for the attributes of graphics, the next value may be of any.
+  /// Fields without a declared type, such as attributes of graphics, are accepted: the next value may have any type.
   public func check(for schema: FeatureSchema, as use: Expression.Use = .value) throws(SymbologyError) {
     switch self {
     case .field(let name):
       guard let column = schema.column(named: name) else {
         throw SymbologyError(
-          .unknownField(name, available: schema.fields.map(\.name)), expected: "a field of the layer", found: name)
+          .unknownField(name, available: schema.fields.map(\.name.string)), expected: "a field of the layer",
+          found: name)
       }
       guard !schema.allows(use, of: column) else { return }
       let type = schema.declaredType(of: column)?.rawValue ?? "unknown"
@@ -37,45 +38,45 @@ public enum AttributeSource: Hashable, Sendable {
 }
 
 extension AttributeSource {
-  /// Fields are the same where they are written alike.
+  /// Field names are equal by code points.
   public static func == (left: AttributeSource, right: AttributeSource) -> Bool {
     switch (left, right) {
-    case (.field(let left), .field(let right)): left.isWritten(as: right)
+    case (.field(let left), .field(let right)): Text(left) == Text(right)
     case (.expression(let left), .expression(let right)): left == right
     default: false
     }
   }
 }
 
-/// A source tied to the columns of a store, to be asked for many rows.
+/// A source bound to the columns of a store, for evaluation over many rows.
 struct BoundSource: Sendable {
-  private enum Way: Sendable {
-    /// A field that no feature has had yet.
-    case nothing
+  private enum Evaluation: Sendable {
+    /// A field that no feature has.
+    case null
     case column(Int)
     case compiled(CompiledExpression)
-    /// An expression over fields of which some are not there yet: those are null.
+    /// An expression with fields that no feature has yet: those are null.
     case named(Expression, FeatureSchema, TextConventions)
   }
-  private let way: Way
+  private let evaluation: Evaluation
 
-  /// - Parameter conventions: by which an expression makes text.
+  /// - Parameter conventions: for formatting in expressions.
   init(_ source: AttributeSource, schema: FeatureSchema, by conventions: TextConventions = .neutral) {
     switch source {
-    case .field(let name): way = schema.column(named: name).map(Way.column) ?? .nothing
+    case .field(let name): evaluation = schema.column(named: name).map(Evaluation.column) ?? .null
     case .expression(let expression):
       if let compiled = try? expression.compiled(for: schema, by: conventions) {
-        way = .compiled(compiled)
+        evaluation = .compiled(compiled)
       } else {
-        way = .named(expression, schema, conventions)
+        evaluation = .named(expression, schema, conventions)
       }
     }
   }
 
-  /// What it gives for a row; null where an expression has no value.
+  /// The value for a row; null if the expression has none.
   func value(of row: FeatureRow) -> AttributeValue {
-    switch way {
-    case .nothing: return .null
+    switch evaluation {
+    case .null: return .null
     case .column(let column): return row.value(column)
     case .compiled(let compiled): return compiled.value(of: row)
     case .named(let expression, let schema, let conventions):
@@ -86,9 +87,9 @@ struct BoundSource: Sendable {
     }
   }
 
-  /// A number without a detour; nil where there is none, or none that is finite.
+  /// The value as a number; nil if it is not a finite number. Reads columns without boxing.
   func number(of row: FeatureRow) -> Double? {
-    guard case .column(let column) = way else { return value(of: row).finiteNumber }
+    guard case .column(let column) = evaluation else { return value(of: row).finiteNumber }
     return row.withAttribute(column) { value in
       switch value {
       case .integer(let number): Double(number)
@@ -99,13 +100,13 @@ struct BoundSource: Sendable {
   }
 
   func isTrue(for row: FeatureRow) -> Bool {
-    if case .compiled(let compiled) = way { return compiled.isTrue(for: row) }
+    if case .compiled(let compiled) = evaluation { return compiled.isTrue(for: row) }
     return value(of: row) == .bool(true)
   }
 }
 
 extension AttributeValue {
-  /// The number that it is; nil for anything else, infinities and NaN.
+  /// The value as a number; nil for other types, infinities and NaN.
   public var finiteNumber: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -114,14 +115,14 @@ extension AttributeValue {
     }
   }
 
-  /// The same value in the one form that stands for all that equal it: 1.0 is 1, and "1" is neither. NaN is null.
+  /// A normal form in which equal values are identical: 1.0 becomes 1, "1" stays a text, NaN becomes null.
   var comparable: AttributeValue {
     guard case .double(let number) = self else { return self }
     if number.isNaN { return .null }
     return Int64(exactly: number).map(AttributeValue.integer) ?? self
   }
 
-  /// What people read; nil for null. Numbers are not grouped: they may be years, or names.
+  /// The text for people; nil for null. Numbers are not grouped, since they may be years or identifiers.
   public func shownText(by conventions: TextConventions) -> String? {
     switch self {
     case .null: nil
@@ -133,7 +134,7 @@ extension AttributeValue {
   }
 }
 
-/// A number as people read it: the shortest text that reads back to it, without a fraction of nothing.
+/// The shortest text that parses to the number, without a fraction of zero.
 func shown(_ number: Double) -> String {
   let text = "\(number)"
   return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -1,9 +1,17 @@
-// A renderer at work: which entry a row is under, and the symbol that it gets.
+// Evaluation of a renderer: the entry that a row belongs to, and its symbol.
 
 import Geometry
 import Query
 
-/// A renderer tied to the columns of a store, to be asked for many rows.
+/// A renderer bound to the columns of a store, for evaluation over many rows.
+///
+/// ```swift
+/// let bound = BoundRenderer(renderer, schema: store.schema)
+/// store.forEach { row in
+///   if let symbol = bound.symbol(of: row) { draw(row, symbol) }
+///   return true
+/// }
+/// ```
 public struct BoundRenderer: Sendable {
   private enum Rule: Sendable {
     case always
@@ -13,9 +21,9 @@ public struct BoundRenderer: Sendable {
   }
   private let rule: Rule
   private let variables: [(source: BoundSource, effect: VisualVariable.Effect)]
-  /// As ``Renderer/entries``.
+  /// In the order of ``Renderer/entries``.
   public let entries: [SymbolEntry]
-  private let defaultPlace: Int?
+  private let defaultIndex: Int?
 
   /// Fields that the store does not have are null for every row.
   ///
@@ -30,9 +38,9 @@ public struct BoundRenderer: Sendable {
       let keys = unique.entries.map { $0.values.map(\.comparable) }
       let sources = unique.sources.map { BoundSource($0, schema: schema) }
       if sources.count == 1 {
-        // Nearly always: no list is made for each row.
-        let places = keys.enumerated().compactMap { place, key in key.first.map { ($0, place) } }
-        rule = .value(sources[0], Dictionary(places, uniquingKeysWith: { first, _ in first }))
+        // The common case: avoids an array per row.
+        let indexes = keys.enumerated().compactMap { index, key in key.first.map { ($0, index) } }
+        rule = .value(sources[0], Dictionary(indexes, uniquingKeysWith: { first, _ in first }))
       } else {
         rule = .values(
           sources, Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first }))
@@ -41,36 +49,36 @@ public struct BoundRenderer: Sendable {
       hasDefault = breaks.defaultEntry != nil
       rule = .breaks(
         ClassBounds(breaks), BoundSource(breaks.source, schema: schema),
-        normalization: breaks.normalizationField.map { BoundSource(.field($0), schema: schema) })
+        normalization: breaks.normalizationField.map { BoundSource(.field($0.string), schema: schema) })
     }
-    defaultPlace = hasDefault ? entries.count - 1 : nil
+    defaultIndex = hasDefault ? entries.count - 1 : nil
     variables = renderer.visualVariables.map { (BoundSource($0.source, schema: schema), $0.effect) }
   }
 
-  /// The place of a row's entry among ``entries``; nil when it is not drawn.
-  public func place(of row: FeatureRow) -> Int? {
+  /// The index in ``entries`` of a row's entry; nil if the row is not drawn.
+  public func index(of row: FeatureRow) -> Int? {
     switch rule {
     case .always: return 0
-    case .value(let source, let places):
+    case .value(let source, let indexes):
       let key = source.value(of: row).comparable
-      return key == .null ? defaultPlace : places[key] ?? defaultPlace
-    case .values(let sources, let places):
+      return key == .null ? defaultIndex : indexes[key] ?? defaultIndex
+    case .values(let sources, let indexes):
       let key = sources.map { $0.value(of: row).comparable }
-      return key.contains(.null) ? defaultPlace : places[key] ?? defaultPlace
+      return key.contains(.null) ? defaultIndex : indexes[key] ?? defaultIndex
     case .breaks(let bounds, let source, let normalization):
-      guard var number = source.number(of: row) else { return defaultPlace }
+      guard var number = source.number(of: row) else { return defaultIndex }
       if let normalization {
-        guard let divisor = normalization.number(of: row), divisor != 0 else { return defaultPlace }
+        guard let divisor = normalization.number(of: row), divisor != 0 else { return defaultIndex }
         number /= divisor
       }
-      return bounds.place(of: number) ?? defaultPlace
+      return bounds.index(of: number) ?? defaultIndex
     }
   }
 
-  /// The symbol of a row, visual variables applied; nil when it is not drawn. A symbol of the row's own is not looked at.
+  /// The symbol of a row with visual variables applied; nil if the row is not drawn. Ignores the row's own symbol.
   public func symbol(of row: FeatureRow) -> Symbol? {
-    guard let place = place(of: row) else { return nil }
-    var symbol = entries[place].symbol
+    guard let index = index(of: row) else { return nil }
+    var symbol = entries[index].symbol
     for (source, effect) in variables {
       if let number = source.number(of: row) { symbol = effect.applied(to: symbol, number) }
     }
@@ -78,10 +86,10 @@ public struct BoundRenderer: Sendable {
   }
 }
 
-/// The bounds of class breaks by themselves, for a quick search.
+/// The bounds of class breaks in arrays, for binary search.
 struct ClassBounds: Sendable {
   private let ends: [Double]
-  /// Where a class begins; less than any number where it has no bound of its own.
+  /// Lower bounds; -infinity for a class without one.
   private let starts: [Double]
 
   init(_ renderer: ClassBreaksRenderer) {
@@ -89,10 +97,10 @@ struct ClassBounds: Sendable {
     starts = renderer.breaks.map { $0.minValue ?? -.infinity }
   }
 
-  /// The place of the class that a number is in; nil for none. O(log classes).
-  func place(of number: Double) -> Int? {
-    let place = ends.partitioningPlace { $0 >= number }
-    // A lower bound that is the end of the class before is never met: that class would have been found.
-    return place < ends.count && number >= starts[place] ? place : nil
+  /// The index of the class that contains a number; nil if none does. O(log classes).
+  func index(of number: Double) -> Int? {
+    let index = ends.partitioningIndex { $0 >= number }
+    // A number equal to a shared bound belongs to the class before, which the search finds first.
+    return index < ends.count && number >= starts[index] ? index : nil
   }
 }

@@ -1,22 +1,22 @@
-// The symbol of a feature or graphic, by all the rules there are: its own, the renderer's, simplestyle, a plain one.
+// The symbol of a feature or graphic: its own, the renderer's, that of simplestyle properties, or a default.
 
 import Geometry
 import Query
 
-/// How a row is drawn.
+/// The symbol with which a row is drawn.
 public enum DrawnSymbol: Hashable, Sendable {
-  /// Its own: the text that the store keeps.
-  case own(ExactText)
+  /// The row's own symbol, as JSON text.
+  case own(Text)
   case made(Symbol)
 }
 
-/// The symbols of a layer's or overlay's rows.
+/// A layer's or overlay's rules for symbols, bound to its columns.
 public struct BoundSymbols: Sendable {
-  /// What is drawn without a renderer.
+  /// The symbols without a renderer.
   public enum Fallback: Hashable, Sendable {
     case nothing
     case plain
-    /// By the feature's own properties where they say how, else plain.
+    /// By the feature's simplestyle properties, if it has any; else plain.
     case simpleStyle
   }
   private let renderer: BoundRenderer?
@@ -33,12 +33,12 @@ public struct BoundSymbols: Sendable {
     self.fallback = fallback
   }
 
-  /// Whether features may say themselves how they look.
+  /// Whether symbols may follow from properties of the features.
   public var isByFeature: Bool { renderer == nil && !styleColumns.isEmpty }
 
-  /// A row's symbol; nil when it is not drawn. Whether it is visible is not looked at.
+  /// The symbol of a row; nil if the row has none. Ignores visibility.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
-    if let own = row.symbol { return .own(ExactText(own)) }
+    if let own = row.symbol { return .own(Text(own)) }
     if let renderer { return renderer.symbol(of: row).map(DrawnSymbol.made) }
     guard fallback != .nothing, let kind = ShapeKind(row) else { return nil }
     if !styleColumns.isEmpty, let style = SimpleStyle({ styleColumns[$0].map { row.value($0) } ?? .null }) {
@@ -49,7 +49,7 @@ public struct BoundSymbols: Sendable {
 }
 
 extension SourceOrigin {
-  /// Whether it is GeoJSON, whose features may carry simplestyle.
+  /// Whether the source is GeoJSON, whose features may have simplestyle properties.
   var isGeoJSON: Bool {
     switch self {
     case .inline: return true
@@ -62,13 +62,13 @@ extension SourceOrigin {
 }
 
 extension Layer {
-  /// Whether its features may say themselves how they look, as far as that is known without them.
+  /// Whether features may have simplestyle properties, by the schema alone.
   public var mayHaveSimpleStyles: Bool {
     guard portrayal.renderer == nil, let features, features.origin.isGeoJSON else { return false }
-    return features.schema.fields.contains { SimpleStyle.names.contains($0.name) }
+    return features.schema.fields.contains { SimpleStyle.names.contains($0.name.string) }
   }
 
-  /// The symbols of its features.
+  /// The symbols of the layer's features.
   public func boundSymbols(_ store: FeatureStore) -> BoundSymbols {
     BoundSymbols(
       portrayal.renderer, fallback: features?.origin.isGeoJSON == true ? .simpleStyle : .plain, schema: store.schema)
@@ -76,7 +76,7 @@ extension Layer {
 }
 
 extension Overlay {
-  /// The symbols of its graphics.
+  /// The symbols of the overlay's graphics.
   public var boundSymbols: BoundSymbols {
     BoundSymbols(portrayal.renderer, fallback: .nothing, schema: store.schema)
   }

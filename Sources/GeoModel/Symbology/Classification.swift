@@ -1,37 +1,42 @@
-// Class breaks from data: where to divide numbers, and symbols for the classes.
+// Classification: class breaks computed from data, with a symbol per class.
 
 import Query
 
-/// How numbers are divided into classes.
+/// The method by which numbers are divided into classes.
 public enum ClassificationMethod: String, Hashable, Sendable, CaseIterable {
-  /// Classes of the same width between the least and the greatest number.
+  /// Classes of equal width between the minimum and the maximum.
   case equalInterval
-  /// Classes with as nearly the same number of features as equal numbers allow.
+  /// Classes with equal numbers of features, as far as equal values allow.
   case quantile
-  /// Classes whose numbers differ least among themselves.
+  /// Classes with minimal variance (see ``NaturalBreaks``).
   case naturalBreaks
 }
 
 /// Numbers divided into classes.
+///
+/// ```swift
+/// let classes = Classification([1, 2, 3, 10, 11, 12], .naturalBreaks, count: 2).classes
+/// // 1...3 with 3 numbers, 3...12 with 3 numbers
+/// ```
 public struct Classification: Hashable, Sendable {
   public struct Class: Hashable, Sendable {
-    /// Of the first class it belongs to it; of others it is the end of the class before.
+    /// Lower bound: in the first class inclusive, else exclusive and equal to the upper bound of the class before.
     public let minValue: Double
-    /// Belongs to it.
+    /// Upper bound, inclusive.
     public let maxValue: Double
-    /// How many numbers are in it.
+    /// Number of values in the class.
     public let count: Int
   }
   public let classes: [Class]
 
-  /// Divides numbers; those that are not finite are left out.
+  /// Divides the finite numbers into classes.
   ///
-  /// Equal numbers are never parted: a quantile that would fall among them moves up to their last, and classes that would be
-  /// empty for it are left out. So there may be fewer classes than asked for, one when all numbers are equal, none without any.
+  /// Equal numbers stay together: a quantile between equal numbers moves up to the last of them, and empty classes are
+  /// dropped. There may be fewer classes than requested: one if all numbers are equal, none without numbers.
   ///
-  /// - Parameter isCancelled: asked now and then; without classes once it says so.
-  /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles, O(n log n + count · m log m) for natural breaks, where m is
-  ///   how many different numbers there are, at most 20,000.
+  /// - Parameter isCancelled: polled regularly; the result has no classes once it returns true.
+  /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles, O(n log n + count · m log m) for natural breaks,
+  ///   where m is the number of different numbers, at most 20,000.
   public init(
     _ numbers: [Double], _ method: ClassificationMethod, count: Int, isCancelled: () -> Bool = { false }
   ) {
@@ -44,25 +49,25 @@ public struct Classification: Hashable, Sendable {
     case .equalInterval:
       var ends: [Double] = []
       let range = greatest - least
-      for place in 1..<count {
-        let part = Double(place) / Double(count)
-        // Of both ends a part where their distance cannot be said.
+      for index in 1..<count {
+        let fraction = Double(index) / Double(count)
+        // Interpolates if the range overflows.
         let end =
-          (range * Double(place)).isFinite
-          ? least + range * Double(place) / Double(count) : least * (1 - part) + greatest * part
+          (range * Double(index)).isFinite
+          ? least + range * Double(index) / Double(count) : least * (1 - fraction) + greatest * fraction
         if end > ends.last ?? least, end < greatest { ends.append(end) }
       }
       ends.append(greatest)
       var counts = [Int](repeating: 0, count: ends.count)
-      for number in numbers { counts[ends.partitioningPlace { $0 >= number }] += 1 }
+      for number in numbers { counts[ends.partitioningIndex { $0 >= number }] += 1 }
       classes = Self.classes(from: least, ends, counts)
     case .quantile:
       let sorted = numbers.sorted()
       var ends: [Double] = []
       var counts: [Int] = []
       var start = 0
-      for place in 1...count {
-        let target = (sorted.count * place + count - 1) / count
+      for index in 1...count {
+        let target = (sorted.count * index + count - 1) / count
         guard target > start else { continue }
         let end = sorted[target - 1]
         var next = target
@@ -86,7 +91,7 @@ public struct Classification: Hashable, Sendable {
     }
   }
 
-  /// A renderer for the classes: copies of a symbol in colours evenly spaced along a ramp, the first class in its first.
+  /// A renderer for the classes, with copies of a symbol in colors evenly spaced along a ramp.
   ///
   /// - Parameter colors: at least one.
   public func renderer(
@@ -94,21 +99,21 @@ public struct Classification: Hashable, Sendable {
   ) throws(SymbologyError) -> ClassBreaksRenderer {
     try ClassBreaksRenderer(
       source: source, normalizationField: normalizationField,
-      breaks: classes.enumerated().map { place, each in
+      breaks: classes.enumerated().map { index, each in
         ClassBreaksRenderer.Break(
           minValue: each.minValue, maxValue: each.maxValue,
-          entry: SymbolEntry(symbol: symbol.colored(Self.color(place, of: classes.count, along: colors))))
+          entry: SymbolEntry(symbol: symbol.colored(Self.color(index, of: classes.count, along: colors))))
       })
   }
 
-  static func color(_ place: Int, of count: Int, along colors: [Color]) -> Color {
+  static func color(_ index: Int, of count: Int, along colors: [Color]) -> Color {
     guard let first = colors.first, count > 1 else { return colors.first ?? .lightGray }
-    let way = Double(place) / Double(count - 1) * Double(colors.count - 1)
-    let step = min(Int(way), colors.count - 2)
-    return step < 0 ? first : colors[step].mixed(with: colors[step + 1], part: way - Double(step))
+    let position = Double(index) / Double(count - 1) * Double(colors.count - 1)
+    let step = min(Int(position), colors.count - 2)
+    return step < 0 ? first : colors[step].mixed(with: colors[step + 1], fraction: position - Double(step))
   }
 
-  /// The numbers of a store that a renderer would divide: null, text and divisions by 0 left out.
+  /// The numbers of a store that a renderer would classify: without null, text and divisions by 0.
   public static func numbers(
     in store: FeatureStore, of source: AttributeSource, normalizationField: String?, isCancelled: () -> Bool
   ) -> [Double] {

@@ -1,11 +1,11 @@
-// Colours of symbols: what they are on the wire, and what lies between two of them.
+// Colors of symbols: text form and interpolation.
 
-/// A colour in sRGB with straight alpha, eight bits each.
+/// A color in sRGB with straight alpha, eight bits per component.
 public struct Color: Hashable, Sendable {
   public var red: UInt8
   public var green: UInt8
   public var blue: UInt8
-  /// 0 clear, 255 solid.
+  /// 0 is transparent, 255 opaque.
   public var alpha: UInt8
 
   public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
@@ -17,10 +17,10 @@ public struct Color: Hashable, Sendable {
 
   public static let black = Color(red: 0, green: 0, blue: 0)
   public static let gray = Color(red: 0x80, green: 0x80, blue: 0x80)
-  /// What symbols have when no colour is given.
+  /// The default color of symbols.
   public static let lightGray = Color(red: 0xD3, green: 0xD3, blue: 0xD3)
 
-  /// Reads `#RRGGBB` or `#RRGGBBAA`, digits in either case; nil for anything else.
+  /// Parses `#RRGGBB` or `#RRGGBBAA`, in either case; nil for other texts.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "#"), let parts = Self.parts(bytes.dropFirst()) else { return nil }
@@ -31,7 +31,7 @@ public struct Color: Hashable, Sendable {
     }
   }
 
-  /// `#RRGGBB`, with `AA` behind it where it is not solid; upper case.
+  /// `#RRGGBB` in upper case, followed by `AA` unless opaque.
   public var text: String {
     var digits: [UInt8] = [UInt8(ascii: "#")]
     for part in alpha == 255 ? [red, green, blue] : [red, green, blue, alpha] {
@@ -40,7 +40,7 @@ public struct Color: Hashable, Sendable {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Pairs of hexadecimal digits as bytes; nil where one is none.
+  /// Parses pairs of hexadecimal digits; nil if there are others.
   static func parts(_ digits: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     var high: UInt8?
@@ -62,17 +62,17 @@ public struct Color: Hashable, Sendable {
     return high == nil ? result : nil
   }
 
-  /// The colour at a part of the way to another, 0...1: each component by itself, rounded to the nearest.
-  public func mixed(with other: Color, part: Double) -> Color {
+  /// Interpolates each component to another color, with a fraction in 0...1, rounded.
+  public func mixed(with other: Color, fraction: Double) -> Color {
     func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
-      UInt8(clamping: Int((Double(from) + (Double(to) - Double(from)) * part).rounded()))
+      UInt8(clamping: Int((Double(from) + (Double(to) - Double(from)) * fraction).rounded()))
     }
     return Color(
       red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue),
       alpha: mix(alpha, other.alpha))
   }
 
-  /// The same colour with its alpha multiplied by an opacity in 0...1.
+  /// Multiplies alpha by an opacity in 0...1.
   public func faded(_ opacity: Double) -> Color {
     var result = self
     result.alpha = UInt8(clamping: Int((Double(alpha) * opacity).rounded()))

@@ -1,10 +1,10 @@
-// Labels: what is written beside a feature, which features, and at which scales.
+// Labels: their texts, the features that have them, and their scale ranges.
 
 import Geometry
 import Query
 import TextFormatting
 
-/// One class of labels.
+/// A class of labels.
 public struct LabelDefinition: Hashable, Sendable {
   public enum Placement: String, Hashable, Sendable, CaseIterable {
     case automatic
@@ -14,16 +14,16 @@ public struct LabelDefinition: Hashable, Sendable {
     case polygonAlwaysHorizontal
   }
   public let expression: Expression
-  /// Which features have it; all when nil.
+  /// The features with this label; nil for all.
   public let condition: Expression?
-  /// Its text is not used.
+  /// The symbol, whose own text is ignored.
   public let symbol: TextSymbol
-  /// Not drawn when zoomed out beyond this denominator.
+  /// Not drawn when zoomed out beyond this scale denominator.
   public let minScale: Double?
-  /// Not drawn when zoomed in beyond this denominator.
+  /// Not drawn when zoomed in beyond this scale denominator.
   public let maxScale: Double?
   public let placement: Placement
-  /// Which labels give way where there is no room: the greater number. 0 comes first.
+  /// Where space is short, labels with a lower number are placed first; 0 is the first.
   public let priority: Int
 
   public init(
@@ -39,7 +39,7 @@ public struct LabelDefinition: Hashable, Sendable {
     self.priority = priority
   }
 
-  /// Refuses expressions that cannot be for a layer with these columns.
+  /// Throws unless the expressions are valid for a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     do { try AttributeSource.expression(expression).check(for: schema) } catch { throw error.under("expression") }
     if let condition {
@@ -49,50 +49,56 @@ public struct LabelDefinition: Hashable, Sendable {
     }
   }
 
-  /// Whether it is drawn at a scale's denominator.
+  /// Whether the label is drawn at a scale denominator.
   func isShown(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
-/// A label of one feature.
+/// The label of one feature.
 public struct Label: Hashable, Sendable {
-  /// The place of its definition.
+  /// The index of its definition.
   public let definition: Int
-  /// With the label's text in it.
+  /// The symbol with the text of the label.
   public let symbol: TextSymbol
   public let placement: LabelDefinition.Placement
   public let priority: Int
+
+  /// The label with its text symbol scaled; the text stays.
+  public func scaled(by factor: Double) -> Label {
+    guard case .text(let scaled) = Symbol.text(symbol).scaled(by: factor) else { return self }
+    return Label(definition: definition, symbol: scaled, placement: placement, priority: priority)
+  }
 }
 
-/// Label definitions tied to the columns of a store, to be asked for many rows.
+/// Label definitions bound to the columns of a store, for evaluation over many rows.
 public struct BoundLabels: Sendable {
-  private let definitions: [(definition: LabelDefinition, place: Int, text: BoundSource, condition: BoundSource?)]
+  private let definitions: [(definition: LabelDefinition, index: Int, text: BoundSource, condition: BoundSource?)]
   private let conventions: TextConventions
 
   /// - Parameters:
-  ///   - scale: those not drawn at its denominator are left out; nil for all.
-  ///   - conventions: by which texts are made; conditions see the neutral ones.
+  ///   - scale: leaves out definitions that are not drawn at this denominator; nil for none.
+  ///   - conventions: for texts. Conditions use the neutral ones.
   public init(
     _ definitions: [LabelDefinition], scale: Double?, schema: FeatureSchema, by conventions: TextConventions
   ) {
     self.conventions = conventions
-    self.definitions = definitions.enumerated().compactMap { place, definition in
+    self.definitions = definitions.enumerated().compactMap { index, definition in
       if let scale, !definition.isShown(at: scale) { return nil }
       return (
-        definition, place, BoundSource(.expression(definition.expression), schema: schema, by: conventions),
+        definition, index, BoundSource(.expression(definition.expression), schema: schema, by: conventions),
         definition.condition.map { BoundSource(.expression($0), schema: schema) }
       )
     }
   }
 
-  /// The labels of a row, in the order of their definitions; none where the text is null or empty.
+  /// The labels of a row, in the order of their definitions. Empty texts make none.
   public func labels(of row: FeatureRow) -> [Label] {
-    definitions.compactMap { definition, place, text, condition in
+    definitions.compactMap { definition, index, text, condition in
       if let condition, !condition.isTrue(for: row) { return nil }
       guard let text = text.value(of: row).shownText(by: conventions), !text.isEmpty else { return nil }
       var symbol = definition.symbol
-      symbol.text = text
+      symbol.text = Text(text)
       return Label(
-        definition: place, symbol: symbol, placement: definition.placement, priority: definition.priority)
+        definition: index, symbol: symbol, placement: definition.placement, priority: definition.priority)
     }
   }
 }

@@ -1,27 +1,27 @@
-// Legends: what each symbol of a renderer stands for.
+// Legends: the label of each symbol of a renderer.
 
 import Geometry
 import Platform
 import Query
 import TextFormatting
 
-/// A line of a legend.
+/// One line of a legend.
 public struct LegendEntry: Hashable, Sendable {
-  @Exact public private(set) var label: String
-  @Exact public private(set) var description: String?
+  public let label: Text
+  public let description: Text?
   public let symbol: Symbol
 }
 
 extension Renderer {
-  /// A line for each entry, the default last.
+  /// One line per entry, the default last.
   ///
-  /// Where no label was given: of unique values the values, of class breaks `low – high` with as many digits as tell them apart, and
-  /// for the default "Other".
+  /// Default labels are the values for unique values, `low – high` with as many digits as needed for class breaks, and
+  /// "Other" for the default entry.
   ///
-  /// - Parameter conventions: by which those are written.
+  /// - Parameter conventions: for numbers in default labels.
   public func legend(by conventions: TextConventions) -> [LegendEntry] {
     zip(entries, names(by: conventions)).map {
-      LegendEntry(label: $0.label ?? $1, description: $0.description, symbol: $0.symbol)
+      LegendEntry(label: $0.label ?? Text($1), description: $0.description, symbol: $0.symbol)
     }
   }
 
@@ -51,13 +51,13 @@ extension ClassBreaksRenderer {
     return names
   }
 
-  /// How many digits that count tell all ends apart; six at least.
+  /// The number of significant digits with which all bounds differ; six at least.
   private var digits: Int {
     let ends = Set(breaks.flatMap { [$0.minValue, $0.maxValue].compactMap(\.self) })
     return (6..<17).first { digits in Set(ends.map { Self.rounded($0, to: digits) }).count == ends.count } ?? 17
   }
 
-  /// The number nearest to it with so many digits that count; no digit before the point is lost.
+  /// Rounds to significant digits; digits before the point stay.
   private static func rounded(_ number: Double, to digits: Int) -> Double {
     guard number != 0, number.isFinite, digits < 17 else { return number }
     let decimals = digits - 1 - Int(log10(number.magnitude).rounded(.down))

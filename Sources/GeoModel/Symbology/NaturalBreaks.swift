@@ -1,21 +1,23 @@
-// Natural breaks: where to divide numbers so that those within a class differ least.
+// Natural breaks: classes whose numbers differ least from each other.
 
-/// The division of sorted numbers into classes with the least sum of squared distances to the classes' means.
+/// The division of sorted numbers into classes with the least sum of squared distances to the class means.
 ///
-/// W. D. Fisher, "On Grouping for Maximum Homogeneity" (1958), which G. F. Jenks brought to maps. The best division of the first numbers
-/// into one class more begins its last class no earlier the more numbers there are; so each row of the table is found by halving.
+/// W. D. Fisher, "On Grouping for Maximum Homogeneity" (1958), applied to maps by G. F. Jenks. Dynamic programming over
+/// the number of classes. The start of the best last class never decreases with the number of values, so each row of
+/// the table is filled by divide and conquer.
 struct NaturalBreaks {
-  /// As many different numbers are told apart. Of more, neighbours are taken together, equally many in each group: then a break lies
-  /// within such a group of the best one.
+  /// Maximum number of different numbers. Beyond it, equally many neighbours are grouped, and breaks are exact up to a
+  /// group.
   static let groupLimit = 20_000
 
-  /// One number, or neighbours taken together.
+  /// One number, or a group of neighbours.
   private struct Group {
     let end: Double
     let count: Int
   }
   private let groups: [Group]
-  /// Of the groups before a place: how many numbers, their sum and the sum of their squares, in units of half of the range.
+  /// Prefix sums over the groups: number of values, their sum and the sum of their squares, scaled to half of the
+  /// range.
   private let counts: [Double]
   private let sums: [Double]
   private let squares: [Double]
@@ -23,21 +25,21 @@ struct NaturalBreaks {
   /// - Parameter numbers: finite, ascending, at least one.
   init(_ numbers: [Double]) {
     let (least, greatest) = (numbers[0], numbers[numbers.count - 1])
-    // Halves, because the distance of two finite numbers can be infinite.
+    // Halved first, as the difference of two finite numbers may overflow.
     let middle = least / 2 + greatest / 2
     let half = max(greatest / 2 - least / 2, .leastNonzeroMagnitude)
     var (groups, counts, sums, squares) = ([Group](), [0.0], [0.0], [0.0])
     let different = 1 + zip(numbers, numbers.dropFirst()).count { $0 != $1 }
     let size = different <= Self.groupLimit ? 1 : (numbers.count + Self.groupLimit - 1) / Self.groupLimit
     var (count, sum, square) = (0, 0.0, 0.0)
-    for (place, number) in numbers.enumerated() {
+    for (index, number) in numbers.enumerated() {
       let scaled = (number - middle) / half
       count += 1
       sum += scaled
       square += scaled * scaled
-      // Equal numbers are never parted.
-      let isLast = place + 1 == numbers.count
-      guard isLast || count >= size && numbers[place + 1] != number else { continue }
+      // Equal numbers stay in one group.
+      let isLast = index + 1 == numbers.count
+      guard isLast || count >= size && numbers[index + 1] != number else { continue }
       groups.append(Group(end: number, count: count))
       counts.append(counts[counts.count - 1] + Double(count))
       sums.append(sums[sums.count - 1] + sum)
@@ -47,12 +49,12 @@ struct NaturalBreaks {
     (self.groups, self.counts, self.sums, self.squares) = (groups, counts, sums, squares)
   }
 
-  /// The last number of each class and how many numbers it has; fewer classes where there are fewer different numbers.
+  /// The upper bound and the number of values of each class. Fewer classes if there are fewer different numbers.
   ///
-  /// - Complexity: O(classes · n log n), n being at most ``groupLimit`` and a few.
+  /// - Complexity: O(classes · n log n), with n close to ``groupLimit`` at most.
   func classes(_ wanted: Int, isCancelled: () -> Bool) -> [(end: Double, count: Int)] {
     let wanted = min(wanted, groups.count)
-    // What the best division of the groups up to each place costs, and where its last class begins.
+    // Costs of the best division of the groups up to each index, and the starts of its last class.
     var costs = groups.indices.map { cost(0, $0) }
     var starts: [[Int32]] = []
     for _ in 1..<max(wanted, 1) {
@@ -67,7 +69,7 @@ struct NaturalBreaks {
     var end = groups.count
     for row in starts.reversed() where end > 0 {
       let start = Int(row[end - 1])
-      // A class more that would be empty is none.
+      // Start 0 means that one class less is as good.
       if start > 0 {
         result.append((groups[end - 1].end, count(start..<end)))
         end = start
@@ -79,26 +81,26 @@ struct NaturalBreaks {
 
   private func count(_ range: Range<Int>) -> Int { range.reduce(0) { $0 + groups[$1].count } }
 
-  /// The best beginnings of a last class for `places`, which lie in `first...last`: for the middle one by trying all, for the others
-  /// within what that leaves. Recursion as deep as the logarithm.
+  /// Finds the best start of the last class for each index of `indexes`, within `first...last`: by trying all starts
+  /// for the middle index, then recursively within the bounds that follow. O(log n) deep.
   private func fill(
-    _ places: Range<Int>, from first: Int, through last: Int, _ costs: [Double], _ next: inout [Double],
+    _ indexes: Range<Int>, from first: Int, through last: Int, _ costs: [Double], _ next: inout [Double],
     _ starts: inout [Int32]
   ) {
-    guard !places.isEmpty else { return }
-    let middle = (places.lowerBound + places.upperBound) / 2
-    // Beginning at 0 there is no class more.
+    guard !indexes.isEmpty else { return }
+    let middle = (indexes.lowerBound + indexes.upperBound) / 2
+    // Start 0: no further class.
     var (best, bestStart) = (costs[middle], 0)
     for start in stride(from: max(first, 1), through: min(middle, last), by: 1) {
       let cost = costs[start - 1] + cost(start, middle)
       if cost < best { (best, bestStart) = (cost, start) }
     }
     (next[middle], starts[middle]) = (best, Int32(bestStart))
-    fill(places.lowerBound..<middle, from: first, through: max(bestStart, first), costs, &next, &starts)
-    fill(middle + 1..<places.upperBound, from: bestStart, through: last, costs, &next, &starts)
+    fill(indexes.lowerBound..<middle, from: first, through: max(bestStart, first), costs, &next, &starts)
+    fill(middle + 1..<indexes.upperBound, from: bestStart, through: last, costs, &next, &starts)
   }
 
-  /// The sum of the squared distances of some groups' numbers to their mean.
+  /// Sum of squared distances of the groups' numbers to their mean.
   @inline(__always)
   private func cost(_ first: Int, _ last: Int) -> Double {
     let (count, sum) = (counts[last + 1] - counts[first], sums[last + 1] - sums[first])

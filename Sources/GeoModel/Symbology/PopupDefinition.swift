@@ -1,27 +1,27 @@
-// Popups: what is told about a feature that somebody points at.
+// Popups: title and lines for one feature.
 
 import Geometry
 import Query
 import TextFormatting
 
-/// What a popup shows.
+/// The definition of a popup.
 public struct PopupDefinition: Hashable, Sendable {
-  /// One line of it.
+  /// The definition of one line.
   public struct Element: Hashable, Sendable {
     public let source: AttributeSource
-    /// The field's name, or the expression, when nil.
-    @Exact public private(set) var label: String?
-    /// As of the functions `format` and `formatDate`, for one value.
-    @Exact public private(set) var format: String?
-    /// The source with `format` around it, and with `formatDate`; nil where the format is not for these.
+    /// Nil for the field's name or the expression's text.
+    public var label: Text?
+    /// A pattern as in the functions `format` and `formatDate`, applied to the value.
+    public var format: Text?
+    /// The source wrapped in `format`, and in `formatDate`; nil if the pattern is not valid for these.
     private let asNumber: AttributeSource?
     private let asDate: AttributeSource?
 
-    /// - Throws: ``SymbologyError`` of reason `template` where the format is neither of numbers nor of dates.
+    /// - Throws: ``SymbologyError`` of reason `template` if the format is a pattern neither of numbers nor of dates.
     public init(source: AttributeSource, label: String? = nil, format: String? = nil) throws(SymbologyError) {
       self.source = source
-      self.label = label
-      self.format = format
+      self.label = Text(label)
+      self.format = Text(format)
       guard let format else {
         (asNumber, asDate) = (nil, nil)
         return
@@ -43,9 +43,9 @@ public struct PopupDefinition: Hashable, Sendable {
       }
     }
 
-    /// The source with the format around it, and whether that is taken for one of dates.
+    /// The source wrapped in its format function, and whether that is `formatDate`.
     ///
-    /// A pattern for both, as `%d` is, counts as one of dates for fields of dates alone.
+    /// A pattern that is valid for both, such as `%d`, is one of dates only for fields of dates.
     func shown(for schema: FeatureSchema) -> (source: AttributeSource, isOfDates: Bool) {
       if case .field(let name) = source, let column = schema.column(named: name) {
         switch schema.declaredType(of: column) {
@@ -59,7 +59,7 @@ public struct PopupDefinition: Hashable, Sendable {
 
     private static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
       var result = String.UnicodeScalarView([quote])
-      // By scalars: a mark that combines with a quote must not hide it. A backslash means something in texts alone.
+      // By scalars, as a mark that combines with a quote would hide it. Backslashes are escapes in texts only.
       for scalar in text.unicodeScalars {
         let isDoubled = scalar == quote || scalar == "\\" && quote == "'"
         result.append(contentsOf: isDoubled ? [scalar, scalar] : [scalar])
@@ -69,7 +69,7 @@ public struct PopupDefinition: Hashable, Sendable {
     }
   }
   public let title: Template?
-  /// All fields when nil.
+  /// Nil for all fields.
   public let elements: [Element]?
 
   public init(title: Template? = nil, elements: [Element]? = nil) {
@@ -77,45 +77,45 @@ public struct PopupDefinition: Hashable, Sendable {
     self.elements = elements
   }
 
-  /// Refuses what cannot be for a layer with these columns.
+  /// Throws unless all sources and formats are valid for a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     do { try title?.check(for: schema) } catch { throw error.under("title") }
-    for (place, element) in (elements ?? []).enumerated() {
+    for (index, element) in (elements ?? []).enumerated() {
       do { try element.source.check(for: schema) } catch {
-        throw error.under("elements", String(place), element.source.member)
+        throw error.under("elements", String(index), element.source.member)
       }
       guard let format = element.format else { continue }
       let (shown, isOfDates) = element.shown(for: schema)
       do { try shown.check(for: schema) } catch {
         throw SymbologyError(
-          .template, at: ["elements", String(place), "format"],
-          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format)
+          .template, at: ["elements", String(index), "format"],
+          expected: isOfDates ? "a pattern of numbers, or %s" : "a pattern of dates, or %s", found: format.string)
       }
     }
   }
 }
 
-/// What a popup says of one feature.
+/// The popup of one feature.
 public struct Popup: Hashable, Sendable {
   public struct Line: Hashable, Sendable {
     /// The field's name; nil for an expression.
-    @Exact public private(set) var field: String?
-    @Exact public private(set) var label: String
+    public let field: Text?
+    public let label: Text
     public let value: AttributeValue
-    /// What people read; nil for null.
-    @Exact public private(set) var text: String?
+    /// The formatted value; nil for null.
+    public var text: Text?
   }
-  @Exact public private(set) var title: String
+  public let title: Text
   public let lines: [Line]
 }
 
 extension PopupDefinition {
   /// The popup of a row.
   ///
-  /// - Parameter conventions: by which texts are made.
+  /// - Parameter conventions: for formatting.
   public func popup(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> Popup {
     Popup(
-      title: title?.text(of: row, schema: schema, by: conventions) ?? "",
+      title: Text(title?.text(of: row, schema: schema, by: conventions) ?? ""),
       lines: lines(of: row, schema: schema, by: conventions))
   }
 
@@ -124,7 +124,8 @@ extension PopupDefinition {
       return (0..<schema.count).map { column in
         let value = row.value(column)
         let name = schema.name(of: column)
-        return Popup.Line(field: name, label: name, value: value, text: value.shownText(by: conventions))
+        return Popup.Line(
+          field: Text(name), label: Text(name), value: value, text: Text(value.shownText(by: conventions)))
       }
     }
     return elements.map { element in
@@ -141,7 +142,8 @@ extension PopupDefinition {
       case .expression(let expression): name = expression.text
       }
       return Popup.Line(
-        field: field, label: element.label ?? name, value: value, text: shown.shownText(by: conventions))
+        field: Text(field), label: element.label ?? Text(name), value: value,
+        text: Text(shown.shownText(by: conventions)))
     }
   }
 }

@@ -1,25 +1,25 @@
-// Renderers: which symbol a feature gets by its attributes. How that is found is in BoundRenderer.
+// Renderers: rules that map attributes of a feature to a symbol. ``BoundRenderer`` evaluates them.
 
 import Geometry
 import Query
 
-/// A symbol and what a legend says of those who have it.
+/// A symbol with its label in a legend.
 public struct SymbolEntry: Hashable, Sendable {
   public let symbol: Symbol
-  /// Made from the values when nil.
-  @Exact public private(set) var label: String?
-  @Exact public private(set) var description: String?
+  /// Nil for a label made from the values.
+  public var label: Text?
+  public var description: Text?
   public init(symbol: Symbol, label: String? = nil, description: String? = nil) {
     self.symbol = symbol
-    self.label = label
-    self.description = description
+    self.label = Text(label)
+    self.description = Text(description)
   }
 }
 
-/// One symbol for each combination of values.
+/// A symbol per combination of values.
 public struct UniqueValueRenderer: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
-    /// One for each source, in order.
+    /// One per source, in order.
     public let values: [AttributeValue]
     public let entry: SymbolEntry
     public init(values: [AttributeValue], entry: SymbolEntry) {
@@ -29,20 +29,20 @@ public struct UniqueValueRenderer: Hashable, Sendable {
   }
   public let sources: [AttributeSource]
   public let entries: [Entry]
-  /// For all others, null among them; without it they are not drawn.
+  /// For all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
 
   /// Values are compared by type: 1 equals 1.0, but not "1".
   ///
-  /// - Throws: ``SymbologyError`` of reason `uniqueValues` where an entry could never be had: other values than sources, null,
-  ///   or the same as an earlier entry's.
+  /// - Throws: ``SymbologyError`` of reason `uniqueValues` if an entry has another number of values than there are
+  ///   sources, has null, or repeats an earlier entry.
   public init(
     sources: [AttributeSource], entries: [Entry], defaultEntry: SymbolEntry? = nil
   ) throws(SymbologyError) {
     var seen: Set<[AttributeValue]> = []
-    for (place, entry) in entries.enumerated() {
+    for (index, entry) in entries.enumerated() {
       func fail(_ expected: String, _ found: String) -> SymbologyError {
-        SymbologyError(.uniqueValues, at: [String(place), "values"], expected: expected, found: found)
+        SymbologyError(.uniqueValues, at: [String(index), "values"], expected: expected, found: found)
       }
       guard entry.values.count == sources.count else {
         throw fail("a value for each of \(sources.count) fields", "\(entry.values.count) values")
@@ -60,12 +60,12 @@ public struct UniqueValueRenderer: Hashable, Sendable {
   }
 }
 
-/// One symbol for each range of a number.
+/// A symbol per range of a number.
 public struct ClassBreaksRenderer: Hashable, Sendable {
   public struct Break: Hashable, Sendable {
-    /// Where it begins; nil for where the one before ends, or without end for the first.
+    /// Lower bound; nil for the end of the break before, or for no bound.
     public let minValue: Double?
-    /// Belongs to it.
+    /// Upper bound, inclusive.
     public let maxValue: Double
     public let entry: SymbolEntry
     public init(minValue: Double? = nil, maxValue: Double, entry: SymbolEntry) {
@@ -75,23 +75,22 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
     }
   }
   public let source: AttributeSource
-  /// Divides the value; null and 0 give no value.
-  @Exact public private(set) var normalizationField: String?
+  /// The value is divided by this field. Null and 0 give no value.
+  public var normalizationField: Text?
   public let breaks: [Break]
-  /// For all others, null among them; without it they are not drawn.
+  /// For all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
 
-  /// The upper bound of a class belongs to it. So does the lower one of the first class and of one that begins behind a gap;
-  /// elsewhere it is the upper one of the class before.
+  /// Upper bounds are inclusive. Lower bounds are inclusive in the first class and after a gap, else exclusive.
   ///
-  /// - Throws: ``SymbologyError`` of reason `classBreaks` for breaks that are not finite, out of order or overlapping.
+  /// - Throws: ``SymbologyError`` of reason `classBreaks` if breaks are not finite, not ascending, or overlap.
   public init(
     source: AttributeSource, normalizationField: String? = nil, breaks: [Break], defaultEntry: SymbolEntry? = nil
   ) throws(SymbologyError) {
     var end: Double?
-    for (place, each) in breaks.enumerated() {
+    for (index, each) in breaks.enumerated() {
       func fail(_ member: String, _ expected: String, _ found: Double) -> SymbologyError {
-        SymbologyError(.classBreaks, at: [String(place), member], expected: expected, found: shown(found))
+        SymbologyError(.classBreaks, at: [String(index), member], expected: expected, found: shown(found))
       }
       guard each.maxValue.isFinite else { throw fail("maxValue", "a finite number", each.maxValue) }
       if let end, each.maxValue <= end {
@@ -109,16 +108,22 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
       end = each.maxValue
     }
     self.source = source
-    self.normalizationField = normalizationField
+    self.normalizationField = Text(normalizationField)
     self.breaks = breaks
     self.defaultEntry = defaultEntry
   }
 }
 
-/// Which symbol a feature has, by its attributes.
+/// The rule that gives each feature its symbol.
+///
+/// ```swift
+/// let red = SymbolEntry(symbol: .simpleFill(SimpleFillSymbol(color: Color("#FF0000") ?? .gray)), label: "Residential")
+/// let renderer = Renderer(
+///   .uniqueValue(try UniqueValueRenderer(sources: [.field("use")], entries: [.init(values: [.string("R")], entry: red)])))
+/// ```
 public struct Renderer: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
-    /// The same for all.
+    /// The same symbol for all features.
     case simple(SymbolEntry)
     case uniqueValue(UniqueValueRenderer)
     case classBreaks(ClassBreaksRenderer)
@@ -132,7 +137,7 @@ public struct Renderer: Hashable, Sendable {
     self.visualVariables = visualVariables
   }
 
-  /// All that can be drawn, the default last.
+  /// All entries, the default last.
   public var entries: [SymbolEntry] {
     switch kind {
     case .simple(let entry): [entry]
@@ -141,36 +146,35 @@ public struct Renderer: Hashable, Sendable {
     }
   }
 
-  /// Refuses fields that a layer with these columns does not have or that hold no numbers where those are wanted, and
-  /// expressions that cannot be.
+  /// Throws unless all fields and expressions exist and have suitable types in a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     switch kind {
     case .simple: break
     case .uniqueValue(let renderer):
-      for (place, source) in renderer.sources.enumerated() {
+      for (index, source) in renderer.sources.enumerated() {
         do { try source.check(for: schema) } catch {
           if case .expression = source { throw error.under("expression") }
-          throw error.under("fields", String(place))
+          throw error.under("fields", String(index))
         }
       }
     case .classBreaks(let renderer):
       do { try renderer.source.check(for: schema, as: .number) } catch { throw error.under(renderer.source.member) }
       if let name = renderer.normalizationField {
-        do { try AttributeSource.field(name).check(for: schema, as: .number) } catch {
+        do { try AttributeSource.field(name.string).check(for: schema, as: .number) } catch {
           throw error.under("normalizationField")
         }
       }
     }
-    for (place, variable) in visualVariables.enumerated() {
+    for (index, variable) in visualVariables.enumerated() {
       do { try variable.source.check(for: schema, as: .number) } catch {
-        throw error.under("visualVariables", String(place), variable.source.member)
+        throw error.under("visualVariables", String(index), variable.source.member)
       }
     }
   }
 }
 
 extension AttributeSource {
-  /// What it is called in a renderer.
+  /// The member of the wire form that holds the source.
   var member: String {
     switch self {
     case .field: "field"

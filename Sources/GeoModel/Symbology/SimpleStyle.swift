@@ -1,17 +1,17 @@
-// simplestyle-spec 1.1: the look that GeoJSON files carry in their features' properties. Wrong values count as absent, for a file
-// is not the client's own words.
+// simplestyle-spec 1.1: styles in the properties of GeoJSON features. Invalid values count as absent, since a file is
+// not written by the client.
 
 import Geometry
 import Query
 
-/// A feature's look by simplestyle.
+/// A feature's simplestyle properties.
 public struct SimpleStyle: Hashable, Sendable {
-  /// The properties that make a look; `title` and `description` alone do not.
+  /// The properties that define a style; `title` and `description` do not.
   public static let names = [
     "marker-color", "marker-size", "marker-symbol", "stroke", "stroke-opacity", "stroke-width", "fill", "fill-opacity",
   ]
 
-  /// Whether a property of this name, as UTF-8, can be one of them: a quick look that most names fail.
+  /// A cheap test whether a name, in UTF-8, may be one of ``names``. Most names fail.
   @inline(__always)
   public static func mayBegin(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard name.count >= 4 else { return false }
@@ -25,7 +25,7 @@ public struct SimpleStyle: Hashable, Sendable {
 
   private let property: [String: AttributeValue]
 
-  /// The look in a feature's properties; nil when they say nothing about it.
+  /// The style in a feature's properties; nil if there is none.
   public init?(_ value: (String) -> AttributeValue) {
     var property: [String: AttributeValue] = [:]
     for name in Self.names where value(name) != .null { property[name] = value(name) }
@@ -33,7 +33,8 @@ public struct SimpleStyle: Hashable, Sendable {
     self.property = property
   }
 
-  /// The symbol for a shape: markers for points, strokes for lines, strokes and fills for areas, by the spec's defaults.
+  /// The symbol for a shape, with the spec's defaults: markers for points, strokes for lines, strokes and fills for
+  /// areas.
   public func symbol(for kind: ShapeKind) -> Symbol {
     switch kind {
     case .point: marker
@@ -45,7 +46,7 @@ public struct SimpleStyle: Hashable, Sendable {
   }
 
   private var marker: Symbol {
-    // The spec leaves pixels to us; these are the widths of the pins that it was written for.
+    // The spec defines no pixels; these are the sizes of the pins that it was written for.
     let size =
       switch text("marker-size") {
       case "small": 20.0
@@ -53,7 +54,7 @@ public struct SimpleStyle: Hashable, Sendable {
       default: 30.0
       }
     let shape = Symbol.simpleMarker(SimpleMarkerSymbol(color: color("marker-color", 0x7E), size: size))
-    // A name of an icon would need a picture; a letter or digit is a text.
+    // A letter or digit becomes a text; icons, which would need pictures, are left out.
     guard let sign = text("marker-symbol"), sign.utf8.count == 1 else { return shape }
     let words = TextSymbol(
       text: sign.uppercased(), color: Color(red: 255, green: 255, blue: 255), size: (size * 0.6).rounded())
@@ -70,7 +71,7 @@ public struct SimpleStyle: Hashable, Sendable {
   private func text(_ name: String) -> String? {
     switch property[name] {
     case .string(let text)?: text
-    // A digit as a marker's symbol may come as a number.
+    // Files may contain a digit as a number.
     case .integer(let number)?: String(number)
     default: nil
     }
@@ -81,7 +82,7 @@ public struct SimpleStyle: Hashable, Sendable {
     return number
   }
 
-  /// `#RRGGBB` or `#RGB`, the sign optional; a grey otherwise.
+  /// Parses `#RRGGBB` or `#RGB`, with or without the sign; gray if invalid.
   private func color(_ name: String, _ fallback: UInt8) -> Color {
     let gray = Color(red: fallback, green: fallback, blue: fallback)
     guard let text = text(name) else { return gray }

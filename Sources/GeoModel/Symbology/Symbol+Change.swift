@@ -1,8 +1,8 @@
-// What visual variables do to a symbol: another size, angle, colour or opacity, for all the parts of a composite alike.
+// Changes of symbols by visual variables: size, angle, color, opacity. All parts of a composite change alike.
 
 extension Symbol {
-  /// The largest extent that its parts state: a marker's or text's size, a line's width, an outline's around an area.
-  /// Device-independent pixels.
+  /// The largest size of the parts: a marker's or text's size, the width of a line or an outline. In device-independent
+  /// pixels.
   public var size: Double {
     switch self {
     case .simpleMarker(let marker): marker.size
@@ -13,15 +13,15 @@ extension Symbol {
     }
   }
 
-  /// The symbol in another size. A composite's largest part gets it, and the others keep their proportions to that one;
-  /// offsets grow along, so that a pin's tip stays where it is. Outlines of markers keep their width.
+  /// The symbol resized so that its largest part has the given size. Other parts and offsets keep their proportions, so
+  /// that a pin's tip stays in place. Outlines of markers keep their width.
   public func sized(_ size: Double) -> Symbol {
     let old = self.size
-    // Nothing has a proportion to a size of nothing.
+    // A symbol of size 0 has no proportions.
     return scaled(old > 0 ? size / old : nil, to: size)
   }
 
-  /// The whole symbol so many times as large, outlines and halos too: what a map's reference scale does, as if it were printed there.
+  /// The symbol magnified by a factor, with outlines and halos, as for a map's reference scale.
   public func scaled(by factor: Double) -> Symbol {
     if factor == 1 { return self }
     func grown(_ outline: SimpleLineSymbol?) -> SimpleLineSymbol? {
@@ -41,7 +41,7 @@ extension Symbol {
     }
   }
 
-  /// - Parameter size: the new size where there is no factor.
+  /// - Parameter size: the new size if there is no factor.
   private func scaled(_ factor: Double?, to size: Double) -> Symbol {
     let limit = symbolSizes.upperBound
     func new(_ old: Double) -> Double { min(factor.map { old * $0 } ?? size, limit) }
@@ -67,7 +67,7 @@ extension Symbol {
     }
   }
 
-  /// The symbol turned to an angle, clockwise from upright, in degrees; lines and areas have none.
+  /// The symbol with an angle, in degrees clockwise. Lines and areas have none.
   public func rotated(to angle: Double) -> Symbol {
     switch self {
     case .simpleMarker(var marker):
@@ -81,7 +81,7 @@ extension Symbol {
     }
   }
 
-  /// The symbol in another colour; outlines and halos keep theirs.
+  /// The symbol in another color; outlines and halos keep theirs.
   public func colored(_ color: Color) -> Symbol {
     switch self {
     case .simpleMarker(var marker):
@@ -100,7 +100,7 @@ extension Symbol {
     }
   }
 
-  /// The symbol with every colour's alpha, outlines and halos too, multiplied by an opacity in 0...1.
+  /// The symbol with the alpha of all colors multiplied by an opacity in 0...1.
   public func faded(_ opacity: Double) -> Symbol {
     switch self {
     case .simpleMarker(var marker):

@@ -1,13 +1,13 @@
-// What is drawn where nobody has said how.
+// Default symbols.
 
 import Geometry
 import Query
 
-/// What kind of shape a symbol is for.
+/// The kind of shape that a symbol draws.
 public enum ShapeKind: Hashable, Sendable {
   case point, line, area
 
-  /// By the shape of highest dimension in it; nil for what is empty.
+  /// The kind of highest dimension in the geometry; nil if it is empty.
   public init?(_ geometry: Geometry) {
     switch geometry {
     case .point, .multiPoint: self = .point
@@ -20,7 +20,7 @@ public enum ShapeKind: Hashable, Sendable {
     }
   }
 
-  /// By a simple features name, such as `MultiPolygon Z`; nil where it can be anything.
+  /// The kind of a simple features type name, such as `MultiPolygon Z`; nil if that can be any.
   public init?(geometryType: String?) {
     guard let name = geometryType?.lowercased() else { return nil }
     if name.contains("point") {
@@ -34,7 +34,7 @@ public enum ShapeKind: Hashable, Sendable {
     }
   }
 
-  /// Of a feature; nil without a geometry.
+  /// The kind of a feature; nil without a geometry.
   public init?(_ row: FeatureRow) {
     if row.point != nil {
       self = .point
@@ -47,7 +47,7 @@ public enum ShapeKind: Hashable, Sendable {
 }
 
 extension Symbol {
-  /// How a layer without a renderer draws a shape: light grey with a grey edge.
+  /// The symbol of a layer without a renderer: light gray with a gray outline.
   public static func standard(for kind: ShapeKind) -> Symbol {
     let edge = SimpleLineSymbol(color: .gray)
     return switch kind {

@@ -1,20 +1,25 @@
-// Symbols: how one feature or graphic is drawn, in the vocabulary of the ArcGIS Maps SDK.
+// Symbols of features and graphics, in the vocabulary of the ArcGIS Maps SDK.
 //
-// Sizes, widths and offsets are device-independent pixels; angles are degrees, clockwise. Ranges are checked where
-// symbols come in, on the wire; defaults are the SDK's.
+// Sizes, widths and offsets are in device-independent pixels, angles in degrees clockwise. Decoding from the wire
+// checks ranges; defaults are the SDK's.
 
 import Geometry
 
-/// What sizes and widths may be, in device-independent pixels.
+/// The range of sizes and widths, in device-independent pixels.
 public let symbolSizes = 0.0...1024.0
 
-/// The picture of one feature.
+/// How one feature is drawn.
+///
+/// ```swift
+/// let pin = Symbol.simpleMarker(
+///   SimpleMarkerSymbol(style: .diamond, color: Color(red: 200, green: 0, blue: 0), size: 12))
+/// ```
 public indirect enum Symbol: Hashable, Sendable {
   case simpleMarker(SimpleMarkerSymbol)
   case simpleLine(SimpleLineSymbol)
   case simpleFill(SimpleFillSymbol)
   case text(TextSymbol)
-  /// Drawn first to last, over each other.
+  /// In drawing order, at the same position.
   case composite([Symbol])
 }
 
@@ -25,9 +30,9 @@ public struct SimpleMarkerSymbol: Hashable, Sendable {
   public var color = Color.lightGray
   public var size = 8.0
   public var angle = 0.0
-  /// To the right.
+  /// Positive to the right.
   public var xOffset = 0.0
-  /// Upwards.
+  /// Positive upwards.
   public var yOffset = 0.0
   public var outline: SimpleLineSymbol?
 
@@ -45,12 +50,12 @@ public struct SimpleMarkerSymbol: Hashable, Sendable {
   }
 }
 
-/// A line, by itself or around something.
+/// A line, by itself or as an outline.
 public struct SimpleLineSymbol: Hashable, Sendable {
   public enum Style: String, Hashable, Sendable, CaseIterable {
     case solid, dash, dot, dashDot, dashDotDot, longDash, longDashDot, shortDash, shortDashDot, shortDashDotDot,
       shortDot
-    /// No line.
+    /// Draws nothing.
     case null
   }
   public var style: Style
@@ -64,11 +69,11 @@ public struct SimpleLineSymbol: Hashable, Sendable {
   }
 }
 
-/// The inside of an area.
+/// The fill of an area.
 public struct SimpleFillSymbol: Hashable, Sendable {
   public enum Style: String, Hashable, Sendable, CaseIterable {
     case solid, backwardDiagonal, cross, diagonalCross, forwardDiagonal, horizontal, vertical
-    /// No filling.
+    /// Draws nothing.
     case null
   }
   public var style: Style
@@ -82,32 +87,32 @@ public struct SimpleFillSymbol: Hashable, Sendable {
   }
 }
 
-/// Words at a point.
+/// A text at a point.
 public struct TextSymbol: Hashable, Sendable {
   public enum FontStyle: String, Hashable, Sendable, CaseIterable { case normal, italic, oblique }
   public enum FontWeight: String, Hashable, Sendable, CaseIterable { case normal, bold }
   public enum HorizontalAlignment: String, Hashable, Sendable, CaseIterable { case left, center, right, justify }
   public enum VerticalAlignment: String, Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
-  @Exact public var text = ""
+  public var text: Text = ""
   public var color = Color.black
   public var size = 8.0
   public var angle = 0.0
-  /// To the right.
+  /// Positive to the right.
   public var xOffset = 0.0
-  /// Upwards.
+  /// Positive upwards.
   public var yOffset = 0.0
   public var haloColor: Color?
   /// 0 draws none.
   public var haloWidth = 0.0
-  /// The client's own when nil.
-  @Exact public var fontFamily: String? = nil
+  /// Nil for the client's default.
+  public var fontFamily: Text? = nil
   public var fontStyle = FontStyle.normal
   public var fontWeight = FontWeight.normal
   public var horizontalAlignment = HorizontalAlignment.center
   public var verticalAlignment = VerticalAlignment.middle
 
   public init(text: String = "", color: Color = .black, size: Double = 8) {
-    self.text = text
+    self.text = Text(text)
     self.color = color
     self.size = size
   }

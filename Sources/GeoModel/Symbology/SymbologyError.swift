@@ -1,36 +1,36 @@
-// What can be wrong with a renderer, a label or a popup beyond the range of a single number.
+// Errors in renderers, labels and popups that decoding cannot find.
 
 import Query
 
-/// Why a renderer, label definition or popup definition cannot be.
+/// Why a renderer, label definition or popup definition is not valid.
 public struct SymbologyError: Error, Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
-    /// Members that do not go together, or one that is missing.
+    /// Members that exclude each other, or a missing one.
     case form
     /// Breaks out of order, overlapping, or not finite.
     case classBreaks
-    /// Values that nothing could equal, or that another entry has.
+    /// Values that nothing can equal, or that repeat another entry.
     case uniqueValues
     /// Stops out of order, or not finite.
     case stops
-    /// A scale range the wrong way around.
+    /// A reversed scale range.
     case scaleRange
-    /// A popup's text whose braces do not pair, or a format that is none.
+    /// Unbalanced braces in a popup's text, or an invalid format.
     case template
-    /// One that cannot be, or names a field that the layer does not have; it knows its place.
+    /// An invalid expression, or one with a field that the layer does not have. The error has the text position.
     case expression(ExpressionError)
-    /// A field, named by itself, that the layer does not have.
+    /// A field that the layer does not have.
     case unknownField(String, available: [String])
-    /// A field whose declared type is of no use here; `found` is the type.
+    /// A field with an unsuitable declared type, which is in `found`.
     case fieldType(String)
   }
   public let reason: Reason
-  /// Where it stands in what was given: member names and list places, outermost first.
+  /// The path from the value given: member names and list indexes, outermost first.
   public private(set) var path: [String]
-  /// What would have been right.
+  /// What would be valid.
   public let expected: String
   public let found: String
-  /// Where in the text that `path` leads to; nil where that is no text with places in it.
+  /// The position in the text at `path`; nil if that is not a text.
   public let place: TextPlace?
 
   public init(
@@ -47,7 +47,7 @@ public struct SymbologyError: Error, Hashable, Sendable {
     self.init(.expression(error), at: path, expected: error.expected, found: error.found, place: error.place)
   }
 
-  /// The same error of something larger, in which this stands at a place.
+  /// The error as seen from an enclosing value, with the path to the inner one.
   public func under(_ steps: String...) -> SymbologyError { under(steps) }
 
   public func under(_ steps: [String]) -> SymbologyError {

@@ -1,29 +1,29 @@
-// Text with expressions in braces, for the titles of popups: `{name}, {format(population, '%,d')} inhabitants`.
+// Templates for the titles of popups: `{name}, {format(population, '%,d')} inhabitants`.
 
 import Geometry
 import Query
 import TextFormatting
 
-/// A text with expressions in it.
+/// A text with embedded expressions.
 public struct Template: Hashable, Sendable {
   enum Part: Sendable {
     case text(String)
-    /// `start` is where it begins in the whole text, in bytes of UTF-8.
+    /// `start` is the offset of the expression in the text, in bytes of UTF-8.
     case expression(Expression, start: Int)
   }
-  /// As it was given.
-  @Exact public private(set) var text: String
+  /// The template as it was given.
+  public var text: Text
   let parts: [Part]
 
-  /// Reads a text: `{` begins an expression and `}` ends it, outside of its quotes; `{{` and `}}` stand for the braces.
+  /// Parses a template. Expressions are in braces, which do not count inside quotes; `{{` and `}}` stand for braces.
   ///
-  /// - Throws: ``SymbologyError`` of reason `template` for braces that do not pair, `expression` for what is between them; places
-  ///   are those in the whole text.
+  /// - Throws: ``SymbologyError`` of reason `template` for unbalanced braces, `expression` for an invalid expression.
+  ///   Positions refer to the whole text.
   public init(_ text: String) throws(SymbologyError) {
-    self.text = text
+    self.text = Text(text)
     var parts: [Part] = []
     var plain = ""
-    // By scalars: a mark that combines with a brace or quote must not hide it.
+    // By scalars: a mark that combines with a brace or quote would hide it.
     var rest = Substring(text).unicodeScalars
     func offset(of index: Substring.Index) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
     while let character = rest.popFirst() {
@@ -55,7 +55,7 @@ public struct Template: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// Where the brace is that ends an expression.
+  /// The index of the brace that ends an expression.
   private static func end(of rest: Substring.UnicodeScalarView) -> Substring.Index? {
     var quote: Unicode.Scalar?
     var isEscaped = false
@@ -66,7 +66,7 @@ public struct Template: Hashable, Sendable {
       } else if character == "\\", quote == "'" {
         isEscaped = true
       } else if let open = quote {
-        // A doubled quote closes and opens again.
+        // A doubled quote ends the string and begins another.
         if character == open { quote = nil }
       } else if character == "'" || character == "\"" {
         quote = character
@@ -77,18 +77,20 @@ public struct Template: Hashable, Sendable {
     return nil
   }
 
-  /// The parts follow from the text.
-  public static func == (left: Template, right: Template) -> Bool { left._text == right._text }
-  public func hash(into hasher: inout Hasher) { hasher.combine(_text) }
+  /// Parts follow from the text, so that the text alone is compared.
+  public static func == (left: Template, right: Template) -> Bool { left.text == right.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-  /// Refuses expressions that cannot be for a layer with these columns, by their places in the whole text.
+  /// Throws unless the expressions are valid for a layer with these columns. Positions refer to the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {
     for case .expression(let expression, let start) in parts {
-      do { _ = try expression.compiled(for: schema) } catch { throw SymbologyError(error.inside(text, at: start)) }
+      do { _ = try expression.compiled(for: schema) } catch {
+        throw SymbologyError(error.inside(text.string, at: start))
+      }
     }
   }
 
-  /// The text for a row; null is nothing.
+  /// The text for a row. Null becomes the empty text.
   func text(of row: FeatureRow, schema: FeatureSchema, by conventions: TextConventions) -> String {
     parts.map { part in
       switch part {

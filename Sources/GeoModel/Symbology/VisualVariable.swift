@@ -1,22 +1,22 @@
-// Visual variables: what a feature's numbers change about its symbol.
+// Visual variables: properties of a symbol that follow from a number of the feature.
 
 import Query
 
-/// Changes one property of the renderer's symbol by a number of the feature. Without a number the symbol stays as it is.
+/// Sets one property of the renderer's symbol by a number of the feature. Without a number the symbol is unchanged.
 public struct VisualVariable: Hashable, Sendable {
   public enum Rotation: String, Hashable, Sendable, CaseIterable {
-    /// Clockwise from north: the symbol's angle as it is.
+    /// Clockwise from north.
     case geographic
     /// Counterclockwise from east: 90 is upright.
     case arithmetic
   }
   public enum Effect: Hashable, Sendable {
-    /// Device-independent pixels.
+    /// In device-independent pixels.
     case size(Ramp<Double>)
     case color(Ramp<Color>)
-    /// 0...1; multiplies what the symbol's colours have.
+    /// In 0...1, multiplied with the alpha of the colors.
     case opacity(Ramp<Double>)
-    /// Degrees.
+    /// In degrees.
     case rotation(Rotation)
   }
   public let source: AttributeSource
@@ -29,7 +29,7 @@ public struct VisualVariable: Hashable, Sendable {
 }
 
 extension VisualVariable.Effect {
-  /// The symbol as a number makes it.
+  /// The symbol with the effect of a number.
   func applied(to symbol: Symbol, _ number: Double) -> Symbol {
     switch self {
     case .size(let ramp): symbol.sized(ramp.output(at: number))
@@ -40,10 +40,10 @@ extension VisualVariable.Effect {
     }
   }
 
-  /// The same angle in 0..<360 degrees.
+  /// The equivalent angle in 0..<360 degrees.
   private static func circle(_ angle: Double) -> Double {
-    let rest = angle.truncatingRemainder(dividingBy: 360)
-    let turned = rest < 0 ? rest + 360 : rest
+    let remainder = angle.truncatingRemainder(dividingBy: 360)
+    let turned = remainder < 0 ? remainder + 360 : remainder
     return turned == 360 ? 0 : turned
   }
 }

@@ -1,17 +1,20 @@
-// The one clock: real, or moved by hand.
+// The clock of the model: real time, or manual time that only commands advance.
 
-/// Time, and the ticks on which everything that moves is moved.
+/// The current time and the ticks that advance animations and location sources.
+///
+/// Ticks have a constant rate. With a manual clock, `clock/advance` makes the ticks up to a time at once, so that tests
+/// and replays are deterministic.
 public struct Clock: Hashable, Sendable {
   public enum Mode: Hashable, Sendable { case real, manual }
   public internal(set) var mode = Mode.real
-  /// The time that the model has been advanced to.
+  /// The time to which the model has been advanced.
   public internal(set) var now: Instant
-  /// Ticks a second.
+  /// Ticks per second.
   public internal(set) var tickRate = 30.0
-  /// Where ticks are counted from, and how many have been.
+  /// Ticks are counted from `tickOrigin`; `ticks` have been made.
   var tickOrigin: Instant
   var ticks = 0
-  /// Where manual time stood when it was last left, or begins.
+  /// Manual time when that mode was last left; its start before that.
   var manualTime = Instant.manualStart
 
   init(now: Instant) {
@@ -19,14 +22,14 @@ public struct Clock: Hashable, Sendable {
     tickOrigin = now
   }
 
-  /// When the next tick is due.
+  /// Time of the next tick.
   public var nextTick: Instant { tickOrigin.advanced(by: Double(ticks + 1) / tickRate) }
 }
 
 extension World {
-  /// Changes the clock; what runs goes on from where it stands. Nil leaves alone.
+  /// Changes the clock. Animations and location sources continue from their current state; nil keeps a value.
   ///
-  /// - Parameter realTime: where real time stands.
+  /// - Parameter realTime: the current real time.
   public mutating func setClock(mode: Clock.Mode?, now: Instant?, tickRate: Double?, realTime: Instant) {
     var new = clock
     if let tickRate, tickRate != new.tickRate {
@@ -49,13 +52,13 @@ extension World {
     guard new != clock else { return }
     let old = clock
     clock = new
-    // More than 292 years wrap around, and with the sum back again.
+    // A difference of more than 292 years overflows; the wrapping addition that follows gives the right sum.
     shiftRunning(by: new.now.nanoseconds &- old.now.nanoseconds)
     if new.mode != old.mode { record(.clock(.mode)) }
     if new.tickRate != old.tickRate { record(.clock(.tickRate)) }
   }
 
-  /// What runs keeps its distance to now, whatever now is called.
+  /// Shifts start times with the clock, so that elapsed times stay.
   private mutating func shiftRunning(by nanoseconds: Int64) {
     guard nanoseconds != 0 else { return }
     for id in views.ids {
@@ -68,39 +71,39 @@ extension World {
     }
   }
 
-  /// Whether anything moves by itself, so that ticks are worth their while.
-  // Visible to whoever asks after each command, so that only the two registries are looked at and no world is copied.
+  /// Whether an animation or a location source runs, so that ticks are needed.
+  // Inlinable: callers ask after each command, and only the two registries are to be read, without a copy of the world.
   @inlinable public var isMoving: Bool {
     mayMove && (views.contains(where: \.isNavigating) || locationSources.contains(where: \.isRunning))
   }
 
-  /// How many ticks come due on the way to `instant`.
-  public func ticksDue(until instant: Instant) -> Int {
+  /// Number of ticks up to `instant`.
+  public func pendingTicks(until instant: Instant) -> Int {
     let elapsed = instant.seconds(since: clock.tickOrigin)
     var total = Int((elapsed * clock.tickRate).rounded(.down))
-    // Ticks are kept to the nanosecond, so the division may be off by one.
+    // Rounding to nanoseconds may make the division off by one.
     while clock.tickOrigin.advanced(by: Double(total + 1) / clock.tickRate) <= instant { total += 1 }
     while total > 0, clock.tickOrigin.advanced(by: Double(total) / clock.tickRate) > instant { total -= 1 }
     return max(0, total - clock.ticks)
   }
 
-  /// Carries out one tick: moves everything on to its time.
+  /// Makes one tick.
   public mutating func tick() {
-    let due = clock.nextTick
+    let time = clock.nextTick
     clock.ticks += 1
-    advance(to: due)
+    advance(to: time)
   }
 
-  /// Moves everything on to `instant`, one step.
+  /// Advances everything to `instant` in one step.
   public mutating func advance(to instant: Instant) {
     clock.now = max(clock.now, instant)
     for id in locationSources.ids { advance(id) }
     for id in views.ids { advanceAnimation(of: id) }
   }
 
-  /// With a real clock: forgets ticks that nobody needed.
+  /// Advances a real clock without ticks, when nothing moves.
   public mutating func skipTicks(to instant: Instant) {
     clock.now = max(clock.now, instant)
-    clock.ticks += ticksDue(until: instant)
+    clock.ticks += pendingTicks(until: instant)
   }
 }

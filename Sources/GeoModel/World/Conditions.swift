@@ -1,11 +1,11 @@
-// Expressions that are to be true of features: what filters and definition expressions are.
+// Conditions: expressions that are true or false of a feature, as in filters and definition expressions.
 
 import Query
 
 extension Expression {
-  /// Parses what is to be true of features, whatever fields they have.
+  /// Parses a condition without a schema.
   ///
-  /// - Parameter path: where it stands, for errors.
+  /// - Parameter path: JSON Pointer of the text from the params, for errors.
   static func condition(_ text: String, at path: String) throws(ModelError) -> Expression {
     do throws(ExpressionError) {
       let expression = try Expression(text)
@@ -14,9 +14,9 @@ extension Expression {
     } catch { throw .expression(error, path: path) }
   }
 
-  /// Parses and compiles what is to be true of features.
+  /// Parses a condition and compiles it for a schema.
   ///
-  /// - Parameter path: where it stands, for errors.
+  /// - Parameter path: JSON Pointer of the text from the params, for errors.
   public static func condition(
     _ text: String, over schema: FeatureSchema, at path: String
   ) throws(ModelError) -> (Expression, CompiledExpression) {

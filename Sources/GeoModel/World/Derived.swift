@@ -1,15 +1,15 @@
-// What follows from other things: how far a map is loaded, how a layer stands in a view. Computed when it is read, so that it cannot
-// lie; remembered only to tell when it has changed.
+// Derived state: the load status of maps, scenes and groups, and layer view states. Reading computes it, so it is never
+// stale; the last published values are kept only to detect changes.
 
 import HashTreeCollections
 
-/// What followed when it was last looked at. All of it is held in trees, so that what it was when a command began costs no copy.
+/// Derived state as last recorded. Persistent trees make the copy at the beginning of a command O(1).
 struct Derived: Sendable {
-  /// Of maps, scenes and groups.
+  /// By map, scene and group.
   var loadStatuses: TreeDictionary<ObjectReference, LoadStatus> = [:]
-  /// How the layers and tables right in a map, a scene or a group stand; where nothing is counted, all are loaded.
+  /// Number of direct layers and tables by load status; without an entry, all are loaded.
   var tallies: TreeDictionary<ObjectReference, Tally> = [:]
-  /// As what each layer is counted, and where.
+  /// The status and container under which each layer is counted in `tallies`.
   var counted: TreeDictionary<LayerID, Counted> = [:]
   var views: TreeDictionary<ViewID, ViewStates> = [:]
 
@@ -20,7 +20,7 @@ struct Derived: Sendable {
 
   struct Counted: Sendable {
     let container: ViewContent
-    /// What it lies in.
+    /// The direct container: a map, scene or group.
     let parent: ObjectReference
     let status: LoadStatus
   }
@@ -44,8 +44,8 @@ struct Derived: Sendable {
 extension World {
   // MARK: Load status
 
-  /// How far the layers and tables of a map or a scene are loaded: failed when one has failed, which it names; loading while one is;
-  /// loaded when all are.
+  /// The load status of a map or a scene: failed if a layer or table has failed, with the first failure; else loading
+  /// if one is loading; loaded if all are.
   ///
   /// - Complexity: O(layers).
   public func loadStatus(of container: ViewContent) -> LoadStatus {
@@ -53,7 +53,7 @@ extension World {
     return merged(content.topLayers + content.tables)
   }
 
-  /// The same of a layer; of a group by what is in it.
+  /// The load status of a layer; that of a group follows from its layers.
   public func loadStatus(of layer: Layer) -> LoadStatus {
     layer.features?.loadStatus ?? merged(layer.grouping?.layers ?? [])
   }
@@ -74,7 +74,7 @@ extension World {
 
   // MARK: Layers in views
 
-  /// How each layer of what a view shows stands in it, in drawing order, a group before what is in it.
+  /// The state of each layer in a view, in drawing order, a group before its layers.
   ///
   /// - Complexity: O(layers).
   public func layerViewStates(of view: View) -> [(layer: LayerID, state: LayerViewState)] {
@@ -84,14 +84,14 @@ extension World {
     return result
   }
 
-  /// How a layer at the top level stands at a scale, and all below it.
+  /// Appends the states of a top-level layer and its subtree at a scale.
   func add(_ top: LayerID, at scale: Double, to result: inout [(layer: LayerID, state: LayerViewState)]) {
     _ = add(top, [], isHidden: nil, at: scale, to: &result)
   }
 
   /// - Parameters:
-  ///   - outer: what the groups around it leave it to be.
-  ///   - isHidden: whether the group around it shows it, by its mode; nil when the layer itself decides.
+  ///   - outer: the state that the surrounding groups impose.
+  ///   - isHidden: whether the group hides the layer by its visibility mode; nil if the layer's own visibility decides.
   private func add(
     _ id: LayerID, _ outer: LayerViewState, isHidden: Bool?, at scale: Double,
     to result: inout [(layer: LayerID, state: LayerViewState)]
@@ -100,7 +100,7 @@ extension World {
     var state = outer
     if isHidden ?? !layer.appearance.isVisible { state.insert(.notVisible) }
     if !layer.appearance.shows(at: scale) { state.insert(.outOfScale) }
-    let place = result.count
+    let index = result.count
     result.append((id, state))
     if let grouping = layer.grouping {
       let shown = grouping.layers.last { layers[$0]?.appearance.isVisible == true }
@@ -128,14 +128,16 @@ extension World {
       case .notLoaded, nil: break
       }
     }
-    result[place].state = state
+    result[index].state = state
     return state
   }
 }
 
 extension Failure {
-  /// The same as what a map, scene or group says of a layer in it.
+  /// The failure as the load status of a map, scene or group reports it.
   func naming(_ layer: LayerID) -> Failure {
-    Failure(kind: kind, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected)
+    Failure(
+      kind: kind.string, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected?.string
+    )
   }
 }

@@ -1,32 +1,33 @@
-// What can be undone and redone: steps, each with what takes it back.
+// The steps that can be undone and redone, and the edit under way.
 
-/// What a document holds, by a name: the same again after undo, another after whatever undo leaves alone.
+/// Identifies the content of a document. Undo restores the tag together with the content; changes that undo leaves
+/// alone get a new tag.
 public struct ContentTag: Hashable, Sendable {
   var step = 0
   var other = 0
 }
 
-/// Something done that is undone as one.
+/// One undoable unit: a command, a transaction or an edit.
 struct Step: Sendable {
   let name: String
-  /// In the order of the changes they take back.
+  /// In the order of the changes.
   let undoRecords: [any UndoRecord]
-  /// The place in history where doing it leads.
-  let place: Int
-  /// The revision at which it was done, or begun where it took several.
+  /// Number of the content that the step leads to.
+  let contentNumber: Int
+  /// Revision at which the step was done, or begun if it is an edit.
   let revision: Int
   let byteCount: Int
 
-  init(name: String, undoRecords: [any UndoRecord], place: Int, revision: Int) {
+  init(name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int) {
     self.name = name
     self.undoRecords = undoRecords
-    self.place = place
+    self.contentNumber = contentNumber
     self.revision = revision
     byteCount = undoRecords.reduce(64) { $0 + $1.byteCount }
   }
 }
 
-/// What is told of a history.
+/// The published properties of a history.
 struct HistoryState: Sendable {
   let canUndo: Bool
   let canRedo: Bool
@@ -41,19 +42,19 @@ struct HistoryState: Sendable {
   ]
 }
 
-/// An edit under way: all that is done becomes one step.
+/// An edit under way: its commands make one step.
 struct OpenEdit: Sendable {
   let name: String?
-  /// Of the world, from which on what happens is within it.
+  /// First revision within the edit.
   let revision: Int
-  /// What the document held when it began, but for what undo leaves alone.
+  /// Content when the edit began, with later changes that undo leaves alone.
   var content: ContentTag
   var undoRecords: [any UndoRecord] = []
   var byteCount = 0
-  /// Whether it holds more than history may, so that it can no longer be taken back.
+  /// Whether the edit exceeds ``History/byteLimit``, so that it cannot be undone.
   private(set) var isTooLarge = false
-  /// Objects whose members before the edit are noted: what they are in the midst of a drag nobody needs.
-  private var noted: Set<ObjectReference> = []
+  /// Objects with a memento in `undoRecords`: later ones are dropped, so that a long drag stays small.
+  private var objectsWithMemento: Set<ObjectReference> = []
 
   init(name: String?, revision: Int, content: ContentTag) {
     self.name = name
@@ -64,9 +65,9 @@ struct OpenEdit: Sendable {
   mutating func add(_ undoRecord: any UndoRecord) {
     guard !isTooLarge else { return }
     if undoRecord.kind == .members {
-      guard noted.insert(undoRecord.object).inserted else { return }
+      guard objectsWithMemento.insert(undoRecord.object).inserted else { return }
     } else if undoRecord.kind.isStructure {
-      noted.remove(undoRecord.object)
+      objectsWithMemento.remove(undoRecord.object)
     } else if let earlier = undoRecords.last, earlier.covers(undoRecord) {
       return
     }
@@ -78,40 +79,40 @@ struct OpenEdit: Sendable {
     byteCount = 0
   }
 
-  mutating func forget(where isMeant: (any UndoRecord) -> Bool) {
-    guard undoRecords.contains(where: isMeant) else { return }
-    undoRecords.removeAll(where: isMeant)
+  mutating func forget(where condition: (any UndoRecord) -> Bool) {
+    guard undoRecords.contains(where: condition) else { return }
+    undoRecords.removeAll(where: condition)
     byteCount = undoRecords.reduce(0) { $0 + $1.byteCount }
   }
 }
 
-/// What has been done and undone. Newest last.
+/// Steps that were done and undone. The newest is last.
 public struct History: Sendable {
-  /// Steps kept.
+  /// Maximum number of steps.
   public static let stepLimit = 100
-  /// Memory kept for all steps together, in bytes, roughly.
+  /// Maximum memory of all steps together, in bytes, estimated.
   public static let byteLimit = 64 << 20
 
   private(set) var done: [Step] = []
-  /// Of all of ``done``: adding a step looks at no other.
+  /// Sum over ``done``, kept so that adding a step is O(1).
   private var doneBytes = 0
   private(set) var undone: [Step] = []
   var edit: OpenEdit?
   private var content = ContentTag()
   private var savedContent = ContentTag()
-  private var lastPlace = 0
+  private var lastContent = 0
   private var lastOther = 0
-  /// The place before the first step that is kept.
-  private var firstPlace = 0
+  /// Number of the content before the oldest step.
+  private var firstContent = 0
 
   public var canUndo: Bool { !done.isEmpty && edit == nil }
   public var canRedo: Bool { !undone.isEmpty && edit == nil }
   public var isEditing: Bool { edit != nil }
-  /// What undo would take back; nil for nothing.
+  /// Name of the step that undo reverts; nil if there is none.
   public var undoName: String? { canUndo ? done.last?.name : nil }
-  /// What redo would bring again; nil for nothing.
+  /// Name of the step that redo repeats; nil if there is none.
   public var redoName: String? { canRedo ? undone.last?.name : nil }
-  /// Next first.
+  /// Names of all steps, the next one first.
   public var undoNames: [String] { done.reversed().map(\.name) }
   public var redoNames: [String] { undone.reversed().map(\.name) }
   public var byteCount: Int { undone.reduce(doneBytes + (edit?.byteCount ?? 0)) { $0 + $1.byteCount } }
@@ -122,65 +123,67 @@ public struct History: Sendable {
       isModified: isModified)
   }
 
-  /// Whether the document differs from what was last saved.
+  /// Whether the content differs from what was last saved.
   public var isModified: Bool { content != savedContent }
 
-  /// Whether there is something to undo: that links came or went is no change of the model.
+  /// Whether the records make a step. Creating or removing links alone makes none.
   static func isStep(_ undoRecords: [any UndoRecord]) -> Bool {
     undoRecords.contains { $0.object.collection != .links }
   }
 
-  /// Takes in what a command did.
+  /// Adds the step of a command.
   mutating func add(_ name: String, _ undoRecords: [any UndoRecord], at revision: Int) {
-    lastPlace += 1
+    lastContent += 1
     undone = []
-    push(Step(name: name, undoRecords: undoRecords, place: lastPlace, revision: revision))
+    push(Step(name: name, undoRecords: undoRecords, contentNumber: lastContent, revision: revision))
   }
 
-  /// Takes in what a command did within the edit under way. The place that it leads to is where the edit's step will, if it is the last.
+  /// Adds the records of a command to the edit under way. If it is the last command, the edit's step leads to the same
+  /// content number.
   mutating func extendEdit(_ undoRecords: [any UndoRecord]) {
     if Self.isStep(undoRecords) {
-      lastPlace += 1
-      content.step = lastPlace
+      lastContent += 1
+      content.step = lastContent
     }
     for undoRecord in undoRecords { edit?.add(undoRecord) }
   }
 
-  /// Takes in what an edit did that has ended.
+  /// Adds the step of an edit that has ended.
   mutating func add(_ edit: OpenEdit, _ undoRecords: [any UndoRecord]) {
     undone = []
-    push(Step(name: edit.name ?? "edit", undoRecords: undoRecords, place: content.step, revision: edit.revision))
+    push(
+      Step(name: edit.name ?? "edit", undoRecords: undoRecords, contentNumber: content.step, revision: edit.revision))
   }
 
-  /// An edit has ended and has come to nothing: what holds now held when it began.
-  mutating func noteNothing(since edit: OpenEdit) {
+  /// Ends an edit without effect: the content is that from before the edit.
+  mutating func recordEmptyEdit(since edit: OpenEdit) {
     if savedContent == content { savedContent = edit.content }
     content = edit.content
   }
 
-  /// An edit has been taken back.
-  mutating func noteCancelled(_ edit: OpenEdit) { content = edit.content }
+  /// Ends an edit that was undone.
+  mutating func recordCancelled(_ edit: OpenEdit) { content = edit.content }
 
   private mutating func push(_ step: Step) {
     done.append(step)
     doneBytes += step.byteCount
-    content.step = step.place
+    content.step = step.contentNumber
     trim()
   }
 
-  /// Something saved has changed that undo leaves alone.
-  mutating func noteOtherChange() {
-    // No tag is given twice: what was saved in between is told from what comes.
+  /// Records a change of saved content that undo leaves alone.
+  mutating func recordOtherChange() {
+    // Numbers are never reused: a save in between has to differ from later content.
     lastOther += 1
     content.other = lastOther
     edit?.content.other = lastOther
   }
 
-  /// What the document holds now, to be remembered while it is written.
+  /// Tag of the current content. A save remembers it, so that later changes stay unsaved.
   public var contentTag: ContentTag { content }
 
-  /// - Parameter written: what was saved; what is there now when nil.
-  mutating func noteSaved(_ written: ContentTag? = nil) { savedContent = written ?? content }
+  /// - Parameter written: the content that was saved; the current one when nil.
+  mutating func markSaved(_ written: ContentTag? = nil) { savedContent = written ?? content }
 
   mutating func takeDone() -> Step? {
     let step = done.popLast()
@@ -189,50 +192,53 @@ public struct History: Sendable {
   }
   mutating func takeUndone() -> Step? { undone.popLast() }
 
-  /// A step was undone; `reversals` do it again.
-  mutating func noteUndone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    undone.append(Step(name: step.name, undoRecords: undoRecords, place: step.place, revision: revision))
-    content.step = done.last?.place ?? firstPlace
+  /// Moves a step to ``undone``; `undoRecords` redo it.
+  mutating func recordUndone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
+    undone.append(
+      Step(name: step.name, undoRecords: undoRecords, contentNumber: step.contentNumber, revision: revision))
+    content.step = done.last?.contentNumber ?? firstContent
   }
 
-  /// A step was done again; `reversals` take it back.
-  mutating func noteRedone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    push(Step(name: step.name, undoRecords: undoRecords, place: step.place, revision: revision))
+  /// Moves a step to ``done``; `undoRecords` undo it.
+  mutating func recordRedone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
+    push(Step(name: step.name, undoRecords: undoRecords, contentNumber: step.contentNumber, revision: revision))
   }
 
-  /// Drops what concerns objects that can no longer come back.
-  mutating func forget(where isMeant: (any UndoRecord) -> Bool) {
+  /// Drops the records of objects that cannot be restored.
+  mutating func forget(where condition: (any UndoRecord) -> Bool) {
     func kept(_ steps: [Step]) -> [Step] {
       steps.compactMap { step in
-        guard step.undoRecords.contains(where: isMeant) else { return step }
-        let rest = step.undoRecords.filter { !isMeant($0) }
-        return rest.isEmpty ? nil : Step(name: step.name, undoRecords: rest, place: step.place, revision: step.revision)
+        guard step.undoRecords.contains(where: condition) else { return step }
+        let remaining = step.undoRecords.filter { !condition($0) }
+        return remaining.isEmpty
+          ? nil
+          : Step(name: step.name, undoRecords: remaining, contentNumber: step.contentNumber, revision: step.revision)
       }
     }
     done = kept(done)
     doneBytes = done.reduce(0) { $0 + $1.byteCount }
     undone = kept(undone)
-    edit?.forget(where: isMeant)
+    edit?.forget(where: condition)
   }
 
-  /// Forgets all steps: another document begins.
+  /// Drops all steps when another document begins.
   mutating func forgetAll() {
     done = []
     doneBytes = 0
     undone = []
     edit = nil
-    firstPlace = content.step
+    firstContent = content.step
   }
 
-  /// Forgets the oldest steps beyond the limits; a step that is too large by itself goes too, with all before it.
+  /// Drops the oldest steps beyond the limits. A step above the limit is dropped together with all older ones.
   private mutating func trim() {
-    var gone = 0
-    while done.count - gone > Self.stepLimit || doneBytes > Self.byteLimit {
-      doneBytes -= done[gone].byteCount
-      gone += 1
+    var dropped = 0
+    while done.count - dropped > Self.stepLimit || doneBytes > Self.byteLimit {
+      doneBytes -= done[dropped].byteCount
+      dropped += 1
     }
-    guard gone > 0 else { return }
-    firstPlace = done[gone - 1].place
-    done.removeFirst(gone)
+    guard dropped > 0 else { return }
+    firstContent = done[dropped - 1].contentNumber
+    done.removeFirst(dropped)
   }
 }

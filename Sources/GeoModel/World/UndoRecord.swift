@@ -1,54 +1,54 @@
-// What takes one change back: noted with every change, read when a command fails and when a step is undone.
+// Undo records: each reverts one change, when a command fails and when a step is undone.
 
 import Geometry
 import Query
 
-/// A change, by what was before it.
+/// The inverse of one change, made from the state before it.
 protocol UndoRecord: Sendable {
-  /// Memory that it holds, in bytes, roughly.
+  /// Memory of the record, in bytes, estimated.
   var byteCount: Int { get }
-  /// The object it concerns.
+  /// The object that has changed.
   var object: ObjectReference { get }
   var kind: UndoRecordKind { get }
-  /// The revision that the object had, of a note that says so alone.
+  /// Revision of the object before the change, in records of kind `revision`.
   var revisionBefore: Int? { get }
-  /// Of something removed: the object without which it does not come back.
+  /// Of a removed object: the object without which it cannot be restored.
   var requiredParent: ObjectReference? { get }
-  /// Whether undo has something to do about it in a world where the change has been made.
+  /// Whether undo has anything to do in `world`, in which the change has been made.
   func isUndoable(in world: World) -> Bool
-  /// Whether this takes a later change back as well, which then need not be kept.
+  /// Whether this record also reverts a later change, whose record is then superfluous.
   func covers(_ later: any UndoRecord) -> Bool
-  /// Whether a member has again the value that it had before the change; nil where this does not know what it was.
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool?
-  /// Becomes what takes this and then the next change back, where one note can say both.
+  /// Whether the member has the value from before the change; nil if the record does not hold that value.
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool?
+  /// Merges with the next record, if one record can revert both changes. False if it cannot.
   mutating func absorb(_ next: any UndoRecord) -> Bool
-  /// Makes it as it was, wholly and without a record: the change never happened.
+  /// Restores the earlier state exactly, without records of changes: the command never happened.
   func rollBack(_ world: inout World)
-  /// Makes it as it was, as a change like any other, and leaves alone what is not undone.
+  /// Restores the earlier state as a recorded change; what is never undone keeps its current state.
   func undo(_ world: inout World)
 }
 
 extension UndoRecord {
   func covers(_ later: any UndoRecord) -> Bool { false }
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool? { nil }
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? { nil }
   mutating func absorb(_ next: any UndoRecord) -> Bool { false }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
 }
 
 enum UndoRecordKind {
-  case coming, going, members, revision, contents
+  case insertion, removal, members, revision, contents
 
-  /// Whether the object is another before and after.
-  var isStructure: Bool { self == .coming || self == .going }
+  /// Whether the change inserts or removes the object.
+  var isStructure: Bool { self == .insertion || self == .removal }
 }
 
-/// An object came.
+/// Reverts the insertion of an object.
 struct Inserted<Element: Entity>: UndoRecord {
   let id: ID<Element>
   var byteCount: Int { 64 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
-  var kind: UndoRecordKind { .coming }
+  var kind: UndoRecordKind { .insertion }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
   func rollBack(_ world: inout World) { _ = world[keyPath: Element.registry].remove(id) }
@@ -58,18 +58,18 @@ struct Inserted<Element: Entity>: UndoRecord {
   }
 }
 
-/// An object went, with all it had.
+/// Reverts the removal of an object.
 struct Removed<Element: Entity>: UndoRecord {
   let element: Element
   let index: Int
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
-  var kind: UndoRecordKind { .going }
+  var kind: UndoRecordKind { .removal }
   var requiredParent: ObjectReference? { element.parent }
 
   func isUndoable(in world: World) -> Bool {
     guard Element.isUndoable, let parent = element.parent else { return Element.isUndoable }
-    // What lay on a view that was closed does not come back, as the view does not.
+    // A closed view cannot be restored, and neither can its overlays.
     return parent.collection.kind.isUndoable || world.revision(of: parent) != nil
   }
   func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
@@ -79,7 +79,7 @@ struct Removed<Element: Entity>: UndoRecord {
   }
 }
 
-/// An object's own members were others.
+/// Reverts changes of an object's own members.
 struct Changed<Element: Entity>: UndoRecord {
   let memento: Element
   var byteCount: Int { memento.byteCount }
@@ -87,14 +87,14 @@ struct Changed<Element: Entity>: UndoRecord {
   var kind: UndoRecordKind { .members }
 
   func isUndoable(in world: World) -> Bool {
-    // Of an object that is gone nothing can be said; what brings it back comes before this.
+    // The removal of the object has a record of its own, which undo applies first.
     guard let now = world[keyPath: Element.registry][memento.id] else { return Element.isUndoable }
     let back = memento.undone(from: now)
     return Element.observed.contains { $0.differs(now, back) }
   }
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
-    // What follows from contents is not in the memento.
-    guard case .property(let property) = member, property.isSaved,
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
+    // Derived members are not in the memento.
+    guard case .property(let property) = member, Element.collection.traits(of: property).contains(.modifies),
       let observed = Element.observed.first(where: { $0.property == property }),
       let now = world[keyPath: Element.registry][memento.id]
     else { return nil }
@@ -110,7 +110,7 @@ struct Changed<Element: Entity>: UndoRecord {
   }
 }
 
-/// Only the revision was another.
+/// Reverts a change of an object's revision alone.
 struct Touched<Element: Entity>: UndoRecord {
   let id: ID<Element>
   let revision: Int
@@ -126,7 +126,7 @@ struct Touched<Element: Entity>: UndoRecord {
   func undo(_ world: inout World) {}
 }
 
-/// What is told of the graphics of an overlay as a whole.
+/// Derived properties of an overlay's graphics as a whole.
 struct ContentsSummary: Sendable {
   let count: Int
   let selectedCount: Int
@@ -139,15 +139,15 @@ struct ContentsSummary: Sendable {
   }
 }
 
-/// Contents were others: the graphics of an overlay, the selection of a layer.
+/// Reverts changes of contents: the graphics of an overlay.
 struct Edited<Element: Entity>: UndoRecord {
   let id: ID<Element>
   private(set) var undoRecord: StoreUndoRecord
-  /// What is told of the contents as a whole, as it was before; nil where it stays.
-  var outline: ContentsSummary?
-  /// False for what is put back only when the command fails, such as a selection.
+  /// Derived properties before the change; nil if they stay.
+  var summary: ContentsSummary?
+  /// False if only a failed command restores it, as with selections.
   let isUndone: Bool
-  /// How many edits it takes back.
+  /// Number of edits that the record reverts.
   private(set) var calls = 1
   var byteCount: Int { undoRecord.byteCount }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
@@ -158,12 +158,12 @@ struct Edited<Element: Entity>: UndoRecord {
     guard let later = later as? Edited<Element>, later.id == id else { return false }
     return undoRecord.covers(later.undoRecord)
   }
-  func isAgain(_ member: RecordedMember, in world: World) -> Bool? {
-    guard let outline, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsSummary.init) else { return nil }
+  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
+    guard let summary, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsSummary.init) else { return nil }
     return switch member {
-    case .property(.graphicCount): now.count == outline.count
-    case .property(.selectedCount): now.selectedCount == outline.selectedCount
-    case .property(.extent): now.extent == outline.extent
+    case .property(.graphicCount): now.count == summary.count
+    case .property(.selectedCount): now.selectedCount == summary.selectedCount
+    case .property(.extent): now.extent == summary.extent
     default: nil
     }
   }
@@ -177,7 +177,7 @@ struct Edited<Element: Entity>: UndoRecord {
     _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(undoRecord) }
   }
   func undo(_ world: inout World) {
-    // Those of layers are selections, which are not undone.
+    // Contents of layers are selections, which undo leaves alone.
     if Element.collection == .overlays { world.undoGraphics(undoRecord, of: OverlayID(id.rawValue)) }
   }
 }

@@ -1,13 +1,13 @@
-// The one way in which objects come, change and go: what was is noted, what happens is recorded.
+// The only functions that change, insert and remove objects: each adds an undo record and records the change.
 
 import Query
 
 extension World {
-  /// Changes an object and records which of its observed members differ; equal values record nothing.
+  /// Changes an object and records the observed members that differ. Equal values record nothing.
   ///
   /// - Parameters:
-  ///   - origin: who does it; the command's own when nil.
-  ///   - body: may throw, having changed nothing but its argument.
+  ///   - origin: the author of the change; the command's own when nil.
+  ///   - body: changes its argument only; may throw.
   /// - Throws: `unknownID`, or what `body` throws; the world is then unchanged.
   mutating func change<E: Entity>(
     _ id: ID<E>, by origin: Origin? = nil, _ body: (inout E) throws(ModelError) -> Void
@@ -15,29 +15,29 @@ extension World {
     let old = try self[keyPath: E.registry].require(id)
     var new = old
     try body(&new)
-    note(Changed(memento: old.memento))
+    recordUndo(Changed(memento: old.memento))
     if E.collection == .environments { hasEnvironmentChanged = true }
     _ = self[keyPath: E.registry].modify(id) { $0 = new }
     var hasChanged = false
     for member in E.observed where member.differs(old, new) {
       record(.changed(new.reference, member.property), by: origin)
-      // What lies in another group sees another environment.
+      // A layer in another group inherits another environment.
       if member.property == .group { hasEnvironmentChanged = true }
       hasChanged = true
     }
     if hasChanged { touch(id) }
   }
 
-  /// The same for what cannot fail; without the object it does nothing.
+  /// Changes an object by a body that cannot fail. Does nothing if there is no such object.
   mutating func changeKnown<E: Entity>(_ id: ID<E>, by origin: Origin? = nil, _ body: (inout E) -> Void) {
     try? change(id, by: origin) { (element) throws(ModelError) in body(&element) }
   }
 
-  /// - Parameter index: the place among its kind; last when nil.
+  /// - Parameter index: index in the registry of its kind; last when nil.
   mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) {
     self[keyPath: E.registry].insert(element, at: index)
-    note(Inserted(id: element.id))
-    flowHas(element)
+    recordUndo(Inserted(id: element.id))
+    addDependents(of: element)
     record(.created(element.reference))
     touch(element.id)
   }
@@ -46,13 +46,13 @@ extension World {
     guard let known = self[keyPath: E.registry][id] else { return }
     release(known.reference)
     guard let (element, index) = self[keyPath: E.registry].remove(id) else { return }
-    flowHasNot(element)
-    note(Removed(element: element, index: index))
+    dropDependents(of: element)
+    recordUndo(Removed(element: element, index: index))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }
   }
 
-  /// An object's revision is its own or any descendant's last: a change counts for what the object lies in.
+  /// Sets the revision of an object and its ancestors: the last change of a descendant counts for them, too.
   mutating func touch<E: Entity>(_ id: ID<E>) {
     let now = revision
     let (old, parent) =
@@ -60,7 +60,7 @@ extension World {
         defer { element.revision = now }
         return (element.revision, element.parent)
       } ?? (now, nil)
-    if old != now { note(Touched(id: id, revision: old)) }
+    if old != now { recordUndo(Touched(id: id, revision: old)) }
     if let parent { touch(parent) }
   }
 

@@ -1,77 +1,77 @@
-// Records what follows from other things when it has become another: found from the changes alone, so that a layer more costs the same
-// in a map of thousands.
+// Records changes of derived state. Only what the changes invalidate is computed, so that adding a layer costs the same
+// in a map of thousands of layers.
 
 import HashTreeCollections
 
-/// What is to be looked at because of some changes, and who made them.
-private struct Due {
-  /// Maps, scenes and groups in which a layer stands otherwise, has come or gone.
+/// Derived state that changes have invalidated, each with the origin of the last such change.
+private struct Invalid {
+  /// Maps, scenes and groups with a layer whose status changed, or that was added or removed.
   var statuses: [ObjectReference: Origin] = [:]
-  /// Those of them in which another layer may be the first that failed.
+  /// Containers of `statuses` in which another layer may be the first failed one.
   var reordered: Set<ObjectReference> = []
-  /// What those were that have become another, and by whom.
+  /// Earlier statuses of the objects whose status has changed.
   var changed: [ObjectReference: (before: LoadStatus, origin: Origin)] = [:]
-  /// By map or scene, what may stand otherwise in its views.
+  /// By map or scene, the layers whose view states may have changed.
   var trees: [ViewContent: Trees] = [:]
-  var moved: [ViewID: Origin] = [:]
+  var rescaled: [ViewID: Origin] = [:]
 
   struct Trees {
     var origin: Origin
-    /// Layers at the top level, each with all below it.
+    /// Top-level layers; each stands for its whole subtree.
     var tops: Set<LayerID> = []
-    var gone: [LayerID] = []
+    var removed: [LayerID] = []
   }
 }
 
 extension World {
-  /// Records what follows from the changes since the last call. Called before changes are taken; calling it more often is no harm.
+  /// Records changes of derived state since the last call. ``takeChanges()`` calls it; further calls are harmless.
   ///
-  /// - Complexity: O(changes), and O(views) and O(layers below the same top layer) for each map and scene whose layers they concern;
-  ///   O(layers) for a view that was zoomed, and where more than one layer of a list has failed.
+  /// - Complexity: O(changes), plus O(views + layers of the changed subtrees) for each map and scene concerned;
+  ///   O(layers) for a view whose scale changed, and for a container with more than one failed layer.
   public mutating func recordDerived() {
-    var due = Due()
-    for change in takeUnexamined() { note(change, &due) }
-    recordLoadStatuses(&due)
-    if !due.trees.isEmpty {
+    var invalid = Invalid()
+    for change in takeUnexamined() { invalidate(by: change, &invalid) }
+    recordLoadStatuses(&invalid)
+    if !invalid.trees.isEmpty {
       for id in views.ids {
-        guard let view = views[id], let trees = due.trees[view.content] else { continue }
+        guard let view = views[id], let trees = invalid.trees[view.content] else { continue }
         recordStates(of: trees, in: view)
       }
     }
-    for (id, origin) in due.moved.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for (id, origin) in invalid.rescaled.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let view = views[id] else {
         derived.views[id] = nil
         continue
       }
-      // Only zooming matters.
+      // Layer view states depend on the scale alone.
       if derived.views[id]?.scale != view.camera.scale { recordStates(in: view, by: origin) }
     }
   }
 
-  private mutating func note(_ change: Change, _ due: inout Due) {
+  private mutating func invalidate(by change: Change, _ invalid: inout Invalid) {
     let origin = change.origin
     switch change.event {
     case .created(let object), .closed(let object):
       switch object.collection {
-      case .maps, .scenes: due.statuses[object] = origin
+      case .maps, .scenes: invalid.statuses[object] = origin
       case .layers:
-        count(LayerID(object.id), by: origin, &due)
-        if layers[LayerID(object.id)]?.kind == .group { due.statuses[object] = origin }
-      case .views: due.moved[ViewID(object.id)] = origin
+        count(LayerID(object.id), by: origin, &invalid)
+        if layers[LayerID(object.id)]?.kind == .group { invalid.statuses[object] = origin }
+      case .views: invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
     case .changed(let object, let property):
       switch (object.collection, property) {
-      case (.layers, .loadStatus), (.layers, .group): count(LayerID(object.id), by: origin, &due)
+      case (.layers, .loadStatus), (.layers, .group): count(LayerID(object.id), by: origin, &invalid)
       case (.layers, .layers):
-        reorder(object, by: origin, &due)
-        noteTree(of: LayerID(object.id), by: origin, &due)
+        invalidateOrder(object, by: origin, &invalid)
+        invalidateTree(of: LayerID(object.id), by: origin, &invalid)
       case (.layers, .isVisible), (.layers, .minScale), (.layers, .maxScale), (.layers, .visibilityMode):
-        noteTree(of: LayerID(object.id), by: origin, &due)
+        invalidateTree(of: LayerID(object.id), by: origin, &invalid)
       case (.maps, .operationalLayers), (.maps, .basemap), (.maps, .tables), (.scenes, .operationalLayers),
         (.scenes, .basemap), (.scenes, .tables):
-        reorder(object, by: origin, &due)
-      case (.views, .viewpoint), (.views, .width), (.views, .dpi): due.moved[ViewID(object.id)] = origin
+        invalidateOrder(object, by: origin, &invalid)
+      case (.views, .viewpoint), (.views, .width), (.views, .dpi): invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
     default: break
@@ -80,8 +80,8 @@ extension World {
 
   // MARK: Load status
 
-  /// Counts a layer as what it is now, where it is now.
-  private mutating func count(_ id: LayerID, by origin: Origin, _ due: inout Due) {
+  /// Updates the tally of the container for a layer's current status and container.
+  private mutating func count(_ id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
     let layer = layers[id]
     let old = derived.counted[id]
     let new = layer.flatMap { layer in
@@ -92,61 +92,62 @@ extension World {
       }
     }
     derived.counted[id] = new
-    if let old { tally(old, -1, by: origin, &due) }
-    if let new { tally(new, 1, by: origin, &due) }
+    if let old { add(old, -1, by: origin, &invalid) }
+    if let new { add(new, 1, by: origin, &invalid) }
     if layer == nil { derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil }
     guard let container = (new ?? old)?.container else { return }
     if layer == nil {
-      due.trees[container, default: Due.Trees(origin: origin)].gone.append(id)
-      due.trees[container]?.origin = origin
+      invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(id)
+      invalid.trees[container]?.origin = origin
     } else {
-      noteTree(of: id, by: origin, &due)
+      invalidateTree(of: id, by: origin, &invalid)
     }
   }
 
-  private mutating func tally(_ counted: Derived.Counted, _ by: Int, by origin: Origin, _ due: inout Due) {
+  private mutating func add(_ counted: Derived.Counted, _ by: Int, by origin: Origin, _ invalid: inout Invalid) {
     guard counted.status != .loaded else { return }
     var tally = derived.tallies[counted.parent] ?? Derived.Tally()
     tally.count(counted.status, by)
     derived.tallies[counted.parent] = tally == Derived.Tally() ? nil : tally
-    due.statuses[counted.parent] = origin
-    if case .failed = counted.status { due.reordered.insert(counted.parent) }
+    invalid.statuses[counted.parent] = origin
+    if case .failed = counted.status { invalid.reordered.insert(counted.parent) }
   }
 
-  /// What lies in a map, scene or group has another order, or is other layers.
-  private func reorder(_ object: ObjectReference, by origin: Origin, _ due: inout Due) {
+  /// The order or the set of the layers in a container has changed.
+  private func invalidateOrder(_ object: ObjectReference, by origin: Origin, _ invalid: inout Invalid) {
     guard let failed = derived.tallies[object]?.failed, failed > 0 else { return }
-    // Of one that has failed it does not matter where it lies.
+    // A single failed layer keeps its status wherever it moves.
     if failed == 1, case .failed? = derived.loadStatuses[object] { return }
-    due.statuses[object] = origin
-    due.reordered.insert(object)
+    invalid.statuses[object] = origin
+    invalid.reordered.insert(object)
   }
 
-  private mutating func recordLoadStatuses(_ due: inout Due) {
-    // What a group has become counts in what it lies in.
-    while let (object, origin) = due.statuses.popFirst() {
+  private mutating func recordLoadStatuses(_ invalid: inout Invalid) {
+    // The status of a group counts in its container.
+    while let (object, origin) = invalid.statuses.popFirst() {
       let old = derived.loadStatuses[object]
-      let isReordered = due.reordered.remove(object) != nil
+      let isReordered = invalid.reordered.remove(object) != nil
       let new = revision(of: object).map { _ in merged(object, old, isReordered: isReordered) }
       guard new != old else { continue }
       derived.loadStatuses[object] = new
-      // What is new is told whole, of what is gone there is nothing to tell.
-      if let old, due.changed[object] == nil { due.changed[object] = (old, origin) }
-      due.changed[object]?.origin = origin
-      if new != nil, object.collection == .layers { count(LayerID(object.id), by: origin, &due) }
+      // New objects are published whole, and removed ones have no status.
+      if let old, invalid.changed[object] == nil { invalid.changed[object] = (old, origin) }
+      invalid.changed[object]?.origin = origin
+      if new != nil, object.collection == .layers { count(LayerID(object.id), by: origin, &invalid) }
     }
-    for (object, change) in due.changed.sorted(by: { Self.order($0.key) < Self.order($1.key) }) {
+    for (object, change) in invalid.changed.sorted(by: { Self.order($0.key) < Self.order($1.key) }) {
       guard let now = derived.loadStatuses[object], now != change.before else { continue }
       record(.changed(object, .loadStatus), by: change.origin)
     }
   }
 
-  /// Maps and scenes come before groups.
+  /// Maps and scenes sort before groups.
   private static func order(_ object: ObjectReference) -> (Int, String) {
     (object.collection == .layers ? 1 : 0, object.id)
   }
 
-  /// The status of a map, scene or group by what is counted in it.
+  /// The load status of a map, scene or group from its tally. Only a search for the first failed layer reads the
+  /// layers.
   private func merged(_ object: ObjectReference, _ old: LoadStatus?, isReordered: Bool) -> LoadStatus {
     let tally = derived.tallies[object] ?? Derived.Tally()
     guard tally.failed > 0 else {
@@ -156,7 +157,7 @@ extension World {
     return status(of: object)
   }
 
-  /// The same by a look at all that lies in it.
+  /// The load status of a map, scene or group from its layers.
   private func status(of object: ObjectReference) -> LoadStatus {
     switch object.collection {
     case .maps: loadStatus(of: .map(MapID(object.id)))
@@ -167,20 +168,20 @@ extension World {
 
   // MARK: Layers in views
 
-  private func noteTree(of id: LayerID, by origin: Origin, _ due: inout Due) {
-    // Tables are in no view.
+  private func invalidateTree(of id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
+    // Views do not show tables.
     guard let layer = layers[id], layer.kind != .table else { return }
     let top = layer.group.flatMap { groups(around: $0).last } ?? id
-    due.trees[layer.container, default: Due.Trees(origin: origin)].tops.insert(top)
-    due.trees[layer.container]?.origin = origin
+    invalid.trees[layer.container, default: Invalid.Trees(origin: origin)].tops.insert(top)
+    invalid.trees[layer.container]?.origin = origin
   }
 
-  /// What stands otherwise in a view because of some layers.
-  private mutating func recordStates(of trees: Due.Trees, in view: View) {
-    // One that was zoomed, or is new, is looked at as a whole.
+  /// Records changed layer view states of one view.
+  private mutating func recordStates(of trees: Invalid.Trees, in view: View) {
+    // A view that is new or has another scale is computed as a whole elsewhere.
     guard var known = derived.views[view.id], known.scale == view.camera.scale else { return }
     var hasChanged = false
-    for id in trees.gone where known.states.removeValue(forKey: id) != nil { hasChanged = true }
+    for id in trees.removed where known.states.removeValue(forKey: id) != nil { hasChanged = true }
     var now: [(layer: LayerID, state: LayerViewState)] = []
     for top in trees.tops { add(top, at: known.scale, to: &now) }
     for (layer, state) in now where known.states[layer] != state {

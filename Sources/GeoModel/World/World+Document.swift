@@ -1,34 +1,35 @@
-// Documents: the model begins anew, becomes another one, or has been saved.
+// Documents: a new one begins, another one is opened, the current one has been saved.
 
 import Geometry
 
 extension World {
-  /// Closes all of the model and forgets history: an empty document begins.
-  public mutating func beginDocument() { become(nil, path: nil, ForeignMembers()) }
+  /// Closes all objects and drops history: an empty document begins.
+  public mutating func beginDocument() { replaceContent(nil, path: nil, UnknownMembers()) }
 
-  /// Closes all of the model and takes over what another world holds, under the same ids.
+  /// Closes all objects and takes over those of another world, under their ids.
   ///
   /// - Parameters:
-  ///   - other: what was read from a document; nothing runs in it.
-  ///   - path: the document's file, absolute.
-  ///   - saves: how many saves had begun before it was read. Where a later one has written the file, nobody knows which was read.
+  ///   - other: the world that was read from a document; nothing runs in it.
+  ///   - path: the absolute path of the document's file.
+  ///   - saves: number of saves that had begun before the file was read. If a later save has written the file, the
+  ///     document counts as modified, since it is unknown which version was read.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ foreign: ForeignMembers, after saves: Int) {
-    become(other, path: path, foreign)
-    if document.written[ExactText(path)] ?? 0 > saves { noteForeignSave() }
+  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers, after saves: Int) {
+    replaceContent(other, path: path, unknown)
+    if document.written[Text(path)] ?? 0 > saves { markFileOverwritten() }
   }
 
-  /// Something else may stand in the document's file than the document.
-  private mutating func noteForeignSave() {
+  /// Marks the document as modified because its file may hold other content.
+  private mutating func markFileOverwritten() {
     let before = history.state
     isStep = false
-    history.noteOtherChange()
+    history.recordOtherChange()
     recordHistory(since: before)
   }
 
-  private mutating func become(_ other: World?, path: String?, _ foreign: ForeignMembers) {
+  private mutating func replaceContent(_ other: World?, path: String?, _ unknown: UnknownMembers) {
     let before = history.state
-    // Nothing of it is undone.
+    // Opening a document is not undone.
     isStep = false
     for id in views.ids { try? closeView(id) }
     for collection in Collection.allCases where collection.hasUniqueIDs { closeAll(of: collection.kind) }
@@ -36,16 +37,17 @@ extension World {
     retireIDs()
     if let other { takeOver(other) }
     history.forgetAll()
-    history.noteSaved()
+    history.markSaved()
     document.number += 1
-    // A save of the old one names this one no more.
-    document.naming = nil
-    document.foreign = foreign
+    // A save of the old document must not name this one.
+    document.pendingName = nil
+    document.unknownMembers = unknown
     setPath(path)
     recordHistory(since: before)
   }
 
-  /// Which document of the session it is: what was begun for an earlier one does not concern objects that have the same ids now.
+  /// Number of the document in the session. Ids repeat across documents, so whatever began with an earlier one compares
+  /// this number.
   public var documentNumber: Int { document.number }
 
   private mutating func closeAll<E: Entity>(of kind: E.Type) {
@@ -54,17 +56,17 @@ extension World {
 
   private mutating func takeOver(_ other: World) {
     var other = other
-    // Keys are there for good: what this session's cannot hold counts as not set.
+    // Registered keys stay: values that a key of this session does not accept are dropped.
     for scope in other.environments.values {
       let values = scope.values.filter { name, value in
         guard let key = environmentKeys[EnvironmentKeyID(name)] else { return true }
-        return (try? key.accepted(value)) != nil && !other.isLost(value, of: key.definition)
+        return (try? key.accepted(value)) != nil && !other.isDangling(value, of: key.definition)
       }
       _ = other.environments.modify(scope.id) { $0.values = values }
     }
     let known = environmentKeys.count
     for collection in Collection.allCases { takeOver(collection.kind, from: other) }
-    // The session sees the defaults of new keys; all other nodes are new.
+    // Existing nodes see the defaults of new keys; that is only the session, as all other nodes are new.
     if environmentKeys.count > known {
       record(.changed(ObjectReference(.environments, EnvironmentScope.session.rawValue), .environment))
     }
@@ -75,7 +77,7 @@ extension World {
       if E.collection.hasUniqueIDs {
         reclaim(element.id.rawValue)
       } else if self[keyPath: E.registry][element.id] != nil {
-        // Types and keys are there for good; what the session's environment holds is another's from now on.
+        // Types and keys stay; the values of the session's environment are replaced.
         if E.isUndoable { changeKnown(element.id) { $0 = element.undone(from: $0) } }
         continue
       }
@@ -85,14 +87,14 @@ extension World {
   }
 
   private mutating func setPath(_ path: String?) {
-    guard !path.isWritten(as: document.path) else { return }
+    guard Text(path) != Text(document.path) else { return }
     document.path = path
     record(.document(.path))
   }
 
   // MARK: Saving
 
-  /// Whether documents keep the object: not what is live, nor what goes with such a thing.
+  /// Whether documents contain the object: not if it, or the object it belongs to, is live.
   public func isSaved(_ object: ObjectReference) -> Bool {
     guard object.collection == .viewModels, let owner = viewModels[ViewModelID(object.id)]?.owner else {
       return object.collection.isSaved
@@ -100,68 +102,68 @@ extension World {
     return isSaved(owner)
   }
 
-  /// Begins to save what the world holds now.
+  /// Begins a save of the current content.
   ///
-  /// - Parameter name: the file that the document is given by it; nil for the one it has.
+  /// - Parameter name: the file name of a save under a new name; nil for the current file.
   public mutating func beginSave(as name: String? = nil) -> SaveTicket {
     document.savesBegun += 1
-    if let name { document.naming = (name, document.savesBegun) }
+    if let name { document.pendingName = (name, document.savesBegun) }
     return SaveTicket(document: document.number, content: history.contentTag, number: document.savesBegun)
   }
 
-  /// Notes that a save has come to its end; what was changed since it began is still to be saved.
+  /// Ends a save. Changes since it began stay unsaved.
   ///
-  /// - Parameter path: the file it went to, the document's from now on.
-  /// - Returns: whether the document is still the one that was saved.
+  /// - Parameter path: the file that was written, from now on the document's.
+  /// - Returns: whether the saved document is still the current one.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
-    document.written[ExactText(path)] = max(ticket.number, document.written[ExactText(path)] ?? 0)
+    document.written[Text(path)] = max(ticket.number, document.written[Text(path)] ?? 0)
     guard ticket.document == document.number else {
-      if document.path?.isWritten(as: path) == true { noteForeignSave() }
+      if Text(document.path) == Text(path) { markFileOverwritten() }
       return false
     }
     guard ticket.number > document.lastSave else { return true }
     let before = history.state
     isStep = false
     document.lastSave = ticket.number
-    history.noteSaved(ticket.content)
+    history.markSaved(ticket.content)
     setPath(path)
     recordHistory(since: before)
     return true
   }
 
-  /// A save did not come to its end.
+  /// Ends a save that failed or was cancelled.
   public mutating func abandonSave(_ ticket: SaveTicket) {
-    if ticket.document == document.number, document.naming?.number == ticket.number { document.naming = nil }
+    if ticket.document == document.number, document.pendingName?.number == ticket.number { document.pendingName = nil }
   }
 
-  /// How many saves have begun in the session.
+  /// Number of saves that have begun in the session.
   public var savesBegun: Int { document.savesBegun }
 
-  /// The file that the document is about to have, as the client named it.
-  public var nameUnderWay: String? { document.naming?.name }
+  /// File name of the save under a new name that is in progress, as the client gave it.
+  public var pendingName: String? { document.pendingName?.name }
 
-  // MARK: Positions
+  // MARK: Cameras
 
-  /// Whether a new view with this one's screen and viewpoint would stand where this one stands.
-  public func standsWhereViewpointSays(_ view: View) -> Bool {
-    var fresh = view
+  /// Whether a new view with this screen and viewpoint would get this camera. If not, documents save the camera, too.
+  public func viewpointDeterminesCamera(_ view: View) -> Bool {
+    var new = view
     do {
-      (fresh.camera, _) = try worldCamera(in: view.reference, on: view.screen)
-      return try resolve(view.viewpoint.target, in: fresh).0 == view.camera
+      (new.camera, _) = try worldCamera(in: view.reference, on: view.screen)
+      return try resolve(view.viewpoint.target, in: new).0 == view.camera
     } catch { return false }
   }
 
-  /// Puts a view where it stood, which its viewpoint alone may not tell: after a resize center and scale stay, and a view may
-  /// stand out of a range of scales that was set later.
+  /// Restores a view's camera. The viewpoint alone may not determine it: a resize keeps center and scale, and a view
+  /// may keep a scale outside a range that was set later.
   ///
   /// - Parameters:
-  ///   - camera: in the units of the view's reference.
-  ///   - target: the viewpoint it had; nil for that which it has.
-  public mutating func setPosition(
+  ///   - camera: in units of the view's spatial reference.
+  ///   - target: the viewpoint; the view's current one when nil.
+  public mutating func restoreCamera(
     of id: ViewID, to camera: Camera, with target: ViewpointTarget?
   ) throws(ModelError) {
-    guard camera.isSound else { throw .invalidGeometry(expected: "a position with finite coordinates") }
+    guard camera.isValid else { throw .invalidGeometry(expected: "a position with finite coordinates") }
     let view = try views.require(id)
     let viewpoint =
       try target.map { (target) throws(ModelError) in try unchecked(target, in: view).1 } ?? view.viewpoint

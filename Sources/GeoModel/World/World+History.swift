@@ -1,186 +1,187 @@
-// Steps of history: made when a command is done, undone, done again; and edits that make one step of many commands.
+// Commit, undo and redo, and edits, which make one step of many commands.
 
 import Query
 
 extension World {
-  /// After each command that went well: what it did becomes a step, or a part of the edit under way.
+  /// Ends a command that succeeded: its changes become a step of history, or a part of the edit under way.
   ///
-  /// - Parameter name: what people read beside "Undo".
+  /// - Parameter name: the label that people read beside "Undo".
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
     recordEnvironmentChanges()
-    forgetEqual()
+    dropUnchangedRecords()
     let before = history.state
-    var journal = takeNotes()
+    var journal = takeStepRecords()
     if recorded.contains(where: { $0.closesView }) {
-      let lost = discardUnrestorable(journal)
-      journal.removeAll { lost.contains($0.object) }
+      let unrestorable = discardUnrestorable(journal)
+      journal.removeAll { unrestorable.contains($0.object) }
     }
-    if isStep || takenBack != nil { noteStep(name, journal) }
+    if isStep || oldestReverted != nil { recordStep(name, journal) }
     recordHistory(since: before)
-    forgetNotes()
+    clearJournal()
   }
 
-  private mutating func noteStep(_ name: String, _ journal: [any UndoRecord]) {
+  private mutating func recordStep(_ name: String, _ journal: [any UndoRecord]) {
     let undoRecords = undoable(journal)
     var hasOther = recorded.contains(where: \.event.isSavedForGood)
-    if takenBack != nil {
-      // What follows from an undo is not undone with it.
+    if oldestReverted != nil {
+      // Changes that an undo propagates are not part of the step: they propagate again on redo.
       hasOther = hasOther || !undoRecords.isEmpty
     } else if history.isEditing {
-      // What all of it comes to is settled at the end.
+      // The end of the edit coalesces its records.
       history.extendEdit(undoRecords)
     } else {
-      // What a command notes once is not what it was.
-      let net = undoRecords.count > 1 ? net(undoRecords) : undoRecords
-      if History.isStep(net) { history.add(name, net, at: revision) }
+      // A single record always differs from the current state.
+      let undoRecords = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
+      if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision) }
     }
-    if hasOther { history.noteOtherChange() }
+    if hasOther { history.recordOtherChange() }
   }
 
-  /// After what followed from the step itself: it will follow again from whatever takes the step back.
+  /// Ends propagation that runs after the step was made. Its changes are no part of the step: undoing the step
+  /// propagates again.
   ///
-  /// - Returns: whether something is told of the history that was not; once, as a document that is modified stays so.
-  public mutating func commitFollowing() -> Bool {
-    let journal = takeNotes()
+  /// - Returns: whether `isModified` has changed. That happens once at most, as a modified document stays modified.
+  public mutating func commitPropagation() -> Bool {
+    let journal = takeStepRecords()
     guard !journal.isEmpty else { return false }
     let before = history.state
-    if !undoable(journal).isEmpty { history.noteOtherChange() }
+    if !undoable(journal).isEmpty { history.recordOtherChange() }
     recordHistory(since: before)
-    forgetNotes()
+    clearJournal()
     return before.isModified != history.isModified
   }
 
-  /// Takes the newest step back.
+  /// Undoes the newest step.
   ///
-  /// - Returns: its name.
+  /// - Returns: the name of the step.
   @discardableResult
   public mutating func undo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
-    keepHistory()
+    saveHistoryForRollback()
     let before = history.state
     guard let step = history.takeDone() else { throw .nothingToUndo }
-    history.noteUndone(step, takeBack(step.undoRecords, doneAt: step.revision), at: revision)
+    history.recordUndone(step, revert(step.undoRecords, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
 
-  /// Does the step that was undone last again.
+  /// Redoes the step that was undone last.
   ///
-  /// - Returns: its name.
+  /// - Returns: the name of the step.
   @discardableResult
   public mutating func redo() throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
-    keepHistory()
+    saveHistoryForRollback()
     let before = history.state
     guard let step = history.takeUndone() else { throw .nothingToRedo }
-    history.noteRedone(step, takeBack(step.undoRecords, doneAt: step.revision), at: revision)
+    history.recordRedone(step, revert(step.undoRecords, doneAt: step.revision), at: revision)
     recordHistory(since: before)
     return step.name
   }
 
-  /// - Parameter done: the revision at which it was done.
-  /// - Returns: what takes the taking back back.
-  private mutating func takeBack(_ undoRecords: [any UndoRecord], doneAt done: Int) -> [any UndoRecord] {
+  /// - Parameter done: the revision at which the step was done.
+  /// - Returns: the records that revert the undo.
+  private mutating func revert(_ undoRecords: [any UndoRecord], doneAt done: Int) -> [any UndoRecord] {
     isStep = false
-    takenBack = min(takenBack ?? done, done)
+    oldestReverted = min(oldestReverted ?? done, done)
     let client = origin
     origin = .undo
     defer { origin = client }
-    _ = takeNotes()
+    _ = takeStepRecords()
     for undoRecord in undoRecords.reversed() { undoRecord.undo(&self) }
-    // What was shared there may be gone for good.
+    // A view model that such a scope shared may not have been restored.
     for scope in environments.ids { removeEmptyScope(scope) }
     recordEnvironmentChanges()
-    return undoable(takeNotes())
+    return undoable(takeStepRecords())
   }
 
   // MARK: Edits
 
-  /// Begins an edit: until it ends all commands make one step.
+  /// Begins an edit: all commands until its end make one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
-    keepHistory()
+    saveHistoryForRollback()
     let before = history.state
     history.edit = OpenEdit(name: name, revision: revision + 1, content: history.contentTag)
     recordHistory(since: before)
   }
 
-  /// Ends the edit under way; what was done in it is one step.
+  /// Ends the edit under way and makes one step of it.
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
-    keepHistory()
+    saveHistoryForRollback()
     let before = history.state
     isStep = false
     history.edit = nil
-    let undoRecords = net(undoable(edit.undoRecords))
+    let undoRecords = coalesced(undoable(edit.undoRecords))
     if edit.isTooLarge {
       history.forgetAll()
     } else if History.isStep(undoRecords) {
       history.add(edit, undoRecords)
     } else {
-      history.noteNothing(since: edit)
+      history.recordEmptyEdit(since: edit)
     }
     recordHistory(since: before)
   }
 
-  /// Ends the edit under way and takes back what was done in it.
+  /// Ends the edit under way and undoes it.
   public mutating func cancelEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
-    keepHistory()
+    saveHistoryForRollback()
     let before = history.state
     history.edit = nil
-    _ = takeBack(edit.undoRecords, doneAt: edit.revision)
-    history.noteCancelled(edit)
+    _ = revert(edit.undoRecords, doneAt: edit.revision)
+    history.recordCancelled(edit)
     recordHistory(since: before)
   }
 
-  /// Whether the command has undone, redone or cancelled something.
-  public var hasTakenBack: Bool { takenBack != nil }
+  /// Whether the current command has undone, redone or cancelled something.
+  public var hasReverted: Bool { oldestReverted != nil }
 
   @inlinable public var isEditing: Bool { history.isEditing }
 
-  /// What the document holds now is what has been saved.
-  public mutating func noteSaved() {
+  /// Marks the current content as saved.
+  public mutating func markSaved() {
     let before = history.state
-    history.noteSaved()
+    history.markSaved()
     recordHistory(since: before)
   }
 
   // MARK: -
 
-  /// What undo has to do to take a command back. Of many notes on one object's members the first counts.
+  /// The records that undo needs for a command: of several mementos of one object, the first.
   private func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
-    var noted: Set<ObjectReference> = []
+    var seen: Set<ObjectReference> = []
     return journal.filter { undoRecord in
       switch undoRecord.kind {
-      case .members: if !noted.insert(undoRecord.object).inserted { return false }
-      case .coming, .going: noted.remove(undoRecord.object)
+      case .members: if !seen.insert(undoRecord.object).inserted { return false }
+      case .insertion, .removal: seen.remove(undoRecord.object)
       case .contents, .revision: break
       }
       return undoRecord.isUndoable(in: self)
     }
   }
 
-  /// Views do not come back, and so neither does what lay on them.
+  /// Drops undo records of what cannot be restored: views that were closed, and all objects that belong to them.
   ///
-  /// - Returns: what lay there.
+  /// - Returns: the objects that belong to closed views.
   private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> Set<ObjectReference> {
     let open = views
-    var lost: Set<ObjectReference> = []
-    // From the newest on, so that what lay on something lost comes after it.
+    var unrestorable: Set<ObjectReference> = []
+    // Newest first: a removed parent precedes its children.
     for undoRecord in (history.allUndoRecords + journal).reversed() {
       guard let parent = undoRecord.requiredParent else { continue }
-      if lost.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
-        lost.insert(undoRecord.object)
+      if unrestorable.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
+        unrestorable.insert(undoRecord.object)
       }
     }
     history.forget { undoRecord in
-      lost.contains(undoRecord.object)
+      unrestorable.contains(undoRecord.object)
         || undoRecord.object.collection == .views && open[ViewID(undoRecord.object.id)] == nil
     }
-    return lost
+    return unrestorable
   }
 
   mutating func recordHistory(since before: HistoryState) {

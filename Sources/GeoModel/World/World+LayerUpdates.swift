@@ -2,103 +2,36 @@
 
 import Query
 
-/// Changes to a layer; nil leaves alone.
-public struct LayerUpdate: Sendable {
-  public var appearance: AppearanceUpdate
-  /// Not of groups.
-  public var portrayal: PortrayalUpdate?
-  /// Of groups alone.
-  public var visibilityMode: GroupVisibilityMode?
-  /// Of layers with features alone, as are those that follow.
-  public var definitionExpression: String?
-  public var time: LayerTime?
-  public var isTimeFilterEnabled: Bool?
-
-  public init(
-    _ appearance: AppearanceUpdate, portrayal: PortrayalUpdate? = nil, visibilityMode: GroupVisibilityMode? = nil,
-    definitionExpression: String? = nil,
-    time: LayerTime? = nil, isTimeFilterEnabled: Bool? = nil
-  ) {
-    self.appearance = appearance
-    self.portrayal = portrayal
-    self.visibilityMode = visibilityMode
-    self.definitionExpression = definitionExpression
-    self.time = time
-    self.isTimeFilterEnabled = isTimeFilterEnabled
-  }
-}
-
 extension World {
   /// Changes a layer. One that is made visible in an exclusive group hides the others there.
   ///
   /// - Throws: also what could never show anything of the layer's fields.
-  public mutating func updateLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
-    let layer = try layers.require(id)
-    try apply(update, to: layer) { () throws(ModelError) in
-      // A layer's fields are known before its features are.
-      let declared = FeatureStore(fields: layer.schema?.fields ?? []).schema
-      try Self.check(update.portrayal, over: declared)
-      let expression = try Self.condition(update.definitionExpression, over: layer.store?.schema ?? declared)
-      if let time = update.time { try layer.features?.check(time, at: "/params/time") }
-      return expression
+  public mutating func updateLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
+    try update(id, changes) { (layer, old, members) throws(ModelError) in
+      for member in members {
+        if let value = member.ownValue(of: layer) { try layer.features?.check(value, at: member.name) }
+      }
+      try layer.finishUpdate(from: old)
     }
-    if update.appearance.isVisible == true { hideOthers(around: layer) }
+    let isShown = changes.contains { if $0.name == "isVisible", case .flag(true)? = $0.value { true } else { false } }
+    if isShown, let layer = layers[id] { hideOthers(around: layer) }
   }
 
   /// Changes a layer as its document says, whatever its fields have become since: ``fault(of:)`` tells. Layers of an exclusive group
   /// that were visible side by side are so again: the last one shows.
-  public mutating func restoreLayer(_ id: LayerID, _ update: LayerUpdate) throws(ModelError) {
-    try apply(update, to: try layers.require(id)) { () throws(ModelError) in
-      guard let text = update.definitionExpression else { return nil }
-      return try Expression.condition(text, at: Self.definitionPath)
-    }
+  public mutating func restoreLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
+    try update(id, changes) { (layer, old, _) throws(ModelError) in try layer.finishUpdate(from: old) }
   }
 
   /// What of a layer asks for fields that its features do not have; nil for nothing.
   public func fault(of layer: Layer) -> ModelError? {
     guard let features = layer.features else { return nil }
-    let portrayal = layer.portrayal
     do {
-      let schema = FeatureStore(fields: features.schema.fields).schema
-      _ = try Self.condition(features.definitionExpression?.text, over: schema)
-      let update = PortrayalUpdate(renderer: portrayal.renderer, labels: portrayal.labels, popup: portrayal.popup)
-      try Self.check(update, over: schema)
-      if let time = features.time { try features.check(time, at: "/params/time") }
+      for member in Layer.members where member.traits.contains(.settable) {
+        if let value = member.ownValue(of: layer) { try features.check(value, at: member.name) }
+      }
       return nil
     } catch { return error }
-  }
-
-  /// - Parameter readExpression: gives the definition expression, and checks whatever asks for fields.
-  private mutating func apply(
-    _ update: LayerUpdate, to layer: Layer, readExpression: () throws(ModelError) -> Expression?
-  ) throws(ModelError) {
-    let id = layer.id
-    try check(
-      update.appearance.clear,
-      allowed: ["minScale", "maxScale"]
-        + (layer.kind == .group ? [] : ["definitionExpression", "time"] + Portrayal.clearable))
-    if update.visibilityMode != nil, layer.kind != .group {
-      throw .wrongKind(id.rawValue, layer.kind, expected: [.group])
-    }
-    if update.time != nil || update.isTimeFilterEnabled != nil || update.definitionExpression != nil
-      || update.portrayal != nil
-    {
-      _ = try layer.requireFeatures()
-    }
-    let expression = try readExpression()
-    let old = layer.features
-    try change(id) { (layer) throws(ModelError) in
-      layer.appearance = try layer.appearance.applying(update.appearance)
-      layer.portrayal = layer.portrayal.applying(update.portrayal ?? PortrayalUpdate(), clear: update.appearance.clear)
-      if let name = update.appearance.name { layer.name = name }
-      if let mode = update.visibilityMode { layer.grouping?.visibilityMode = mode }
-      if update.appearance.clear.contains("definitionExpression") { layer.features?.definitionExpression = nil }
-      if let expression { layer.features?.definitionExpression = expression }
-      if update.appearance.clear.contains("time") { layer.features?.time = nil }
-      if let time = update.time { layer.features?.time = time }
-      if let isEnabled = update.isTimeFilterEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
-      if let old, layer.features?.filtersDiffer(from: old) == true { layer.features?.countSelected() }
-    }
   }
 
   private mutating func hideOthers(around layer: Layer) {
@@ -108,18 +41,6 @@ extension World {
     for other in grouping.layers where other != layer.id && layers[other]?.appearance.isVisible == true {
       changeKnown(other) { $0.appearance.isVisible = false }
     }
-  }
-
-  private static let definitionPath = "/params/definitionExpression"
-
-  /// An expression over a layer's fields that can be true of a feature.
-  private static func condition(_ text: String?, over schema: FeatureSchema) throws(ModelError) -> Expression? {
-    guard let text else { return nil }
-    return try Expression.condition(text, over: schema, at: definitionPath).0
-  }
-
-  private static func check(_ portrayal: PortrayalUpdate?, over schema: FeatureSchema) throws(ModelError) {
-    do throws(SymbologyError) { try portrayal?.check(for: schema) } catch { throw .symbology(error) }
   }
 
   // MARK: Selection
@@ -145,13 +66,11 @@ extension World {
     guard unknown.isEmpty else {
       throw .items(
         unknown.prefix(100).map { item in
-          ItemError(
-            index: item.offset,
-            failure: Failure(kind: "unknownId", message: "there is no feature \(item.element)", path: nil))
+          ItemError(index: item.offset, .noFeature(item.element))
         }, count: unknown.count)
     }
     guard !changed.isEmpty else { return old.selectedCount }
-    note(Selected(id: id, ids: before))
+    recordUndo(Selected(id: id, ids: before))
     do {
       try layers.modify(id) { (layer) throws(StoreFailure) in
         try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())
@@ -187,19 +106,45 @@ struct Selected: UndoRecord {
   func undo(_ world: inout World) {}
 }
 
-extension Appearance {
-  func applying(_ update: AppearanceUpdate) throws(ModelError) -> Appearance {
-    var new = self
-    if let isVisible = update.isVisible { new.isVisible = isVisible }
-    if let opacity = update.opacity { new.opacity = opacity }
-    if let minScale = update.minScale { new.minScale = minScale }
-    if let maxScale = update.maxScale { new.maxScale = maxScale }
-    if update.clear.contains("minScale") { new.minScale = nil }
-    if update.clear.contains("maxScale") { new.maxScale = nil }
-    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
-    return new
+extension Layer {
+  fileprivate mutating func finishUpdate(from old: Layer) throws(ModelError) {
+    try appearance.checkScaleRange()
+    if let old = old.features, features?.filtersDiffer(from: old) == true { features?.countSelected() }
   }
+}
 
-  /// Whether a scale is one to draw at, both ends included.
-  func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
+extension LayerFeatures {
+  /// Refuses the value of a member that asks for fields which are not there, or cannot be used so.
+  ///
+  /// - Parameter name: of the member, for errors.
+  fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
+    let path = "/" + name
+    // A layer's fields are known before its features are.
+    var declared: FeatureSchema { FeatureStore(fields: schema.fields).schema }
+    switch value {
+    case .expression(let expression):
+      _ = try Expression.condition(expression.text, over: store?.schema ?? declared, at: path)
+    case .time(let time): try check(time, at: path)
+    default:
+      do throws(SymbologyError) { try value.checkSymbology(for: declared) } catch {
+        throw .symbology(error.under(name))
+      }
+    }
+  }
+}
+
+extension MemberValue {
+  /// Refuses what features with these columns could never show.
+  fileprivate func checkSymbology(for schema: @autoclosure () -> FeatureSchema) throws(SymbologyError) {
+    switch self {
+    case .renderer(let renderer): try renderer.check(for: schema())
+    case .labels(let labels):
+      let schema = schema()
+      for (index, label) in labels.enumerated() {
+        do { try label.check(for: schema) } catch { throw error.under(String(index)) }
+      }
+    case .popup(let popup): try popup.check(for: schema())
+    default: break
+    }
+  }
 }

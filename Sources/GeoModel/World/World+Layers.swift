@@ -1,78 +1,81 @@
-// Layers in the lists of maps, scenes and groups: added, moved, removed, changed.
+// Layers in the lists of maps, scenes and groups: adding, moving, removing.
 
 import Geometry
 
-/// One of the lists that hold layers.
+/// A list that holds layers.
 enum LayerList: Hashable, Sendable {
   case top(TopList)
   case group(LayerID)
 }
 
 extension World {
-  /// Groups may lie so many deep.
+  /// Maximum nesting of groups.
   static let groupDepthLimit = 64
 
   // MARK: Adding
 
+  /// Adds a layer with features, or a table.
+  ///
   /// - Parameters:
-  ///   - sourceLayer: the source's only one when nil.
-  ///   - asTable: whether geometries are left out; its place is among the tables then.
-  ///   - lost: what it was, for one that its source no longer has.
-  /// - Throws: `noGeometry` for a feature layer over data that has none.
+  ///   - sourceLayer: name of the source's layer; nil for the only one.
+  ///   - asTable: whether to drop geometries and add to the tables.
+  ///   - missing: earlier schema of a layer that its source no longer has.
+  /// - Throws: `noGeometry` for a feature layer over data without geometry.
   @discardableResult
   public mutating func addLayer(
     id: LayerID?, to container: ViewContent, over source: SourceID, sourceLayer: String?, name: String?,
-    asTable: Bool = false, at place: LayerPosition = LayerPosition(), lost: SourceLayer? = nil
+    asTable: Bool = false, at position: LayerPosition = LayerPosition(), missing: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
-    let list = asTable ? .top(.tables) : try list(for: place, in: container)
+    let list = asTable ? .top(.tables) : try list(for: position, in: container)
     let data = try sources.require(source)
-    let names = data.layers.map(\.name)
+    let names = data.layers.map(\.name.string)
     guard
-      var schema = lost
+      var schema = missing
         ?? (sourceLayer == nil && names.count == 1
-          ? data.layers[0] : data.layers.first(where: { $0.name.isWritten(as: sourceLayer) }))
+          ? data.layers[0] : data.layers.first(where: { $0.name == Text(sourceLayer) }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
-    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name) }
-    return try add(id, to: container, in: list, at: place) { id in
+    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name.string) }
+    return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, in: container, group: place.group, name: name ?? schema.name,
+        id: id, in: container, group: position.group, name: name ?? schema.name.string,
         features: LayerFeatures(
           source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }
   }
 
-  /// Adds a group, empty.
+  /// Adds an empty group.
   @discardableResult
   public mutating func addGroupLayer(
-    id: LayerID?, to container: ViewContent, name: String, visibilityMode: GroupVisibilityMode, at place: LayerPosition
+    id: LayerID?, to container: ViewContent, name: String, visibilityMode: GroupVisibilityMode,
+    at position: LayerPosition
   ) throws(ModelError) -> Layer {
-    let list = try list(for: place, in: container)
-    if let outer = place.group, groups(around: outer).count >= Self.groupDepthLimit {
+    let list = try list(for: position, in: container)
+    if let outer = position.group, groups(around: outer).count >= Self.groupDepthLimit {
       throw .tooDeeplyNested(limit: Self.groupDepthLimit)
     }
-    return try add(id, to: container, in: list, at: place) { id in
+    return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, in: container, group: place.group, name: name,
+        id: id, in: container, group: position.group, name: name,
         grouping: LayerGrouping(layers: [], visibilityMode: visibilityMode))
     }
   }
 
   private mutating func add(
-    _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at place: LayerPosition,
+    _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at position: LayerPosition,
     _ make: (LayerID) -> Layer
   ) throws(ModelError) -> Layer {
     let count = try layers(in: list, of: container).count
-    if let index = place.index, index > count { throw .indexOutOfRange(count: count) }
+    if let index = position.index, index > count { throw .indexOutOfRange(count: count) }
     let id = try claim(wanted, prefix: "layer")
     insert(make(id))
-    changeLayers(in: list, of: container) { $0.insert(id, at: place.index ?? count) }
+    changeLayers(in: list, of: container) { $0.insert(id, at: position.index ?? count) }
     return try layers.require(id)
   }
 
   // MARK: Moving and removing
 
-  /// Removes a layer, and what is in it.
+  /// Removes a layer and its subtree.
   public mutating func removeLayer(_ id: LayerID) throws(ModelError) {
     let layer = try layers.require(id)
     let list = list(of: layer)
@@ -80,33 +83,33 @@ extension World {
     changeLayers(in: list, of: layer.container) { $0.removeAll { $0 == id } }
   }
 
-  /// Removes a layer with all below it, and leaves the list that it stood in to the caller.
+  /// Removes a layer and its subtree, but not from the list that holds it.
   mutating func removeTree(_ id: LayerID) {
     for layer in layers[id]?.grouping?.layers ?? [] { removeTree(layer) }
     remove(id)
   }
 
-  /// Moves a layer within its list or to another: into a group, or to the top level where the place names none.
+  /// Moves a layer within its list, into a group, or to the top level if the position names no group.
   ///
-  /// - Throws: `cycle` when a group would contain itself.
-  public mutating func moveLayer(_ id: LayerID, to place: LayerPosition) throws(ModelError) {
+  /// - Throws: `cycle` if a group would contain itself.
+  public mutating func moveLayer(_ id: LayerID, to position: LayerPosition) throws(ModelError) {
     let layer = try layers.require(id)
     let container = layer.container
     let old = list(of: layer)
     let new: LayerList
     if layer.kind == .table {
-      guard place.group == nil, place.role == nil else {
+      guard position.group == nil, position.role == nil else {
         throw .wrongKind(id.rawValue, .table, expected: [.feature, .group])
       }
       new = old
     } else {
-      var place = place
-      if place.role == nil { place.role = role(of: layer) }
-      new = try list(for: place, in: container)
+      var position = position
+      if position.role == nil { position.role = role(of: layer) }
+      new = try list(for: position, in: container)
     }
-    if let group = place.group { try checkNesting(of: layer, in: group) }
+    if let group = position.group { try checkNesting(of: layer, in: group) }
     let count = try layers(in: new, of: container).count - (old == new ? 1 : 0)
-    let index = place.index ?? count
+    let index = position.index ?? count
     guard index <= count else { throw .indexOutOfRange(count: count + (old == new ? 1 : 0)) }
     if old == new {
       changeLayers(in: old, of: container) { list in
@@ -115,15 +118,15 @@ extension World {
       }
     } else {
       changeLayers(in: old, of: container) { $0.removeAll { $0 == id } }
-      changeKnown(id) { $0.group = place.group }
+      changeKnown(id) { $0.group = position.group }
       changeLayers(in: new, of: container) { $0.insert(id, at: index) }
     }
   }
 
   private func checkNesting(of layer: Layer, in group: LayerID) throws(ModelError) {
     let outer = groups(around: group)
-    if let place = outer.firstIndex(of: layer.id) {
-      throw .cycle([layer.id.rawValue] + outer[...place].reversed().dropFirst().map(\.rawValue) + [layer.id.rawValue])
+    if let index = outer.firstIndex(of: layer.id) {
+      throw .cycle([layer.id.rawValue] + outer[...index].reversed().dropFirst().map(\.rawValue) + [layer.id.rawValue])
     }
     guard layer.kind == .group else { return }
     guard outer.count + height(of: layer.id) <= Self.groupDepthLimit else {
@@ -131,14 +134,14 @@ extension World {
     }
   }
 
-  /// A group and those that it lies in, from within.
+  /// A group and the groups around it, innermost first.
   func groups(around group: LayerID) -> [LayerID] {
     var result = [group]
     while let outer = result.last.flatMap({ layers[$0]?.group }) { result.append(outer) }
     return result
   }
 
-  /// How many groups lie in one another from this one down, itself counted.
+  /// Nesting depth of the groups from this one down, itself included.
   private func height(of id: LayerID) -> Int {
     guard let grouping = layers[id]?.grouping else { return 0 }
     return 1 + (grouping.layers.map(height).max() ?? 0)
@@ -153,10 +156,10 @@ extension World {
     return layer
   }
 
-  private func list(for place: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
-    guard let id = place.group else {
+  private func list(for position: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
+    guard let id = position.group else {
       _ = try content(of: container)
-      return .top(TopList(place.role ?? .operational))
+      return .top(TopList(position.role ?? .operational))
     }
     let group = try require(id, in: container)
     guard group.kind == .group else { throw .wrongKind(id.rawValue, group.kind, expected: [.group]) }
@@ -168,7 +171,7 @@ extension World {
     return layer.kind == .table ? .top(.tables) : .top(TopList(role(of: layer)))
   }
 
-  /// The part that a layer plays, or the group around it at the top level.
+  /// The role of a layer at the top level, or of the top-level group around it.
   func role(of layer: Layer) -> LayerRole {
     let top = layer.group.flatMap { groups(around: $0).last } ?? layer.id
     guard let basemap = (try? content(of: layer.container))?.basemap else { return .operational }
@@ -198,13 +201,13 @@ extension World {
     }
   }
 
-  /// The list that a layer stands in, itself included; none without such a layer.
+  /// The list that holds a layer, with the layer; empty if there is no such layer.
   public func siblings(of id: LayerID) -> [LayerID] {
     guard let layer = layers[id] else { return [] }
     return (try? layers(in: list(of: layer), of: layer.container)) ?? []
   }
 
-  /// All layers of a map or a scene in drawing order, a group before what is in it; then its tables.
+  /// All layers of a map or a scene in drawing order, a group before its layers, then all tables.
   ///
   /// - Complexity: O(n).
   public func allLayers(of container: ViewContent) -> [Layer] {
@@ -212,7 +215,7 @@ extension World {
     return layers(from: content.topLayers + content.tables)
   }
 
-  /// The layers of a list, a group before what is in it.
+  /// The given layers with their subtrees, a group before its layers.
   ///
   /// - Complexity: O(n).
   public func layers(from ids: [LayerID]) -> [Layer] {

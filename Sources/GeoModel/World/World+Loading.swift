@@ -1,20 +1,21 @@
-// The load lifecycle of a layer: one attempt at a time, a failure that stays until it is retried.
+// The load lifecycle of a layer: one attempt at a time; a failure stays until a retry.
 
 import Geometry
 import Query
 
 extension World {
-  /// What a load of a layer amounts to.
+  /// Outcome of a request to load a layer.
   public enum LoadDecision: Sendable {
-    /// The features are here already.
+    /// The features are loaded.
     case alreadyLoaded
-    /// An attempt begins or is under way; read this.
+    /// An attempt begins or is in progress: read the features of this layer.
     case read(Layer)
   }
 
-  /// Begins a load, or says why there is none to begin.
+  /// Begins a load unless the layer is loaded.
   ///
-  /// - Parameter retry: whether a stored failure is forgotten.
+  /// - Parameter retry: whether to try again after a failure.
+  /// - Throws: the stored failure, without `retry`.
   public mutating func beginLoad(_ id: LayerID, retry: Bool) throws(ModelError) -> LoadDecision {
     let layer = try layers.require(id)
     let features = try layer.requireFeatures()
@@ -29,10 +30,10 @@ extension World {
     }
   }
 
-  /// Ends a load with the features read.
+  /// Ends a load with features.
   ///
-  /// - Parameter schema: theirs; nil where it is what the layer has been thought to have.
-  /// - Throws: `wrongFieldType` where the features tell that the layer's time is not in the fields that are to say it.
+  /// - Parameter schema: the schema that was read; nil if it is the one the layer has.
+  /// - Throws: `wrongFieldType` if the fields of the layer's time have other types.
   public mutating func finishLoad(
     _ id: LayerID, store: FeatureStore, schema: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
@@ -40,24 +41,24 @@ extension World {
       let isTable = layer.kind == .table
       if let schema { layer.features?.schema = isTable ? schema.asTable : schema }
       layer.features?.store = store
-      if let time = layer.features?.time { try layer.features?.check(time, at: "/layers/\(id.rawValue)/time") }
+      if let time = layer.features?.time { try layer.features?.check(time, at: "/time") }
       layer.features?.countSelected()
       layer.features?.loadStatus = .loaded
     }
     return try layers.require(id)
   }
 
-  /// What of a layer asks for fields that features read for it do not have; nil for nothing.
+  /// The first error of a layer's expressions, symbols and time over another schema; nil if there is none.
   public func fault(of id: LayerID, with schema: SourceLayer) -> ModelError? {
     guard var layer = layers[id] else { return nil }
     layer.features?.schema = schema
     return fault(of: layer)
   }
 
-  /// Ends a load without features.
+  /// Ends a load with a failure.
   public mutating func failLoad(_ id: LayerID, _ failure: Failure) { setLoadStatus(.failed(failure), of: id) }
 
-  /// Puts a load under way back to its beginning; elsewhere a no-op.
+  /// Resets a load in progress to `notLoaded`; otherwise does nothing.
   public mutating func abandonLoad(_ id: LayerID) {
     if layers[id]?.features?.loadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
   }

@@ -1,4 +1,4 @@
-// Location sources: created, started, moved on by the clock, stopped; and the views that follow them.
+// Location sources: created, started, advanced by the clock, stopped; and the views that follow them.
 
 import Geometry
 
@@ -13,13 +13,13 @@ extension World {
     guard !positions.isEmpty else { throw .emptyGeometry }
     let drive: Drive?
     do {
-      var moved = positions
+      var converted = positions
       if reference != .wgs84,
-        case .lineString(let inDegrees) = try transformer.transform(line, from: reference, to: .wgs84)
+        case .lineString(let wgs84) = try transformer.transform(line, from: reference, to: .wgs84)
       {
-        moved = inDegrees
+        converted = wgs84
       }
-      drive = try Drive(moved, geodesy)
+      drive = try Drive(converted, geodesy)
     } catch { throw .transform(error) }
     guard let drive else { throw .invalidGeometry(expected: "LineString with at least two different positions") }
     let id = try claim(id, prefix: "location")
@@ -29,20 +29,20 @@ extension World {
     return try locationSources.require(id)
   }
 
-  /// Starts a source, or goes on with it; one that has come to its end begins anew. The first location comes with the next tick.
+  /// Starts or continues a source; one that has ended starts again. The first location comes with the next tick.
   public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     let source = try locationSources.require(id)
     let process = makeProcess()
     if source.status != .started {
       let now = clock.now
       changeKnown(id) {
-        if $0.isOver {
-          $0.given = 0
+        if $0.hasEnded {
+          $0.emitted = 0
           $0.firstTimestamp = nil
         }
         $0.status = .started
         $0.resumedAt = now
-        $0.givenAtResume = $0.given
+        $0.emittedAtResume = $0.emitted
         if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
       }
       mayMove = true
@@ -78,27 +78,27 @@ extension World {
     remove(id)
   }
 
-  /// Ends every source that lives by the clock.
+  /// Stops all location sources.
   public mutating func stopAllLocationSources() {
     for id in locationSources.ids { stop(id) }
   }
 
-  /// Gives the locations that have come due.
+  /// Publishes the locations up to the current time.
   mutating func advance(_ id: LocationSourceID) {
-    while let source = locationSources[id], let due = source.nextDue, due <= clock.now {
-      var distance = Double(source.given) * source.interval * source.velocity
-      let isOver = !source.loops && distance >= source.drive.length
+    while let source = locationSources[id], let time = source.nextTime, time <= clock.now {
+      var distance = Double(source.emitted) * source.interval * source.velocity
+      let hasEnded = !source.loops && distance >= source.drive.length
       if source.loops { distance = distance.truncatingRemainder(dividingBy: source.drive.length) }
       guard let (position, course) = try? source.drive.position(at: distance, geodesy) else { return }
       let location = Location(
-        timestamp: source.firstTimestamp?.advanced(by: Double(source.given) * source.interval), position: position,
+        timestamp: source.firstTimestamp?.advanced(by: Double(source.emitted) * source.interval), position: position,
         speed: source.velocity, course: course)
       changeKnown(id, by: .location) {
         $0.location = location
-        $0.given += 1
+        $0.emitted += 1
       }
       follow(id, to: position)
-      if isOver { stop(id, by: .location) }
+      if hasEnded { stop(id, by: .location) }
     }
   }
 
@@ -135,28 +135,28 @@ extension World {
     }
   }
 
-  /// Recenters, when the location has wandered out of its part of the screen or is the first since leaving off.
+  /// Recenters the view if the location is outside the wander extent, or is the first since auto-pan began.
   private mutating func follow(_ view: View, to position: Point) {
     let display = view.locationDisplay
-    // A location outside the map's reference cannot be shown; the view stays where it is.
+    // A location without coordinates in the map's reference leaves the view unchanged.
     guard let point = try? center(position, from: .wgs84, of: view) else { return }
     var camera = view.camera
     if !display.awaitsZoom {
-      let place = view.place(nearest: point)
+      let screenPoint = view.screenPoint(nearest: point)
       let factor = display.wanderExtentFactor / 2
       let isInside =
-        abs(place.x - view.screen.width / 2) <= view.screen.width * factor
-        && abs(place.y - view.screen.height / 2) <= view.screen.height * factor
+        abs(screenPoint.x - view.screen.width / 2) <= view.screen.width * factor
+        && abs(screenPoint.y - view.screen.height / 2) <= view.screen.height * factor
       if isInside, factor > 0 { return }
     }
     camera.x = point.x
     camera.y = point.y
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
-    camera.scale = held(camera.scale, in: view)
+    camera.scale = clamped(camera.scale, in: view)
     changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
     let viewpoint = Viewpoint.centerAndScale(
       center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
     interruptAnimation(of: view.id, by: .location)
-    place(view.id, camera, viewpoint, by: .location)
+    setCamera(of: view.id, camera, viewpoint, by: .location)
   }
 }

@@ -1,4 +1,4 @@
-// Maps: created, changed, closed; and what they share with scenes: titles, bookmarks, scale ranges, basemaps.
+// Maps: created, changed, closed; and what maps and scenes share: titles, bookmarks, scale ranges, basemaps.
 
 import Geometry
 import Query
@@ -17,7 +17,7 @@ extension World {
     return try maps.require(id)
   }
 
-  /// Closes a map, its layers and the views that show it.
+  /// Closes a map with its layers and the views that show it.
   public mutating func closeMap(_ id: MapID) throws(ModelError) {
     _ = try maps.require(id)
     clear(.map(id))
@@ -26,7 +26,7 @@ extension World {
 
   // MARK: What maps and scenes share
 
-  /// What a map or a scene is made of.
+  /// The content of a map or a scene.
   public func content(of container: ViewContent) throws(ModelError) -> MapContent {
     switch container {
     case .map(let id): try maps.require(id).content
@@ -50,44 +50,43 @@ extension World {
     for layer in content.topLayers + content.tables { removeTree(layer) }
   }
 
-  /// Changes a map or a scene.
+  /// Changes a map or a scene. A basemap that is cleared goes with its layers; `basemap.name` clears its name alone.
   ///
   /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and what a viewpoint cannot be.
-  public mutating func updateContent(of container: ViewContent, _ update: MapContentUpdate) throws(ModelError) {
-    var new = try content(of: container)
-    try check(
-      update.clear,
-      allowed: [
-        "title", "basemap", "basemap.name", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
-        "backgroundColor",
-      ])
-    if update.clear.contains("title") { new.title = nil }
-    if update.clear.contains("bookmarks") { new.bookmarks = [] }
-    if update.clear.contains("initialViewpoint") { new.initialViewpoint = nil }
-    if update.clear.contains("referenceScale") { new.referenceScale = nil }
-    if update.clear.contains("minScale") { new.minScale = nil }
-    if update.clear.contains("maxScale") { new.maxScale = nil }
-    if update.clear.contains("backgroundColor") { new.backgroundColor = nil }
-    if let title = update.title { new.title = title }
-    if let scale = update.referenceScale { new.referenceScale = scale }
-    if let scale = update.minScale { new.minScale = scale }
-    if let scale = update.maxScale { new.maxScale = scale }
-    if let color = update.backgroundColor { new.backgroundColor = color }
-    if let far = new.minScale, let near = new.maxScale, far <= near { throw .invalidScaleRange }
-    if let target = update.initialViewpoint { new.initialViewpoint = try checked(target, in: container) }
-    if let bookmarks = update.bookmarks { new.bookmarks = try made(bookmarks, in: container) }
-    var dropped: [LayerID] = []
-    if update.clear.contains("basemap"), let basemap = new.basemap {
-      dropped = basemap.baseLayers + basemap.referenceLayers
-      new.basemap = nil
+  public mutating func updateContent(of container: ViewContent, _ changes: [MemberChange]) throws(ModelError) {
+    if let basemap = try content(of: container).basemap,
+      changes.contains(where: { $0.name == "basemap" && $0.value == nil })
+    {
+      for layer in basemap.baseLayers + basemap.referenceLayers { removeTree(layer) }
     }
-    if update.clear.contains("basemap.name") { new.basemap?.name = nil }
-    if let basemap = update.basemap {
-      new.basemap = new.basemap ?? Basemap()
-      if let name = basemap.name { new.basemap?.name = name }
+    var resolved: [MemberChange] = []
+    for change in changes { resolved.append(try self.resolved(change, in: container)) }
+    switch container {
+    case .map(let id):
+      try update(id, resolved) { (map, _, _) throws(ModelError) in try map.content.checkScaleRange() }
+    case .scene(let id):
+      try update(id, resolved) { (scene, _, _) throws(ModelError) in try scene.content.checkScaleRange() }
     }
-    for layer in dropped { removeTree(layer) }
-    try changeContent(of: container) { (content) throws(ModelError) in content = new }
+  }
+
+  /// A change with the value that what a command gives comes to.
+  private mutating func resolved(_ change: MemberChange, in container: ViewContent) throws(ModelError) -> MemberChange {
+    var basemap = try content(of: container).basemap
+    switch change.value {
+    case .viewpointTarget(let target): return MemberChange(change.name, .viewpoint(try checked(target, in: container)))
+    case .newBookmarks(let new): return MemberChange(change.name, .bookmarks(try made(new, in: container)))
+    case .basemapUpdate(let update):
+      basemap = basemap ?? Basemap()
+      if let name = update.name { basemap?.name = Text(name) }
+      return MemberChange(.basemap, basemap)
+    case nil where change.name == "basemap.name":
+      basemap?.name = nil
+      return MemberChange(.basemap, basemap)
+    case .surfaceUpdate(let update):
+      guard case .scene(let id) = container else { return change }
+      return MemberChange(.baseSurface, try scenes.require(id).surface.applying(update))
+    default: return change
+    }
   }
 
   // MARK: Bookmarks
@@ -100,8 +99,8 @@ extension World {
     var result: [Bookmark] = []
     for (index, new) in bookmarks.enumerated() {
       let id = new.id ?? mintBookmark(beside: given)
-      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/params/bookmarks/\(index)/id") }
-      result.append(Bookmark(id: id, name: new.name, viewpoint: try checked(new.viewpoint, in: container)))
+      guard ids.insert(id).inserted else { throw .idRepeated(id, path: "/bookmarks/\(index)/id") }
+      result.append(Bookmark(id: Text(id), name: Text(new.name), viewpoint: try checked(new.viewpoint, in: container)))
     }
     return result
   }
@@ -112,41 +111,41 @@ extension World {
     return id
   }
 
-  /// - Parameter index: the place in the list; last when nil.
-  /// - Returns: its id.
+  /// - Parameter index: index in the list; last when nil.
+  /// - Returns: the id of the bookmark.
   public mutating func addBookmark(
     _ new: NewBookmark, to container: ViewContent, at index: Int?
   ) throws(ModelError) -> String {
     let bookmarks = try content(of: container).bookmarks
-    if let id = new.id, bookmarks.contains(where: { $0.id == id }) { throw .idExists(id) }
+    if let id = new.id, bookmarks.contains(where: { $0.id == Text(id) }) { throw .idExists(id) }
     if let index, index > bookmarks.count { throw .indexOutOfRange(count: bookmarks.count) }
     let viewpoint = try checked(new.viewpoint, in: container)
-    let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id)))
-    let bookmark = Bookmark(id: id, name: new.name, viewpoint: viewpoint)
+    let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id.string)))
+    let bookmark = Bookmark(id: Text(id), name: Text(new.name), viewpoint: viewpoint)
     try changeContent(of: container) { (content) throws(ModelError) in
       content.bookmarks.insert(bookmark, at: index ?? bookmarks.count)
     }
-    return bookmark.id
+    return bookmark.id.string
   }
 
   public mutating func removeBookmark(_ id: String, from container: ViewContent) throws(ModelError) {
-    let place = try place(ofBookmark: id, in: container)
-    try changeContent(of: container) { (content) throws(ModelError) in content.bookmarks.remove(at: place) }
+    let current = try bookmarkIndex(of: id, in: container)
+    try changeContent(of: container) { (content) throws(ModelError) in content.bookmarks.remove(at: current) }
   }
 
   public mutating func moveBookmark(_ id: String, in container: ViewContent, to index: Int) throws(ModelError) {
-    let place = try place(ofBookmark: id, in: container)
+    let current = try bookmarkIndex(of: id, in: container)
     try changeContent(of: container) { (content) throws(ModelError) in
       guard index < content.bookmarks.count else { throw .indexOutOfRange(count: content.bookmarks.count) }
-      content.bookmarks.insert(content.bookmarks.remove(at: place), at: index)
+      content.bookmarks.insert(content.bookmarks.remove(at: current), at: index)
     }
   }
 
-  private func place(ofBookmark id: String, in container: ViewContent) throws(ModelError) -> Int {
-    guard let place = try content(of: container).bookmarks.firstIndex(where: { $0.id == id }) else {
+  private func bookmarkIndex(of id: String, in container: ViewContent) throws(ModelError) -> Int {
+    guard let current = try content(of: container).bookmarks.firstIndex(where: { $0.id == Text(id) }) else {
       throw .unknownItem(noun: "bookmark", id: id)
     }
-    return place
+    return current
   }
 
   // MARK: Helpers of all commands

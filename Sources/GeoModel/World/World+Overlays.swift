@@ -1,4 +1,4 @@
-// Overlays and their graphics: bulk edits, each all or nothing.
+// Overlays and their graphics. Each bulk edit succeeds or fails as a whole.
 
 import Geometry
 import Query
@@ -6,37 +6,21 @@ import Query
 extension World {
   @discardableResult
   public mutating func createOverlay(
-    id: OverlayID?, on view: ViewID, name: String?, reference: SpatialReference,
-    portrayal: PortrayalUpdate = PortrayalUpdate(), selectionColor: Color? = nil,
-    renderingMode: RenderingMode? = nil
+    id: OverlayID?, on view: ViewID, reference: SpatialReference, _ members: [MemberChange] = []
   ) throws(ModelError) -> Overlay {
     try checkFree(id)
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    var overlay = Overlay(id: id, view: view, reference: info.reference, name: name)
-    overlay.portrayal = overlay.portrayal.applying(portrayal, clear: [])
-    overlay.selectionColor = selectionColor
-    if let renderingMode { overlay.renderingMode = renderingMode }
+    let overlay = try Overlay(id: id, view: view, reference: info.reference).setting(members)
+    try overlay.appearance.checkScaleRange()
     insert(overlay)
     changeKnown(view) { $0.overlays.append(id) }
     return try overlays.require(id)
   }
 
-  public mutating func updateOverlay(
-    _ id: OverlayID, _ update: AppearanceUpdate, _ portrayal: PortrayalUpdate = PortrayalUpdate(),
-    selectionColor: Color? = nil, renderingMode: RenderingMode? = nil
-  ) throws(ModelError) {
-    try check(update.clear, allowed: ["name", "minScale", "maxScale", "selectionColor"] + Portrayal.clearable)
-    try change(id) { (overlay) throws(ModelError) in
-      overlay.appearance = try overlay.appearance.applying(update)
-      overlay.portrayal = overlay.portrayal.applying(portrayal, clear: update.clear)
-      if let name = update.name { overlay.name = name }
-      if update.clear.contains("name") { overlay.name = nil }
-      if let selectionColor { overlay.selectionColor = selectionColor }
-      if update.clear.contains("selectionColor") { overlay.selectionColor = nil }
-      if let renderingMode { overlay.renderingMode = renderingMode }
-    }
+  public mutating func updateOverlay(_ id: OverlayID, _ changes: [MemberChange]) throws(ModelError) {
+    try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.appearance.checkScaleRange() }
   }
 
   public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
@@ -45,7 +29,7 @@ extension World {
     changeKnown(view) { $0.overlays.removeAll { $0 == id } }
   }
 
-  /// Moves an overlay in the drawing order of its view.
+  /// Moves an overlay to an index in the drawing order of its view.
   public mutating func moveOverlay(_ id: OverlayID, to index: Int) throws(ModelError) {
     let view = try overlays.require(id).view
     let count = try views.require(view).overlays.count
@@ -60,7 +44,7 @@ extension World {
 
   /// Adds graphics on top, in the order of the batch.
   ///
-  /// - Complexity: as `FeatureStore.append`, O(k log n).
+  /// - Complexity: O(k log n), as `FeatureStore.append`.
   public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
     try edit(id) { (store, undoRecord) throws(StoreFailure) in
       let added = try store.append(batch, recording: &undoRecord)
@@ -70,7 +54,9 @@ extension World {
     }
   }
 
-  /// Changes graphics, each once; answers which differ from before, in the order of the edits.
+  /// Changes graphics, each at most once.
+  ///
+  /// - Returns: the ids of those that differ from before, in the order of the edits.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
@@ -86,7 +72,9 @@ extension World {
     }
   }
 
-  /// Moves graphics to points, each once; answers how many stand elsewhere than before.
+  /// Moves graphics to points, each at most once.
+  ///
+  /// - Returns: the number of graphics whose position differs from before.
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
@@ -103,6 +91,8 @@ extension World {
   }
 
   /// Removes graphics; all of them when `ids` is nil.
+  ///
+  /// - Returns: their number.
   public mutating func removeGraphics(_ ids: [Int]?, from id: OverlayID) throws(ModelError) -> Int {
     try edit(id) { (store, undoRecord) throws(StoreFailure) in
       guard let ids else {
@@ -119,7 +109,7 @@ extension World {
     }
   }
 
-  /// Puts graphics in place of all there are; those whose id is in both stay selected, and count only where they differ.
+  /// Replaces all graphics. Those with an id in both sets stay selected, and count as updated only if they differ.
   public mutating func replaceGraphics(_ batch: FeatureBatch, of id: OverlayID) throws(ModelError) -> ReplacedFeatures {
     try edit(id) { (store, undoRecord) throws(StoreFailure) in
       let replaced = try store.replace(with: batch, recording: &undoRecord)
@@ -127,7 +117,9 @@ extension World {
     }
   }
 
-  /// Changes the selection; answers how many are selected then.
+  /// Changes the selection.
+  ///
+  /// - Returns: the number of selected graphics.
   public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
     try edit(id, isUndone: false) { (store, undoRecord) throws(StoreFailure) in
       let edits = try store.selecting(ids, mode)
@@ -138,7 +130,7 @@ extension World {
     return overlays[id]?.selectedCount ?? 0
   }
 
-  /// Takes an edit back, or does it again; without the overlay it does nothing.
+  /// Applies the undo record of an edit, as undo and redo do. Does nothing if there is no such overlay.
   mutating func undoGraphics(_ undoRecord: StoreUndoRecord, of id: OverlayID) {
     _ = try? edit(id) { (store, inverse) throws(StoreFailure) in
       let (back, changes) = store.revert(undoRecord)
@@ -147,40 +139,40 @@ extension World {
     }
   }
 
-  /// One edit of an overlay's store, and the records that follow from it.
+  /// Makes one edit of an overlay's store, with its undo record and change records.
   ///
   /// - Parameters:
   ///   - isUndone: false for a selection, which undo leaves alone.
-  ///   - selects: whether another number of graphics may be selected after it; counting them costs a look at each chunk.
+  ///   - selects: whether the number of selected graphics may change; counting them reads each chunk.
   private mutating func edit<R>(
     _ id: OverlayID, isUndone: Bool = true, selects: Bool = true,
     _ body: (inout FeatureStore, inout StoreUndoRecord?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {
     var undoRecord: StoreUndoRecord?
-    // Everything happens in place: a second reference to the store would make its first write a copy.
+    // The store is edited in place: a second reference would make the first write copy it.
     var before: ContentsSummary?
     let outcome: (result: R, edits: [GraphicsEdit], properties: [Property], revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
-        let outline = ContentsSummary(overlay)
-        before = outline
+        let summary = ContentsSummary(overlay)
+        before = summary
         let (result, edits) = try body(&overlay.store, &undoRecord)
         guard !edits.isEmpty else { return (result, [], [], overlay.revision) }
         if selects { overlay.selectedCount = overlay.store.selectedCount }
         var properties: [Property] = []
         let now = ContentsSummary(overlay)
-        if now.count != outline.count { properties.append(.graphicCount) }
-        if now.selectedCount != outline.selectedCount { properties.append(.selectedCount) }
-        if now.extent != outline.extent { properties.append(.extent) }
+        if now.count != summary.count { properties.append(.graphicCount) }
+        if now.selectedCount != summary.selectedCount { properties.append(.selectedCount) }
+        if now.extent != summary.extent { properties.append(.extent) }
         return (result, edits, properties, overlay.revision)
       }
     } catch { throw ModelError(error) }
     guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
-    if let undoRecord { note(Edited(id: id, undoRecord: undoRecord, outline: before, isUndone: isUndone)) }
+    if let undoRecord { recordUndo(Edited(id: id, undoRecord: undoRecord, summary: before, isUndone: isUndone)) }
     guard !outcome.edits.isEmpty else { return outcome.result }
     for edit in outcome.edits { record(.graphics(id, edit)) }
     for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
-    // What it lies in was touched with it when it was touched last.
+    // An overlay with the current revision has been touched together with its ancestors.
     if outcome.revision != revision { touch(id) }
     return outcome.result
   }
@@ -194,13 +186,13 @@ extension GraphicsEdit {
 }
 
 extension FeatureEdit {
-  /// Whether it changes nothing but the selection.
+  /// Whether the edit changes nothing but the selection.
   var isSelection: Bool {
     guard isSelected != nil, case .keep = geometry, case .keep = symbol else { return false }
     return attributes.isEmpty && !replacesAttributes && zIndex == nil && isVisible == nil
   }
 
-  /// Whether it makes any difference to a feature.
+  /// Whether the edit changes a feature.
   func changes(_ row: FeatureRow, _ schema: FeatureSchema) -> Bool {
     switch geometry {
     case .keep: break
@@ -209,7 +201,7 @@ extension FeatureEdit {
     }
     switch symbol {
     case .keep: break
-    case .set(let new): if !new.isWritten(as: row.symbol) { return true }
+    case .set(let new): if Text(new) != Text(row.symbol) { return true }
     case .clear: if row.symbol != nil { return true }
     }
     if replacesAttributes { return true }
@@ -223,35 +215,14 @@ extension FeatureEdit {
 }
 
 extension ModelError {
-  /// What a store refuses, item by item.
+  /// The error of a store, item by item.
   public init(_ failure: StoreFailure) {
     if case .lengthMismatch(let expected, let found)? = failure.items.first?.error {
       self = .columnLengths(expected: expected, found: found, column: "")
       return
     }
     self = .items(
-      failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, failure: Failure($0.error)) },
+      failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, .store($0.error)) },
       count: failure.items.count)
-  }
-}
-
-extension Failure {
-  init(_ error: StoreError) {
-    switch error {
-    case .idOutOfRange(let id):
-      self.init(
-        kind: "invalidParams", message: "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
-    case .idExists(let id): self.init(kind: "idExists", message: "there is a graphic \(id)", path: "/id")
-    case .idRepeated(let id): self.init(kind: "idExists", message: "\(id) stands in the request twice", path: "/id")
-    case .noSuchID(let id): self.init(kind: "unknownId", message: "there is no graphic \(id)", path: "/id")
-    case .noIDsLeft: self.init(kind: "invalidParams", message: "there are no ids left to mint")
-    case .tooManyRows: self.init(kind: "invalidParams", message: "an overlay takes no more graphics")
-    case .tooManyColumns(let limit):
-      self.init(kind: "invalidParams", message: "an overlay takes at most \(limit) different attribute names")
-    case .textTooLarge(let column):
-      self.init(kind: "invalidParams", message: "more than 4 GiB of text", path: "/attributes/\(column)")
-    case .lengthMismatch(let expected, let found):
-      self.init(kind: "columnLengths", message: "\(expected) rows, but \(found)")
-    }
   }
 }

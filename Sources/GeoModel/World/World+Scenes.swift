@@ -1,4 +1,4 @@
-// Scenes and their surfaces: rasters come from tasks that opened them.
+// Scenes and their surfaces. Tasks open the rasters of elevation sources.
 
 extension World {
   @discardableResult
@@ -14,30 +14,22 @@ extension World {
     return try scenes.require(id)
   }
 
-  /// Closes a scene, its layers and the views that show it.
+  /// Closes a scene with its layers and the views that show it.
   public mutating func closeScene(_ id: SceneID) throws(ModelError) {
     _ = try scenes.require(id)
     clear(.scene(id))
     remove(id)
   }
 
-  public mutating func updateSurface(of id: SceneID, _ update: BaseSurfaceUpdate) throws(ModelError) {
-    try change(id) { (scene) throws(ModelError) in
-      if let exaggeration = update.elevationExaggeration { scene.surface.elevationExaggeration = exaggeration }
-      if let isEnabled = update.isEnabled { scene.surface.isEnabled = isEnabled }
-      if let opacity = update.opacity { scene.surface.opacity = opacity }
-    }
-  }
-
-  /// Whether a source of that id and place can be added; to be asked before its raster is opened.
+  /// Throws if an elevation source cannot have this id and index. Called before its raster is opened.
   public func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
     let sources = try scenes.require(id).surface.elevationSources
     if let wanted { try checkFree(SourceID(wanted)) }
     if let index, index > sources.count { throw .indexOutOfRange(count: sources.count) }
   }
 
-  /// - Parameter index: the place in the order of asking; last when nil.
-  /// - Returns: the source's id.
+  /// - Parameter index: index in the order of sampling; last when nil.
+  /// - Returns: the id of the source.
   public mutating func addElevationSource(
     _ raster: SurfaceSource.Raster, path: String, id wanted: String?, to id: SceneID, at index: Int?
   ) throws(ModelError) -> String {
@@ -50,41 +42,42 @@ extension World {
     return name
   }
 
-  /// Notes how opening the raster of a source once more has ended. No step of history: undo leaves load states alone.
+  /// Records the outcome of reopening the raster of a source. Makes no step of history, since undo leaves load states
+  /// alone.
   public mutating func setRaster(
     _ raster: SurfaceSource.Raster, of source: String, in id: SceneID
   ) throws(ModelError) {
-    let place = try place(of: source, in: id)
+    let index = try elevationIndex(of: source, in: id)
     isStep = false
     try change(id) { (scene) throws(ModelError) in
-      scene.surface.elevationSources[place].raster = raster
+      scene.surface.elevationSources[index].raster = raster
     }
   }
 
-  /// The elevation source of that id in a scene.
+  /// Finds an elevation source of a scene by its id.
   public func elevationSource(_ source: String, in id: SceneID) throws(ModelError) -> SurfaceSource {
-    let place = try place(of: source, in: id)
-    return try scenes.require(id).surface.elevationSources[place]
+    let index = try elevationIndex(of: source, in: id)
+    return try scenes.require(id).surface.elevationSources[index]
   }
 
   public mutating func removeElevationSource(_ source: String, from id: SceneID) throws(ModelError) {
-    let place = try place(of: source, in: id)
-    try change(id) { (scene) throws(ModelError) in scene.surface.elevationSources.remove(at: place) }
+    let index = try elevationIndex(of: source, in: id)
+    try change(id) { (scene) throws(ModelError) in scene.surface.elevationSources.remove(at: index) }
   }
 
   public mutating func moveElevationSource(_ source: String, in id: SceneID, to index: Int) throws(ModelError) {
-    let place = try place(of: source, in: id)
+    let current = try elevationIndex(of: source, in: id)
     try change(id) { (scene) throws(ModelError) in
       let count = scene.surface.elevationSources.count
       guard index < count else { throw .indexOutOfRange(count: count) }
-      scene.surface.elevationSources.insert(scene.surface.elevationSources.remove(at: place), at: index)
+      scene.surface.elevationSources.insert(scene.surface.elevationSources.remove(at: current), at: index)
     }
   }
 
-  private func place(of source: String, in id: SceneID) throws(ModelError) -> Int {
-    guard let place = try scenes.require(id).surface.elevationSources.firstIndex(where: { $0.id == source }) else {
+  private func elevationIndex(of source: String, in id: SceneID) throws(ModelError) -> Int {
+    guard let index = try scenes.require(id).surface.elevationSources.firstIndex(where: { $0.id == source }) else {
       throw .unknownItem(noun: "elevationSource", id: source)
     }
-    return place
+    return index
   }
 }

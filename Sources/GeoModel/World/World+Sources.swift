@@ -1,4 +1,4 @@
-// Sources: opened by a task that read the schema, closed by a command.
+// Data sources: added when a task has read the schema, closed by a command.
 
 import Geometry
 

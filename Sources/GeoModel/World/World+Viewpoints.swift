@@ -1,19 +1,19 @@
-// Viewpoints of views: set at once or moved to over time, and what a target comes to on a screen.
+// Viewpoints of views: set at once or animated, and the camera that a target means on a screen.
 
 import Geometry
 
 extension World {
   // MARK: Viewpoints
 
-  /// Sets the viewpoint at once; it ends an animation, and auto-pan.
+  /// Sets the viewpoint at once. Ends an animation and auto-pan.
   public mutating func setViewpoint(of id: ViewID, to target: ViewpointTarget) throws(ModelError) {
     let (camera, viewpoint) = try resolve(target, in: try views.require(id))
     interruptAnimation(of: id)
     setLocationDisplay(of: id) { $0.autoPanMode = .off }
-    place(id, camera, viewpoint, by: origin)
+    setCamera(of: id, camera, viewpoint, by: origin)
   }
 
-  /// Moves to a viewpoint over `duration` seconds.
+  /// Animates to a viewpoint over `duration` seconds.
   public mutating func animateViewpoint(
     of id: ViewID, to target: ViewpointTarget, duration: Double, easing: Easing
   ) throws(ModelError) -> ProcessID {
@@ -21,15 +21,15 @@ extension World {
     let (camera, viewpoint) = try resolve(target, in: view)
     var sceneCameras: (from: SceneCamera, to: SceneCamera)?
     if view.viewpoint.kind == .camera || viewpoint.kind == .camera {
-      var there = view
-      (there.camera, there.viewpoint) = (camera, viewpoint)
-      sceneCameras = (try view.sceneCamera(), try there.sceneCamera())
+      var destination = view
+      (destination.camera, destination.viewpoint) = (camera, viewpoint)
+      sceneCameras = (try view.sceneCamera(), try destination.sceneCamera())
     }
     let process = makeProcess()
     interruptAnimation(of: id)
     setLocationDisplay(of: id) { $0.autoPanMode = .off }
     guard duration > 0, camera != view.camera || sceneCameras.map({ $0.from != $0.to }) ?? false else {
-      place(id, camera, viewpoint, by: origin)
+      setCamera(of: id, camera, viewpoint, by: origin)
       end(process, .completed)
       return process
     }
@@ -41,7 +41,7 @@ extension World {
     return process
   }
 
-  /// Ends an animation where it stands; false when the process is over.
+  /// Stops an animation at its current camera. False if the process has ended.
   public mutating func cancel(_ process: ProcessID) -> Bool {
     for view in views.values where view.animation?.process == process {
       changeKnown(view.id) { $0.animation = nil }
@@ -51,7 +51,7 @@ extension World {
     return false
   }
 
-  /// Ends every animation where it stands.
+  /// Stops all animations at their current cameras.
   public mutating func interruptAllAnimations() {
     for id in views.ids { interruptAnimation(of: id) }
   }
@@ -74,25 +74,27 @@ extension World {
       end(animation.process, .completed)
       return
     }
-    let way = animation.easing.way(at: max(0, elapsed / animation.duration))
+    let progress = animation.easing.progress(at: max(0, elapsed / animation.duration))
     if let (from, to) = animation.sceneCameras {
-      let between = SceneCamera.between(from, to, at: way)
-      if let camera = try? flattened(between, on: view.screen) { place(id, camera, .camera(between), by: .animation) }
+      let between = SceneCamera.between(from, to, at: progress)
+      if let camera = try? flattened(between, on: view.screen) {
+        setCamera(of: id, camera, .camera(between), by: .animation)
+      }
       return
     }
-    var camera = Camera.between(animation.from, animation.to, at: way, wrap: view.wrap)
-    camera.scale = held(camera.scale, in: view)
+    var camera = Camera.between(animation.from, animation.to, at: progress, wrap: view.wrap)
+    camera.scale = clamped(camera.scale, in: view)
     let reference = animation.destination.reference
-    // Between two places of the map lies another one; where even that has no coordinates, the map's own serve.
+    // The interpolated center may have no coordinates in the destination's reference; the map's own serve then.
     let center = try? transformer.transform(
       Point(x: camera.x, y: camera.y), from: view.reference.reference, to: reference)
     let viewpoint = Viewpoint.centerAndScale(
       center: center ?? Point(x: camera.x, y: camera.y), scale: camera.scale, rotation: camera.rotation,
       reference: center == nil ? view.reference.reference : reference)
-    place(id, camera, viewpoint, by: .animation)
+    setCamera(of: id, camera, viewpoint, by: .animation)
   }
 
-  mutating func place(_ id: ViewID, _ camera: Camera, _ viewpoint: Viewpoint, by origin: Origin) {
+  mutating func setCamera(of id: ViewID, _ camera: Camera, _ viewpoint: Viewpoint, by origin: Origin) {
     changeKnown(id, by: origin) {
       $0.camera = camera
       $0.viewpoint = viewpoint
@@ -101,36 +103,36 @@ extension World {
 
   // MARK: Resolving
 
-  /// Where a target leads: in map units, and as the viewpoint that stands for it.
+  /// The camera of a target in map units, and the viewpoint that a view keeps for it.
   func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var (camera, viewpoint) = try unchecked(target, in: view)
     if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
-    guard camera.isSound else {
+    guard camera.isValid else {
       throw .invalidGeometry(
         expected:
           "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)"
       )
     }
-    return try held(camera, viewpoint, in: view)
+    return try clamped(camera, viewpoint, in: view)
   }
 
-  /// The nearest scale that the map or scene lets a view have.
-  func held(_ scale: Double, in view: View) -> Double { (try? content(of: view.content))?.held(scale) ?? scale }
+  /// The nearest scale within the range of the map or scene.
+  func clamped(_ scale: Double, in view: View) -> Double { (try? content(of: view.content))?.clamped(scale) ?? scale }
 
-  /// The same, with the scale within the range of the map or scene: the center stays.
-  func held(_ camera: Camera, _ viewpoint: Viewpoint, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
-    let scale = held(camera.scale, in: view)
+  /// The same with the scale clamped to the range of the map or scene; the center stays.
+  func clamped(_ camera: Camera, _ viewpoint: Viewpoint, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
+    let scale = clamped(camera.scale, in: view)
     guard scale != camera.scale else { return (camera, viewpoint) }
     var camera = camera
     if case .camera(let scene) = viewpoint {
-      let moved = try dollied(scene, to: scale / camera.scale)
+      let moved = try dollied(scene, by: scale / camera.scale)
       return (try flattened(moved, on: view.screen), .camera(moved))
     }
     camera.scale = scale
     if case .centerAndScale(let center, _, let rotation, let reference) = viewpoint {
       return (camera, .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference))
     }
-    // The geometry is not what will be in sight.
+    // A viewpoint that bounds a geometry would state a scale that is not shown.
     do {
       let center = try transformer.transform(
         Point(x: camera.x, y: camera.y), from: view.reference.reference, to: viewpoint.reference)
@@ -141,39 +143,39 @@ extension World {
     } catch { throw .transform(error) }
   }
 
-  /// A viewpoint that views of a map or scene can be set to, as they would keep it on a screen that fits it.
+  /// The viewpoint that views of a map or scene would keep for a target, on a default screen.
   func checked(_ target: ViewpointTarget, in content: ViewContent) throws(ModelError) -> Viewpoint {
     let draft = try draft(over: content, screen: Screen())
     let (camera, viewpoint) = try unchecked(target, in: draft)
-    guard camera.isSound else { throw .invalidGeometry(expected: "a viewpoint with finite coordinates and scale") }
+    guard camera.isValid else { throw .invalidGeometry(expected: "a viewpoint with finite coordinates and scale") }
     return viewpoint
   }
 
-  /// A center in map units; where poles lie at infinity, held to the edge as boxes are.
+  /// A center in map units. Where poles are at infinity, the latitude is clamped, as for boxes.
   func center(
     _ point: Point, from reference: SpatialReference, of view: View
   ) throws(TransformError) -> Point {
     let map = view.reference.reference
     guard let limit = view.polarLimit else { return try transformer.transform(point, from: reference, to: map) }
     let isInDegrees = try transformer.describe(reference).kind == .geographic
-    let shown = isInDegrees ? limit.held(degrees: point) : point
-    return limit.held(try transformer.transform(shown, from: reference, to: map))
+    let clamped = isInDegrees ? limit.clamped(degrees: point) : point
+    return limit.clamped(try transformer.transform(clamped, from: reference, to: map))
   }
 
   func unchecked(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var camera = view.camera
     let map = view.reference.reference
-    func moved(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
-      let place: Point
-      do { place = try center(point, from: reference, of: view) } catch { throw .transform(error) }
-      guard view.reference.kind != .geographic || abs(place.y) <= 90 else {
+    func projected(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
+      let center: Point
+      do { center = try self.center(point, from: reference, of: view) } catch { throw .transform(error) }
+      guard view.reference.kind != .geographic || abs(center.y) <= 90 else {
         throw .invalidGeometry(expected: "a center with a latitude in -90...90")
       }
-      return place
+      return center
     }
     switch target {
     case .centerAndScale(let center, let scale, let rotation, let reference):
-      let point = try moved(center, reference)
+      let point = try projected(center, reference)
       camera = Camera(
         x: point.x, y: point.y, scale: scale, rotation: Camera.normalized(degrees: rotation ?? camera.rotation))
       return (
@@ -184,10 +186,10 @@ extension World {
       var inMap: Geometry
       do {
         let isInDegrees = try transformer.describe(reference).kind == .geographic
-        let shown = isInDegrees ? view.polarLimit?.held(degrees: geometry) ?? geometry : geometry
-        inMap = try transformer.transform(shown, from: reference, to: map)
-        if let wrap = view.wrap, isInDegrees { inMap = wrap.unrolled(inMap, fromDegrees: shown) }
-        inMap = view.polarLimit?.held(inMap) ?? inMap
+        let clamped = isInDegrees ? view.polarLimit?.clamped(degrees: geometry) ?? geometry : geometry
+        inMap = try transformer.transform(clamped, from: reference, to: map)
+        if let wrap = view.wrap, isInDegrees { inMap = wrap.unrolled(inMap, fromDegrees: clamped) }
+        inMap = view.polarLimit?.clamped(inMap) ?? inMap
       } catch { throw .transform(error) }
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard
@@ -197,7 +199,7 @@ extension World {
       else { throw .emptyGeometry }
       return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
     case .center(let center, let reference):
-      let point = try moved(center, reference)
+      let point = try projected(center, reference)
       camera.x = point.x
       camera.y = point.y
       return (
@@ -210,13 +212,13 @@ extension World {
       guard case .scene = view.content else { throw .cameraNeedsScene }
       return (try flattened(scene, on: view.screen), .camera(scene))
     case .bookmark(let id):
-      guard let bookmark = try content(of: view.content).bookmarks.first(where: { $0.id == id }) else {
+      guard let bookmark = try content(of: view.content).bookmarks.first(where: { $0.id == Text(id) }) else {
         throw .unknownItem(noun: "bookmark", id: id)
       }
       return try unchecked(bookmark.viewpoint.target, in: view)
     }
     if camera == view.camera { return (camera, view.viewpoint) }
-    // Only a part changed: the center stays as it was given.
+    // Only scale or rotation changed: the center keeps its coordinates and reference.
     guard
       case .centerAndScale(let center, _, _, let reference) = try view.viewpoint(
         as: .centerAndScale, in: nil, transformer)
@@ -227,13 +229,13 @@ extension World {
     )
   }
 
-  /// All that the reference is made for, fitted to the screen.
+  /// The area of use of a spatial reference, fitted to the screen.
   func worldCamera(
     in info: SpatialReferenceInfo, on screen: Screen
   ) throws(ModelError) -> (Camera, Viewpoint) {
     let area = info.areaOfUse ?? Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
     do {
-      // An area across the antimeridian is measured around its middle.
+      // An area across the antimeridian has xMin > xMax; unrolled, it has a center.
       let east = area.xMin > area.xMax ? area.xMax + 360 : area.xMax
       let box = Envelope(xMin: area.xMin, yMin: area.yMin, xMax: east, yMax: area.yMax)
       let extent = try transformer.bounds(of: box, from: .wgs84, to: info.reference)

@@ -22,7 +22,7 @@ extension World {
     return try views.require(claimed)
   }
 
-  /// A view that shows the world, and is none of the model's yet.
+  /// A view that shows all of the map or scene and is not part of the model.
   func draft(over content: ViewContent, screen: Screen) throws(ModelError) -> View {
     let info: SpatialReferenceInfo
     switch content {
@@ -36,11 +36,11 @@ extension World {
       id: ViewID(""), content: content, reference: info, wrap: WorldWrap(info, transformer),
       polarLimit: PolarLimit(info, transformer), screen: screen,
       viewpoint: start, camera: camera)
-    (view.camera, view.viewpoint) = try held(camera, start, in: view)
+    (view.camera, view.viewpoint) = try clamped(camera, start, in: view)
     return view
   }
 
-  /// Closes a view and its overlays; an animation under way has not arrived.
+  /// Closes a view and its overlays. Its animation ends as interrupted.
   public mutating func closeView(_ id: ViewID) throws(ModelError) {
     close(try views.require(id))
   }
@@ -51,12 +51,13 @@ extension World {
     remove(view.id)
   }
 
-  /// Closes the views over a map or a scene that is about to go.
+  /// Closes the views of a map or a scene before that is closed.
   mutating func closeViews(showing content: ObjectReference) {
     for view in views.values where view.content.reference == content { close(view) }
   }
 
-  /// Another screen; center and scale stay, and so does a scene's camera, which comes to another scale then. Nil leaves alone.
+  /// Resizes the screen of a view; nil keeps a value. Center and scale stay, except for a scene camera: it stays, and
+  /// the scale follows from it.
   public mutating func resizeView(_ id: ViewID, width: Double?, height: Double?, dpi: Double?) throws(ModelError) {
     let view = try views.require(id)
     let old = view.screen

@@ -4,10 +4,23 @@ import Calendar
 import Geometry
 import Query
 
-/// Everything the server owns. A value: copying it is the snapshot that a task reads.
+/// The whole model, as a value: a copy is a snapshot that a task can read off the loop.
 ///
-/// Commands are its mutating methods. Each checks before it changes, so one that throws has changed nothing. All that
-/// changes between ``begin(origin:)`` and ``commit(_:)`` counts as one revision and one step of history.
+/// Commands are mutating methods. Each one checks before it changes anything, so a command that throws leaves the world
+/// unchanged. All changes between ``begin(origin:)`` and ``commit(_:)`` share one revision and make one step of
+/// history.
+///
+/// ```swift
+/// world.begin(origin: .client(nil))
+/// do {
+///   let map = try world.createMap(id: nil, title: "City", reference: .webMercator)
+///   world.commit("map/create")
+///   reply(with: map.id)
+/// } catch {
+///   world.rollBack()
+/// }
+/// for change in world.takeChanges() { publish(change) }
+/// ```
 public struct World: Sendable {
   public private(set) var revision = 0
   public internal(set) var sources = Registry<Source>()
@@ -26,7 +39,7 @@ public struct World: Sendable {
   public internal(set) var clock: Clock
   public internal(set) var history = History()
   public internal(set) var document = DocumentState()
-  /// Where real time stood at the last command, whatever the clock's mode.
+  /// Real time at the last command, in either mode of the clock.
   public var realTime: Instant
 
   public let transformer: any CoordinateTransformer
@@ -34,39 +47,39 @@ public struct World: Sendable {
   public let timeZones: any TimeZoneSource
 
   private var changes: [Change] = []
-  /// How many of them have been looked at for what follows from them.
+  /// Number of entries of `changes` from which derived state has been recorded.
   private var examined = 0
   var derived = Derived()
-  /// False when nothing moves by itself for sure: then nobody has to look through all views.
+  /// False only when no animation and no location source runs, so that ticks need not scan the views.
   public internal(set) var mayMove = false
   var origin = Origin.client(nil)
-  /// Whether what is done now becomes a step of history.
+  /// Whether the current command makes a step of history.
   var isStep = true
-  /// Where the command has taken steps back: the revision at which the oldest of them was done.
-  var takenBack: Int?
+  /// Revision of the oldest step that the current command has undone or redone; nil when there is none.
+  var oldestReverted: Int?
   private var hasChanged = false
-  /// Who follows what; nil until somebody asks.
+  /// Index of derived properties and links by what they depend on. Built on first use; nil before.
   var dependents: Dependents?
-  /// How much of what was recorded since the command began has been followed.
-  var followed = 0
-  /// Whether scopes of the environment have changed, or who lies under which, and those who see them have not been told.
+  /// Number of records of the current command whose dependents have been collected.
+  var propagated = 0
+  /// Whether an environment scope, or an object's ancestors, changed since the last environment notification.
   var hasEnvironmentChanged = false
-  /// What was before the command that runs, in the order of its changes.
-  private var journal: [any UndoRecord] = []
-  /// How many of them have become part of a step.
-  private var taken = 0
-  /// How many of them had been made when those who see another environment were told last.
-  private var told = 0
+  /// Undo records of the current command, oldest first.
+  private(set) var journal: [any UndoRecord] = []
+  /// Journal length when undo records were last taken for a step.
+  private var stepMark = 0
+  /// Journal length at the last environment notification.
+  private var environmentMark = 0
   private var start: Start?
-  /// Every object id of the document: none comes twice.
+  /// Ids in use in the document, by living and removed objects. None is used twice.
   private var takenIDs: Set<String> = []
-  /// Those of earlier documents, which may be chosen again and are minted no more.
+  /// Ids of earlier documents of the session. Clients may choose them again; the server mints none of them.
   private var retiredIDs: Set<String> = []
   private var mintedIDs = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
 
-  /// What is not in the journal, as it was when the command began.
+  /// State at the beginning of the command that the journal does not restore.
   private struct Start {
     let revision: Int
     let changes: Int
@@ -76,13 +89,13 @@ public struct World: Sendable {
     let mintedIDs: Int
     let derived: Derived
     var claimed: [String] = []
-    /// Once another document has begun.
-    var ids: (taken: Set<String>, retired: Set<String>)?
-    /// Once the command has changed it itself.
+    /// Set when the command has begun another document.
+    var ids: (used: Set<String>, retired: Set<String>)?
+    /// Set when the command has changed history itself.
     var history: History?
   }
 
-  /// - Parameter now: where real time stands.
+  /// - Parameter now: the current real time.
   public init(
     transformer: any CoordinateTransformer, geodesy: any Geodesy, timeZones: any TimeZoneSource = FixedTimeZones(),
     now: Instant
@@ -98,24 +111,24 @@ public struct World: Sendable {
 
   // MARK: Commands
 
-  /// Before each command, tick or end of a task: what follows is one revision, made by `origin`.
+  /// Begins a command, a tick or the end of a task. The changes until ``commit(_:)`` share one revision and `origin`.
   public mutating func begin(origin: Origin) {
     self.origin = origin
     hasChanged = false
     isStep = true
-    takenBack = nil
-    followed = 0
-    forgetNotes()
+    oldestReverted = nil
+    propagated = 0
+    clearJournal()
     start = Start(
       revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
       mintedIDs: mintedIDs, derived: derived)
   }
 
-  /// Takes back all that was done since ``begin(origin:)``: a command that fails changes nothing.
+  /// Reverts all changes since ``begin(origin:)``, so that a failed command has no effect.
   public mutating func rollBack() {
     guard let start else { return }
     for undoRecord in journal.reversed() { undoRecord.rollBack(&self) }
-    forgetNotes()
+    clearJournal()
     if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
     examined = start.examined
@@ -127,57 +140,55 @@ public struct World: Sendable {
     revision = start.revision
     hasChanged = false
     clock = start.clock
-    followed = 0
+    propagated = 0
     hasEnvironmentChanged = false
     dependents = nil
   }
 
-  /// Notes what takes a change back, after it was made.
-  mutating func note(_ undoRecord: some UndoRecord) {
-    // Of an object's members the first note counts. Only the last ones are looked at: noting twice is no harm.
+  /// Appends an undo record of a change that was just made to the journal.
+  mutating func recordUndo(_ undoRecord: some UndoRecord) {
+    // The first memento of an object covers later ones. Only the last four records are searched: a duplicate costs
+    // memory, no error.
     if undoRecord.kind == .members {
-      for earlier in journal.suffix(min(4, journal.count - max(taken, told))).reversed()
+      for earlier in journal.suffix(min(4, journal.count - max(stepMark, environmentMark))).reversed()
       where earlier.object == undoRecord.object {
         if earlier.kind == .members { return }
         if earlier.kind.isStructure { break }
       }
     }
-    // Many small edits in one transaction cost what one large edit does.
-    if undoRecord.kind == .contents, journal.count > taken, journal[journal.count - 1].absorb(undoRecord) { return }
+    // Merging keeps many small edits in one transaction as cheap as one large edit.
+    if undoRecord.kind == .contents, journal.count > stepMark, journal[journal.count - 1].absorb(undoRecord) { return }
     journal.append(undoRecord)
   }
 
-  /// The reversals noted since ``begin(origin:)`` or the last call. They are kept until the command is done, as it may fail yet.
-  mutating func takeNotes() -> [any UndoRecord] {
-    defer { taken = journal.count }
-    return taken == 0 ? journal : Array(journal[taken...])
+  /// Undo records since ``begin(origin:)`` or the last call. The journal keeps them, since the command may still fail.
+  mutating func takeStepRecords() -> [any UndoRecord] {
+    defer { stepMark = journal.count }
+    return stepMark == 0 ? journal : Array(journal[stepMark...])
   }
 
-  /// The reversals noted since ``begin(origin:)``, in their order.
-  var notes: [any UndoRecord] { journal }
-
-  /// The reversals noted since the last call: the first of an object tells how it was then.
+  /// Undo records since the last call. The first record of an object holds its earlier state.
   mutating func takeUnpublishedRecords() -> ArraySlice<any UndoRecord> {
-    defer { told = journal.count }
-    return journal[told...]
+    defer { environmentMark = journal.count }
+    return journal[environmentMark...]
   }
 
-  /// What followed when the command began.
+  /// Derived state at the beginning of the command.
   var derivedAtBeginning: Derived { start?.derived ?? derived }
 
-  /// The command is done, or undone.
-  mutating func forgetNotes() {
+  /// Empties the journal when a command has ended.
+  mutating func clearJournal() {
     if !journal.isEmpty { journal = [] }
-    taken = 0
-    told = 0
+    stepMark = 0
+    environmentMark = 0
   }
 
-  /// Before the command changes history itself: when it fails, that is as it was, too.
-  mutating func keepHistory() {
+  /// Saves history before the command changes it, so that ``rollBack()`` can restore it.
+  mutating func saveHistoryForRollback() {
     if start?.history == nil { start?.history = history }
   }
 
-  /// What was recorded since ``begin(origin:)`` and has not been taken.
+  /// Records of the current command that have not been taken.
   var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }
 
   /// Records a change of the current command, at the next revision.
@@ -189,21 +200,21 @@ public struct World: Sendable {
     changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event))
   }
 
-  /// Makes others of the records of the current command, all of which have been looked at for what follows from them.
+  /// Transforms the records of the current command, from all of which derived state has been recorded.
   ///
-  /// - Parameter body: what is left of one; nil for nothing.
-  mutating func trimRecords(_ body: (Change.Event) -> Change.Event?) {
+  /// - Parameter transform: gives the record to keep; nil drops it.
+  mutating func compactMapRecords(_ transform: (Change.Event) -> Change.Event?) {
     let first = changes.count - recorded.count
     changes =
       changes[..<first]
       + changes[first...].compactMap { change in
-        body(change.event).map { Change(revision: change.revision, origin: change.origin, event: $0) }
+        transform(change.event).map { Change(revision: change.revision, origin: change.origin, event: $0) }
       }
     examined = changes.count
-    followed = min(followed, changes.count - first)
+    propagated = min(propagated, changes.count - first)
   }
 
-  /// What has happened since the last call.
+  /// Returns the changes since the last call, derived ones included.
   public mutating func takeChanges() -> [Change] {
     recordDerived()
     if mayMove { mayMove = isMoving }
@@ -215,7 +226,7 @@ public struct World: Sendable {
     return changes
   }
 
-  /// The changes from which nothing has been derived yet.
+  /// Changes from which no derived state has been recorded.
   mutating func takeUnexamined() -> ArraySlice<Change> {
     defer { examined = changes.count }
     return changes[examined...]
@@ -225,7 +236,7 @@ public struct World: Sendable {
 
   // MARK: Ids
 
-  /// The id for a new object: `wanted`, if the document never used it, or a minted one.
+  /// Returns the id for a new object: `wanted`, if the document has never used it, or a minted one.
   mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
     if let wanted {
       guard takenIDs.insert(wanted.rawValue).inserted else { throw .idExists(wanted.rawValue) }
@@ -235,7 +246,7 @@ public struct World: Sendable {
     return ID(mint(prefix))
   }
 
-  /// An id that the session never used.
+  /// Returns an id that the session has never used.
   mutating func mint(_ prefix: String) -> String {
     while true {
       mintedIDs += 1
@@ -246,27 +257,28 @@ public struct World: Sendable {
     }
   }
 
-  /// Another document begins, to which nothing of the old one can come back: its ids may be chosen again.
+  /// Frees all ids when another document begins: no undo can restore objects of the old document.
   mutating func retireIDs() {
     if start?.ids == nil { start?.ids = (takenIDs, retiredIDs) }
     retiredIDs.formUnion(takenIDs)
     takenIDs = []
   }
 
-  /// Takes an id for an object that comes with a document.
+  /// Takes the id of an object that is read from a document.
   mutating func reclaim(_ id: String) { takenIDs.insert(id) }
 
-  /// Whether a create with this id can be carried out; to be asked before anything else is checked.
+  /// Throws `idExists` if a new object cannot have this id. Called before other checks, so that this error wins.
   public func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
     if let wanted, takenIDs.contains(wanted.rawValue) { throw .idExists(wanted.rawValue) }
   }
 
-  /// The revision of an object's last change; nil when there is none.
+  /// Revision of the last change of an object; nil if there is no such object.
   public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
 
-  /// The revision of an object's last change before the current command began, 0 where it was not there; the world's for nil.
+  /// Revision of the last change of an object before the current command: 0 if there was no such object; the world's
+  /// revision for nil.
   ///
-  /// - Complexity: O(1), and linear in what the command has noted where it has changed the object itself.
+  /// - Complexity: O(1); linear in the journal if the command has changed the object.
   public func revisionAtBeginning(of object: ObjectReference?) -> Int {
     let begun = start?.revision ?? revision
     guard let object else { return begun }
@@ -279,7 +291,7 @@ public struct World: Sendable {
     self[keyPath: kind.registry][ID(id)]?.revision
   }
 
-  /// The object of that id, of any kind.
+  /// Finds an object of any kind by its id.
   public func find(_ id: String) -> ObjectReference? {
     Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
   }
@@ -293,7 +305,7 @@ public struct World: Sendable {
 
   mutating func end(_ process: ProcessID, _ end: ProcessEnd) { ended.append((process, end)) }
 
-  /// The processes that have ended since the last call.
+  /// Processes that have ended since the last call.
   public mutating func takeEndedProcesses() -> [(ProcessID, ProcessEnd)] {
     defer { ended = [] }
     return ended

@@ -266,24 +266,10 @@ public enum DocumentProtocol {
   public struct SavedMap: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var map: String
-    /// Its title.
-    public var title: String?
     /// Of the map.
     public var spatialReference: String
     /// Present when there is one.
     public var basemap: MapProtocol.BasemapUpdate?
-    /// In order.
-    public var bookmarks: [BookmarkProtocol.Bookmark]?
-    /// Where views start.
-    public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale at which symbols have their own size.
-    public var referenceScale: Double?
-    /// Views are not zoomed out beyond.
-    public var minScale: Double?
-    /// Views are not zoomed in beyond.
-    public var maxScale: Double?
-    /// What is seen where nothing is drawn.
-    public var backgroundColor: String?
     /// First drawn first; what is in a group stands behind it and names it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
     /// The basemap's, likewise.
@@ -292,56 +278,56 @@ public enum DocumentProtocol {
     public var referenceLayers: [DocumentProtocol.SavedLayer]
     /// In order.
     public var tables: [DocumentProtocol.SavedLayer]
+    /// Its title.
+    public var title: String?
+    /// Places to come back to, in order.
+    public var bookmarks: [BookmarkProtocol.Bookmark]?
+    /// Where views that are created without a viewpoint start; the world when absent.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
+    /// and halos alike; when absent they keep it at every scale.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+    /// are there already stay until they move.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond this denominator, likewise.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn; none when absent.
+    public var backgroundColor: String?
 
     public init(
-      map: String, title: String? = nil, spatialReference: String = "EPSG:3857",
-      basemap: MapProtocol.BasemapUpdate? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
+      map: String, spatialReference: String = "EPSG:3857", basemap: MapProtocol.BasemapUpdate? = nil,
+      operationalLayers: [DocumentProtocol.SavedLayer] = [], baseLayers: [DocumentProtocol.SavedLayer] = [],
+      referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = [],
+      title: String? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
       initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
-      maxScale: Double? = nil, backgroundColor: String? = nil, operationalLayers: [DocumentProtocol.SavedLayer] = [],
-      baseLayers: [DocumentProtocol.SavedLayer] = [], referenceLayers: [DocumentProtocol.SavedLayer] = [],
-      tables: [DocumentProtocol.SavedLayer] = []
+      maxScale: Double? = nil, backgroundColor: String? = nil
     ) {
       self.map = map
-      self.title = title
       self.spatialReference = spatialReference
       self.basemap = basemap
+      self.operationalLayers = operationalLayers
+      self.baseLayers = baseLayers
+      self.referenceLayers = referenceLayers
+      self.tables = tables
+      self.title = title
       self.bookmarks = bookmarks
       self.initialViewpoint = initialViewpoint
       self.referenceScale = referenceScale
       self.minScale = minScale
       self.maxScale = maxScale
       self.backgroundColor = backgroundColor
-      self.operationalLayers = operationalLayers
-      self.baseLayers = baseLayers
-      self.referenceLayers = referenceLayers
-      self.tables = tables
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.map = try SessionProtocol.readObjectId(json["map"])
-      let title = json["title"]
-      self.title = try title.isPresent
-        ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-        : nil
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : "EPSG:3857"
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
-      let bookmarks = json["bookmarks"]
-      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
-      let initialViewpoint = json["initialViewpoint"]
-      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
-      let referenceScale = json["referenceScale"]
-      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
-      let minScale = json["minScale"]
-      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
-      let maxScale = json["maxScale"]
-      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-      let backgroundColor = json["backgroundColor"]
-      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
       let operationalLayers = json["operationalLayers"]
       self.operationalLayers = try operationalLayers.isPresent
         ? operationalLayers.array(DocumentProtocol.SavedLayer.init(from:))
@@ -354,21 +340,45 @@ public enum DocumentProtocol {
         : []
       let tables = json["tables"]
       self.tables = try tables.isPresent ? tables.array(DocumentProtocol.SavedLayer.init(from:)) : []
+      let title = json["title"]
+      self.title = try title.isPresent
+        ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let bookmarks = json["bookmarks"]
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("map")
       writer.value(map)
-      if let title {
-        writer.key("title")
-        writer.value(title)
-      }
       writer.key("spatialReference")
       writer.value(spatialReference)
       if let basemap {
         writer.key("basemap")
         basemap.encode(to: &writer)
+      }
+      writer.key("operationalLayers")
+      writer.array(operationalLayers) { $0.encode(to: &$1) }
+      writer.key("baseLayers")
+      writer.array(baseLayers) { $0.encode(to: &$1) }
+      writer.key("referenceLayers")
+      writer.array(referenceLayers) { $0.encode(to: &$1) }
+      writer.key("tables")
+      writer.array(tables) { $0.encode(to: &$1) }
+      if let title {
+        writer.key("title")
+        writer.value(title)
       }
       if let bookmarks {
         writer.key("bookmarks")
@@ -394,14 +404,6 @@ public enum DocumentProtocol {
         writer.key("backgroundColor")
         writer.value(backgroundColor)
       }
-      writer.key("operationalLayers")
-      writer.array(operationalLayers) { $0.encode(to: &$1) }
-      writer.key("baseLayers")
-      writer.array(baseLayers) { $0.encode(to: &$1) }
-      writer.key("referenceLayers")
-      writer.array(referenceLayers) { $0.encode(to: &$1) }
-      writer.key("tables")
-      writer.array(tables) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -412,44 +414,44 @@ public enum DocumentProtocol {
     public var layer: String
     /// What it is.
     public var kind: LayerProtocol.LayerKind
-    /// The group it lies in, one of those before it.
+    /// The group it lies in; absent at the top level.
     public var group: String?
-    /// The source, one of those of the document; absent for a group.
+    /// Its source; absent for a group.
     public var source: String?
-    /// The layer's name in the source; its only one when absent.
+    /// Its name in the source; absent for a group.
     public var sourceLayer: String?
     /// What people read.
     public var name: String?
-    /// Whether it is drawn.
-    public var isVisible: Bool
+    /// Whether it is drawn and identified, where the group around it lets it.
+    public var isVisible: Bool?
     /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this denominator.
+    public var opacity: Double?
+    /// Not drawn when zoomed out beyond this scale's denominator.
     public var minScale: Double?
-    /// Not drawn when zoomed in beyond this denominator.
+    /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
-    /// Of a group.
+    /// How a group shows its layers; absent for others.
     public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-    /// Which features count.
+    /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
     public var definitionExpression: String?
-    /// When features are.
+    /// When its features are, and which are wanted.
     public var time: LayerProtocol.LayerTime?
-    /// Whether the time extent counts.
+    /// Whether the time extent counts; absent for a group.
     public var isTimeFilterEnabled: Bool?
-    /// Which symbols it has.
+    /// Which symbols it has; without one, by simplestyle or in grey.
     public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions; none when absent.
+    /// Label definitions.
     public var labels: [SymbologyProtocol.LabelDefinition]?
-    /// Whether labels are drawn; not when absent.
+    /// Whether labels are drawn.
     public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at.
+    /// What is told about one that is pointed at; without one, all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is; so when absent.
+    /// Whether anything is.
     public var isPopupEnabled: Bool?
 
     public init(
       layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
-      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool = true, opacity: Double = 1,
+      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
       definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
@@ -494,9 +496,9 @@ public enum DocumentProtocol {
         ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
         : nil
       let isVisible = json["isVisible"]
-      self.isVisible = try isVisible.isPresent ? isVisible.bool() : true
+      self.isVisible = try isVisible.isPresent ? isVisible.bool() : nil
       let opacity = json["opacity"]
-      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : 1
+      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
       let minScale = json["minScale"]
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
@@ -549,10 +551,14 @@ public enum DocumentProtocol {
         writer.key("name")
         writer.value(name)
       }
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
+      if let isVisible {
+        writer.key("isVisible")
+        writer.value(isVisible)
+      }
+      if let opacity {
+        writer.key("opacity")
+        writer.value(opacity)
+      }
       if let minScale {
         writer.key("minScale")
         writer.value(minScale)
@@ -633,22 +639,8 @@ public enum DocumentProtocol {
   public struct SavedScene: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var scene: String
-    /// Its title.
-    public var title: String?
     /// Present when there is one.
     public var basemap: MapProtocol.BasemapUpdate?
-    /// In order.
-    public var bookmarks: [BookmarkProtocol.Bookmark]?
-    /// Where views start.
-    public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale at which symbols have their own size.
-    public var referenceScale: Double?
-    /// Views are not zoomed out beyond.
-    public var minScale: Double?
-    /// Views are not zoomed in beyond.
-    public var maxScale: Double?
-    /// What is seen where nothing is drawn.
-    public var backgroundColor: String?
     /// The ground.
     public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
     /// First match first. One that cannot be opened comes with the status `failed`.
@@ -661,54 +653,54 @@ public enum DocumentProtocol {
     public var referenceLayers: [DocumentProtocol.SavedLayer]
     /// In order.
     public var tables: [DocumentProtocol.SavedLayer]
+    /// Its title.
+    public var title: String?
+    /// Places to come back to, in order.
+    public var bookmarks: [BookmarkProtocol.Bookmark]?
+    /// Where views that are created without a viewpoint start; the world when absent.
+    public var initialViewpoint: ViewProtocol.Viewpoint?
+    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
+    /// and halos alike; when absent they keep it at every scale.
+    public var referenceScale: Double?
+    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
+    /// are there already stay until they move.
+    public var minScale: Double?
+    /// Views are not zoomed in beyond this denominator, likewise.
+    public var maxScale: Double?
+    /// What is seen where nothing is drawn; none when absent.
+    public var backgroundColor: String?
 
     public init(
-      scene: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
-      bookmarks: [BookmarkProtocol.Bookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
-      referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
-      baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil,
+      scene: String, basemap: MapProtocol.BasemapUpdate? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil,
       elevationSources: [DocumentProtocol.SavedElevationSource] = [],
       operationalLayers: [DocumentProtocol.SavedLayer] = [], baseLayers: [DocumentProtocol.SavedLayer] = [],
-      referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = []
+      referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = [],
+      title: String? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
+      initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
+      maxScale: Double? = nil, backgroundColor: String? = nil
     ) {
       self.scene = scene
-      self.title = title
       self.basemap = basemap
-      self.bookmarks = bookmarks
-      self.initialViewpoint = initialViewpoint
-      self.referenceScale = referenceScale
-      self.minScale = minScale
-      self.maxScale = maxScale
-      self.backgroundColor = backgroundColor
       self.baseSurface = baseSurface
       self.elevationSources = elevationSources
       self.operationalLayers = operationalLayers
       self.baseLayers = baseLayers
       self.referenceLayers = referenceLayers
       self.tables = tables
+      self.title = title
+      self.bookmarks = bookmarks
+      self.initialViewpoint = initialViewpoint
+      self.referenceScale = referenceScale
+      self.minScale = minScale
+      self.maxScale = maxScale
+      self.backgroundColor = backgroundColor
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.scene = try SessionProtocol.readObjectId(json["scene"])
-      let title = json["title"]
-      self.title = try title.isPresent
-        ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-        : nil
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
-      let bookmarks = json["bookmarks"]
-      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
-      let initialViewpoint = json["initialViewpoint"]
-      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
-      let referenceScale = json["referenceScale"]
-      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
-      let minScale = json["minScale"]
-      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
-      let maxScale = json["maxScale"]
-      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-      let backgroundColor = json["backgroundColor"]
-      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
       let baseSurface = json["baseSurface"]
       self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
       let elevationSources = json["elevationSources"]
@@ -727,19 +719,49 @@ public enum DocumentProtocol {
         : []
       let tables = json["tables"]
       self.tables = try tables.isPresent ? tables.array(DocumentProtocol.SavedLayer.init(from:)) : []
+      let title = json["title"]
+      self.title = try title.isPresent
+        ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let bookmarks = json["bookmarks"]
+      self.bookmarks = try bookmarks.isPresent ? bookmarks.array(BookmarkProtocol.Bookmark.init(from:)) : nil
+      let initialViewpoint = json["initialViewpoint"]
+      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+      let referenceScale = json["referenceScale"]
+      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+      let minScale = json["minScale"]
+      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let backgroundColor = json["backgroundColor"]
+      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("scene")
       writer.value(scene)
-      if let title {
-        writer.key("title")
-        writer.value(title)
-      }
       if let basemap {
         writer.key("basemap")
         basemap.encode(to: &writer)
+      }
+      if let baseSurface {
+        writer.key("baseSurface")
+        baseSurface.encode(to: &writer)
+      }
+      writer.key("elevationSources")
+      writer.array(elevationSources) { $0.encode(to: &$1) }
+      writer.key("operationalLayers")
+      writer.array(operationalLayers) { $0.encode(to: &$1) }
+      writer.key("baseLayers")
+      writer.array(baseLayers) { $0.encode(to: &$1) }
+      writer.key("referenceLayers")
+      writer.array(referenceLayers) { $0.encode(to: &$1) }
+      writer.key("tables")
+      writer.array(tables) { $0.encode(to: &$1) }
+      if let title {
+        writer.key("title")
+        writer.value(title)
       }
       if let bookmarks {
         writer.key("bookmarks")
@@ -765,20 +787,6 @@ public enum DocumentProtocol {
         writer.key("backgroundColor")
         writer.value(backgroundColor)
       }
-      if let baseSurface {
-        writer.key("baseSurface")
-        baseSurface.encode(to: &writer)
-      }
-      writer.key("elevationSources")
-      writer.array(elevationSources) { $0.encode(to: &$1) }
-      writer.key("operationalLayers")
-      writer.array(operationalLayers) { $0.encode(to: &$1) }
-      writer.key("baseLayers")
-      writer.array(baseLayers) { $0.encode(to: &$1) }
-      writer.key("referenceLayers")
-      writer.array(referenceLayers) { $0.encode(to: &$1) }
-      writer.key("tables")
-      writer.array(tables) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -787,18 +795,12 @@ public enum DocumentProtocol {
   public struct SavedView: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var view: String
-    /// The map it shows; this or `scene`.
-    public var map: String?
-    /// The scene it shows; this or `map`.
-    public var scene: String?
     /// Of the screen. Unit: device-independent pixel.
     public var width: Double
     /// Of the screen. Unit: device-independent pixel.
     public var height: Double
     /// Device-independent pixels an inch. Unit: 1/inch.
     public var dpi: Double
-    /// As it was last set; the world when absent.
-    public var viewpoint: ViewProtocol.Viewpoint?
     /// Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the viewpoint
     /// when absent.
     public var position: DocumentProtocol.ViewPosition?
@@ -806,39 +808,40 @@ public enum DocumentProtocol {
     public var locationDisplay: DocumentProtocol.SavedLocationDisplay?
     /// First drawn first.
     public var overlays: [DocumentProtocol.SavedOverlay]
+    /// The map it shows.
+    public var map: String?
+    /// The scene it shows.
+    public var scene: String?
+    /// As it was last set.
+    public var viewpoint: ViewProtocol.Viewpoint?
 
     public init(
-      view: String, map: String? = nil, scene: String? = nil, width: Double = 800, height: Double = 600,
-      dpi: Double = 96, viewpoint: ViewProtocol.Viewpoint? = nil, position: DocumentProtocol.ViewPosition? = nil,
-      locationDisplay: DocumentProtocol.SavedLocationDisplay? = nil, overlays: [DocumentProtocol.SavedOverlay] = []
+      view: String, width: Double = 800, height: Double = 600, dpi: Double = 96,
+      position: DocumentProtocol.ViewPosition? = nil, locationDisplay: DocumentProtocol.SavedLocationDisplay? = nil,
+      overlays: [DocumentProtocol.SavedOverlay] = [], map: String? = nil, scene: String? = nil,
+      viewpoint: ViewProtocol.Viewpoint? = nil
     ) {
       self.view = view
-      self.map = map
-      self.scene = scene
       self.width = width
       self.height = height
       self.dpi = dpi
-      self.viewpoint = viewpoint
       self.position = position
       self.locationDisplay = locationDisplay
       self.overlays = overlays
+      self.map = map
+      self.scene = scene
+      self.viewpoint = viewpoint
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.view = try SessionProtocol.readObjectId(json["view"])
-      let map = json["map"]
-      self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
-      let scene = json["scene"]
-      self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
       let width = json["width"]
       self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
       let height = json["height"]
       self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 600
       let dpi = json["dpi"]
       self.dpi = try dpi.isPresent ? dpi.double("number in 1...2400") { $0 >= 1 && $0 <= 2400 } : 96
-      let viewpoint = json["viewpoint"]
-      self.viewpoint = try viewpoint.isPresent ? ViewProtocol.Viewpoint(from: viewpoint) : nil
       let position = json["position"]
       self.position = try position.isPresent ? DocumentProtocol.ViewPosition(from: position) : nil
       let locationDisplay = json["locationDisplay"]
@@ -847,30 +850,24 @@ public enum DocumentProtocol {
         : nil
       let overlays = json["overlays"]
       self.overlays = try overlays.isPresent ? overlays.array(DocumentProtocol.SavedOverlay.init(from:)) : []
+      let map = json["map"]
+      self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+      let scene = json["scene"]
+      self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+      let viewpoint = json["viewpoint"]
+      self.viewpoint = try viewpoint.isPresent ? ViewProtocol.Viewpoint(from: viewpoint) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("view")
       writer.value(view)
-      if let map {
-        writer.key("map")
-        writer.value(map)
-      }
-      if let scene {
-        writer.key("scene")
-        writer.value(scene)
-      }
       writer.key("width")
       writer.value(width)
       writer.key("height")
       writer.value(height)
       writer.key("dpi")
       writer.value(dpi)
-      if let viewpoint {
-        writer.key("viewpoint")
-        viewpoint.encode(to: &writer)
-      }
       if let position {
         writer.key("position")
         position.encode(to: &writer)
@@ -881,6 +878,18 @@ public enum DocumentProtocol {
       }
       writer.key("overlays")
       writer.array(overlays) { $0.encode(to: &$1) }
+      if let map {
+        writer.key("map")
+        writer.value(map)
+      }
+      if let scene {
+        writer.key("scene")
+        writer.value(scene)
+      }
+      if let viewpoint {
+        writer.key("viewpoint")
+        viewpoint.encode(to: &writer)
+      }
       writer.endObject()
     }
   }
@@ -971,45 +980,46 @@ public enum DocumentProtocol {
   public struct SavedOverlay: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var overlay: String
-    /// What people read.
-    public var name: String?
     /// Of its graphics.
     public var spatialReference: String
-    /// Whether it is drawn.
-    public var isVisible: Bool
-    /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this denominator.
-    public var minScale: Double?
-    /// Not drawn when zoomed in beyond this denominator.
-    public var maxScale: Double?
-    /// Which symbols it has.
-    public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions; none when absent.
-    public var labels: [SymbologyProtocol.LabelDefinition]?
-    /// Whether labels are drawn; not when absent.
-    public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at.
-    public var popup: SymbologyProtocol.PopupDefinition?
-    /// Of what is selected.
-    public var selectionColor: String?
-    /// When it is drawn anew; `dynamic` when absent.
-    public var renderingMode: OverlayProtocol.RenderingMode?
-    /// Whether anything is; so when absent.
-    public var isPopupEnabled: Bool?
     /// In the order of insertion, one a line.
     public var graphics: JSONOpaque?
+    /// What people read.
+    public var name: String?
+    /// Whether it is drawn and identified.
+    public var isVisible: Bool?
+    /// 0 clear, 1 solid.
+    public var opacity: Double?
+    /// Not drawn when zoomed out beyond this scale's denominator.
+    public var minScale: Double?
+    /// Not drawn when zoomed in beyond this scale's denominator.
+    public var maxScale: Double?
+    /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Label definitions.
+    public var labels: [SymbologyProtocol.LabelDefinition]?
+    /// Whether labels are drawn.
+    public var labelsEnabled: Bool?
+    /// What is told about one that is pointed at; without one, all attributes.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether anything is.
+    public var isPopupEnabled: Bool?
+    /// Of what is selected; the environment's `selectionColor` when absent.
+    public var selectionColor: String?
+    /// When it is drawn anew.
+    public var renderingMode: OverlayProtocol.RenderingMode?
 
     public init(
-      overlay: String, name: String? = nil, spatialReference: String = "EPSG:4326", isVisible: Bool = true,
-      opacity: Double = 1, minScale: Double? = nil, maxScale: Double? = nil,
+      overlay: String, spatialReference: String = "EPSG:4326", graphics: JSONOpaque? = nil, name: String? = nil,
+      isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, selectionColor: String? = nil,
-      renderingMode: OverlayProtocol.RenderingMode? = nil, isPopupEnabled: Bool? = nil, graphics: JSONOpaque? = nil
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+      selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil
     ) {
       self.overlay = overlay
-      self.name = name
       self.spatialReference = spatialReference
+      self.graphics = graphics
+      self.name = name
       self.isVisible = isVisible
       self.opacity = opacity
       self.minScale = minScale
@@ -1018,27 +1028,28 @@ public enum DocumentProtocol {
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
       self.selectionColor = selectionColor
       self.renderingMode = renderingMode
-      self.isPopupEnabled = isPopupEnabled
-      self.graphics = graphics
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.overlay = try SessionProtocol.readObjectId(json["overlay"])
-      let name = json["name"]
-      self.name = try name.isPresent
-        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-        : nil
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : "EPSG:4326"
+      let graphics = json["graphics"]
+      self.graphics = try graphics.isPresent ? graphics.opaque("array") : nil
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
       let isVisible = json["isVisible"]
-      self.isVisible = try isVisible.isPresent ? isVisible.bool() : true
+      self.isVisible = try isVisible.isPresent ? isVisible.bool() : nil
       let opacity = json["opacity"]
-      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : 1
+      self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
       let minScale = json["minScale"]
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
@@ -1053,30 +1064,36 @@ public enum DocumentProtocol {
       self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
       let popup = json["popup"]
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
       let selectionColor = json["selectionColor"]
       self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
       let renderingMode = json["renderingMode"]
       self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
-      let isPopupEnabled = json["isPopupEnabled"]
-      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
-      let graphics = json["graphics"]
-      self.graphics = try graphics.isPresent ? graphics.opaque("array") : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("overlay")
       writer.value(overlay)
+      writer.key("spatialReference")
+      writer.value(spatialReference)
+      if let graphics {
+        writer.key("graphics")
+        graphics.encode(to: &writer)
+      }
       if let name {
         writer.key("name")
         writer.value(name)
       }
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
+      if let isVisible {
+        writer.key("isVisible")
+        writer.value(isVisible)
+      }
+      if let opacity {
+        writer.key("opacity")
+        writer.value(opacity)
+      }
       if let minScale {
         writer.key("minScale")
         writer.value(minScale)
@@ -1101,6 +1118,10 @@ public enum DocumentProtocol {
         writer.key("popup")
         popup.encode(to: &writer)
       }
+      if let isPopupEnabled {
+        writer.key("isPopupEnabled")
+        writer.value(isPopupEnabled)
+      }
       if let selectionColor {
         writer.key("selectionColor")
         writer.value(selectionColor)
@@ -1108,14 +1129,6 @@ public enum DocumentProtocol {
       if let renderingMode {
         writer.key("renderingMode")
         renderingMode.encode(to: &writer)
-      }
-      if let isPopupEnabled {
-        writer.key("isPopupEnabled")
-        writer.value(isPopupEnabled)
-      }
-      if let graphics {
-        writer.key("graphics")
-        graphics.encode(to: &writer)
       }
       writer.endObject()
     }

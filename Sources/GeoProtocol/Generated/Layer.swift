@@ -210,284 +210,6 @@ public enum LayerProtocol {
     }
   }
 
-  /// A layer.
-  public struct Layer: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var layer: String
-    /// Of its last change.
-    public var revision: Int
-    /// What it is.
-    public var kind: LayerProtocol.LayerKind
-    /// The map it is in.
-    public var map: String?
-    /// The scene it is in.
-    public var scene: String?
-    /// The group it lies in; absent at the top level.
-    public var group: String?
-    /// Its source; absent for a group.
-    public var source: String?
-    /// Its name in the source; absent for a group.
-    public var sourceLayer: String?
-    /// What people read.
-    public var name: String
-    /// Whether it is drawn and identified, where the group around it lets it.
-    public var isVisible: Bool
-    /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this scale's denominator.
-    public var minScale: Double?
-    /// Not drawn when zoomed in beyond this scale's denominator.
-    public var maxScale: Double?
-    /// Whether its features are here; of a group, what follows from its layers.
-    public var loadStatus: LayerProtocol.LoadStatus
-    /// A group's layers, first drawn first; absent for others.
-    public var layers: [String]?
-    /// How a group shows its layers; absent for others.
-    public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-    /// Of its features; absent for a group.
-    public var spatialReference: String?
-    /// As in simple features; absent for a table and a group.
-    public var geometryType: String?
-    /// Of all loaded features, else what the schema tells; absent when it does not.
-    public var featureCount: Int?
-    /// Of all loaded features, else what the schema tells; absent when it does not.
-    public var extent: SessionProtocol.Envelope?
-    /// Its fields; absent for a group.
-    public var fields: [SourceProtocol.Field]?
-    /// How many of the features that count are selected; absent for a group. What a filter hides stays selected and
-    /// is counted again when it is let through.
-    public var selectedCount: Int?
-    /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
-    public var definitionExpression: String?
-    /// When its features are, and which are wanted.
-    public var time: LayerProtocol.LayerTime?
-    /// Whether the time extent counts; absent for a group.
-    public var isTimeFilterEnabled: Bool?
-    /// Which symbols it has; without one, by simplestyle or in grey.
-    public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions.
-    public var labels: [SymbologyProtocol.LabelDefinition]
-    /// Whether labels are drawn.
-    public var labelsEnabled: Bool
-    /// What is told about one that is pointed at; without one, all attributes.
-    public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is.
-    public var isPopupEnabled: Bool
-
-    public init(
-      layer: String, revision: Int, kind: LayerProtocol.LayerKind, map: String? = nil, scene: String? = nil,
-      group: String? = nil, source: String? = nil, sourceLayer: String? = nil, name: String, isVisible: Bool,
-      opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, loadStatus: LayerProtocol.LoadStatus,
-      layers: [String]? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
-      spatialReference: String? = nil, geometryType: String? = nil, featureCount: Int? = nil,
-      extent: SessionProtocol.Envelope? = nil, fields: [SourceProtocol.Field]? = nil, selectedCount: Int? = nil,
-      definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
-      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition] = [],
-      labelsEnabled: Bool = false, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true
-    ) {
-      self.layer = layer
-      self.revision = revision
-      self.kind = kind
-      self.map = map
-      self.scene = scene
-      self.group = group
-      self.source = source
-      self.sourceLayer = sourceLayer
-      self.name = name
-      self.isVisible = isVisible
-      self.opacity = opacity
-      self.minScale = minScale
-      self.maxScale = maxScale
-      self.loadStatus = loadStatus
-      self.layers = layers
-      self.visibilityMode = visibilityMode
-      self.spatialReference = spatialReference
-      self.geometryType = geometryType
-      self.featureCount = featureCount
-      self.extent = extent
-      self.fields = fields
-      self.selectedCount = selectedCount
-      self.definitionExpression = definitionExpression
-      self.time = time
-      self.isTimeFilterEnabled = isTimeFilterEnabled
-      self.renderer = renderer
-      self.labels = labels
-      self.labelsEnabled = labelsEnabled
-      self.popup = popup
-      self.isPopupEnabled = isPopupEnabled
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.layer = try SessionProtocol.readObjectId(json["layer"])
-      self.revision = try json["revision"].integer()
-      self.kind = try LayerProtocol.LayerKind(from: json["kind"])
-      let map = json["map"]
-      self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
-      let scene = json["scene"]
-      self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
-      let group = json["group"]
-      self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
-      let source = json["source"]
-      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
-      let sourceLayer = json["sourceLayer"]
-      self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
-      self.name = try json["name"].string()
-      self.isVisible = try json["isVisible"].bool()
-      self.opacity = try json["opacity"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
-      let minScale = json["minScale"]
-      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
-      let maxScale = json["maxScale"]
-      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-      self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
-      let layers = json["layers"]
-      self.layers = try layers.isPresent ? layers.array(SessionProtocol.readObjectId) : nil
-      let visibilityMode = json["visibilityMode"]
-      self.visibilityMode = try visibilityMode.isPresent
-        ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
-        : nil
-      let spatialReference = json["spatialReference"]
-      self.spatialReference = try spatialReference.isPresent
-        ? SessionProtocol.readSpatialReference(spatialReference)
-        : nil
-      let geometryType = json["geometryType"]
-      self.geometryType = try geometryType.isPresent ? geometryType.string() : nil
-      let featureCount = json["featureCount"]
-      self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
-      let extent = json["extent"]
-      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
-      let fields = json["fields"]
-      self.fields = try fields.isPresent ? fields.array(SourceProtocol.Field.init(from:)) : nil
-      let selectedCount = json["selectedCount"]
-      self.selectedCount = try selectedCount.isPresent
-        ? selectedCount.integer("integer of at least 0") { $0 >= 0 }
-        : nil
-      let definitionExpression = json["definitionExpression"]
-      self.definitionExpression = try definitionExpression.isPresent
-        ? SymbologyProtocol.readExpression(definitionExpression)
-        : nil
-      let time = json["time"]
-      self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
-      let isTimeFilterEnabled = json["isTimeFilterEnabled"]
-      self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
-      let renderer = json["renderer"]
-      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
-      let labels = json["labels"]
-      self.labels = try labels.isPresent ? labels.array(SymbologyProtocol.LabelDefinition.init(from:)) : []
-      let labelsEnabled = json["labelsEnabled"]
-      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : false
-      let popup = json["popup"]
-      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
-      let isPopupEnabled = json["isPopupEnabled"]
-      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("layer")
-      writer.value(layer)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("kind")
-      kind.encode(to: &writer)
-      if let map {
-        writer.key("map")
-        writer.value(map)
-      }
-      if let scene {
-        writer.key("scene")
-        writer.value(scene)
-      }
-      if let group {
-        writer.key("group")
-        writer.value(group)
-      }
-      if let source {
-        writer.key("source")
-        writer.value(source)
-      }
-      if let sourceLayer {
-        writer.key("sourceLayer")
-        writer.value(sourceLayer)
-      }
-      writer.key("name")
-      writer.value(name)
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
-      if let minScale {
-        writer.key("minScale")
-        writer.value(minScale)
-      }
-      if let maxScale {
-        writer.key("maxScale")
-        writer.value(maxScale)
-      }
-      writer.key("loadStatus")
-      loadStatus.encode(to: &writer)
-      if let layers {
-        writer.key("layers")
-        writer.array(layers) { $1.value($0) }
-      }
-      if let visibilityMode {
-        writer.key("visibilityMode")
-        visibilityMode.encode(to: &writer)
-      }
-      if let spatialReference {
-        writer.key("spatialReference")
-        writer.value(spatialReference)
-      }
-      if let geometryType {
-        writer.key("geometryType")
-        writer.value(geometryType)
-      }
-      if let featureCount {
-        writer.key("featureCount")
-        writer.value(featureCount)
-      }
-      if let extent {
-        writer.key("extent")
-        extent.encode(to: &writer)
-      }
-      if let fields {
-        writer.key("fields")
-        writer.array(fields) { $0.encode(to: &$1) }
-      }
-      if let selectedCount {
-        writer.key("selectedCount")
-        writer.value(selectedCount)
-      }
-      if let definitionExpression {
-        writer.key("definitionExpression")
-        writer.value(definitionExpression)
-      }
-      if let time {
-        writer.key("time")
-        time.encode(to: &writer)
-      }
-      if let isTimeFilterEnabled {
-        writer.key("isTimeFilterEnabled")
-        writer.value(isTimeFilterEnabled)
-      }
-      if let renderer {
-        writer.key("renderer")
-        renderer.encode(to: &writer)
-      }
-      writer.key("labels")
-      writer.array(labels) { $0.encode(to: &$1) }
-      writer.key("labelsEnabled")
-      writer.value(labelsEnabled)
-      if let popup {
-        writer.key("popup")
-        popup.encode(to: &writer)
-      }
-      writer.key("isPopupEnabled")
-      writer.value(isPopupEnabled)
-      writer.endObject()
-    }
-  }
-
   /// One layer.
   public enum Get {
     public static let name: StaticString = "layer/get"
@@ -506,7 +228,7 @@ public enum LayerProtocol {
       }
     }
 
-    public typealias Result = LayerProtocol.Layer
+    public typealias Result = JSONOpaque
   }
 
   /// All layers, or those of a map or a scene.
@@ -538,9 +260,9 @@ public enum LayerProtocol {
       public var revision: Int
       /// In drawing order, a group before what is in it, tables last; over all maps and then all scenes, by their
       /// order.
-      public var layers: [LayerProtocol.Layer]
+      public var layers: [JSONOpaque]
 
-      public init(revision: Int, layers: [LayerProtocol.Layer]) {
+      public init(revision: Int, layers: [JSONOpaque]) {
         self.revision = revision
         self.layers = layers
       }
@@ -932,9 +654,9 @@ public enum LayerProtocol {
   public enum Update {
     public static let name: StaticString = "layer/update"
     public static let params = [
-      "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels", "labelsEnabled",
-      "popup", "isPopupEnabled", "visibilityMode", "definitionExpression", "time", "isTimeFilterEnabled",
-      "clear"
+      "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
+      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
+      "isPopupEnabled", "clear"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -942,17 +664,25 @@ public enum LayerProtocol {
       public var layer: String
       /// What people read.
       public var name: String?
-      /// Whether it is drawn and identified.
+      /// Whether it is drawn and identified, where the group around it lets it.
       public var isVisible: Bool?
       /// 0 clear, 1 solid.
       public var opacity: Double?
-      /// As in Layer.
+      /// Not drawn when zoomed out beyond this scale's denominator.
       public var minScale: Double?
-      /// As in Layer.
+      /// Not drawn when zoomed in beyond this scale's denominator.
       public var maxScale: Double?
+      /// How a group shows its layers; absent for others.
+      public var visibilityMode: LayerProtocol.GroupVisibilityMode?
+      /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
+      public var definitionExpression: String?
+      /// When its features are, and which are wanted.
+      public var time: LayerProtocol.LayerTime?
+      /// Whether the time extent counts; absent for a group.
+      public var isTimeFilterEnabled: Bool?
       /// Which symbols it has; without one, by simplestyle or in grey.
       public var renderer: SymbologyProtocol.Renderer?
-      /// Label definitions, in place of those there are.
+      /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
@@ -960,24 +690,17 @@ public enum LayerProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
-      /// Of groups alone.
-      public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-      /// Only features for which this is true count; not for groups.
-      public var definitionExpression: String?
-      /// The whole of it anew; not for groups.
-      public var time: LayerProtocol.LayerTime?
-      /// Whether the time extent counts; not for groups.
-      public var isTimeFilterEnabled: Bool?
-      /// Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `definitionExpression`, `time`.
+      /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`,
+      /// `popup`.
       public var clear: [String]?
 
       public init(
         layer: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
-        maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
-        labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
-        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
-        visibilityMode: LayerProtocol.GroupVisibilityMode? = nil, definitionExpression: String? = nil,
-        time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil, clear: [String]? = nil
+        maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
+        definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
+        renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
+        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+        clear: [String]? = nil
       ) {
         self.layer = layer
         self.name = name
@@ -985,15 +708,15 @@ public enum LayerProtocol {
         self.opacity = opacity
         self.minScale = minScale
         self.maxScale = maxScale
+        self.visibilityMode = visibilityMode
+        self.definitionExpression = definitionExpression
+        self.time = time
+        self.isTimeFilterEnabled = isTimeFilterEnabled
         self.renderer = renderer
         self.labels = labels
         self.labelsEnabled = labelsEnabled
         self.popup = popup
         self.isPopupEnabled = isPopupEnabled
-        self.visibilityMode = visibilityMode
-        self.definitionExpression = definitionExpression
-        self.time = time
-        self.isTimeFilterEnabled = isTimeFilterEnabled
         self.clear = clear
       }
 
@@ -1012,18 +735,6 @@ public enum LayerProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-        let renderer = json["renderer"]
-        self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
-        let labels = json["labels"]
-        self.labels = try labels.isPresent
-          ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
-          : nil
-        let labelsEnabled = json["labelsEnabled"]
-        self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
-        let popup = json["popup"]
-        self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
-        let isPopupEnabled = json["isPopupEnabled"]
-        self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let visibilityMode = json["visibilityMode"]
         self.visibilityMode = try visibilityMode.isPresent
           ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
@@ -1036,13 +747,46 @@ public enum LayerProtocol {
         self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
         let isTimeFilterEnabled = json["isTimeFilterEnabled"]
         self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
+        let renderer = json["renderer"]
+        self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent
+          ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+          : nil
+        let labelsEnabled = json["labelsEnabled"]
+        self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
+        let popup = json["popup"]
+        self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let isPopupEnabled = json["isPopupEnabled"]
+        self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
         try json.requireUnset(namedIn: "clear")
       }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let name { members.append(("name", .string(name))) }
+        if let isVisible { members.append(("isVisible", .boolean(isVisible))) }
+        if let opacity { members.append(("opacity", .number(opacity))) }
+        if let minScale { members.append(("minScale", .number(minScale))) }
+        if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let visibilityMode { members.append(("visibilityMode", .string(visibilityMode.rawValue))) }
+        if let definitionExpression { members.append(("definitionExpression", .string(definitionExpression))) }
+        if let time { members.append(("time", .layerTime(time))) }
+        if let isTimeFilterEnabled { members.append(("isTimeFilterEnabled", .boolean(isTimeFilterEnabled))) }
+        if let renderer { members.append(("renderer", .renderer(renderer))) }
+        if let labels { members.append(("labels", .labelDefinitions(labels))) }
+        if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
+        if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
+        for name in clear ?? [] { members.append((name, nil)) }
+        return members
+      }
     }
 
-    public typealias Result = LayerProtocol.Layer
+    public typealias Result = JSONOpaque
   }
 
   /// Changes which features of a loaded layer or table are selected. Those that its definition expression or its time

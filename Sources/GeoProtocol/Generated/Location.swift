@@ -129,86 +129,6 @@ public enum LocationProtocol {
     case simulated
   }
 
-  /// A source of locations.
-  public struct LocationSource: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var locationSource: String
-    /// Of its last change.
-    public var revision: Int
-    /// Where its locations come from.
-    public var kind: LocationProtocol.LocationSourceKind
-    /// Whether it runs.
-    public var status: LocationProtocol.LocationStatus
-    /// How fast it goes. Unit: metre/second.
-    public var velocity: Double
-    /// Between two locations. Unit: second.
-    public var interval: Double
-    /// Whether it starts again at the end.
-    public var loops: Bool
-    /// The object with which it is closed.
-    public var owner: String?
-    /// The last one; absent before the first.
-    public var location: LocationProtocol.Location?
-
-    public init(
-      locationSource: String, revision: Int, kind: LocationProtocol.LocationSourceKind,
-      status: LocationProtocol.LocationStatus, velocity: Double, interval: Double, loops: Bool, owner: String? = nil,
-      location: LocationProtocol.Location? = nil
-    ) {
-      self.locationSource = locationSource
-      self.revision = revision
-      self.kind = kind
-      self.status = status
-      self.velocity = velocity
-      self.interval = interval
-      self.loops = loops
-      self.owner = owner
-      self.location = location
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
-      self.revision = try json["revision"].integer()
-      self.kind = try LocationProtocol.LocationSourceKind(from: json["kind"])
-      self.status = try LocationProtocol.LocationStatus(from: json["status"])
-      self.velocity = try json["velocity"].double()
-      self.interval = try json["interval"].double()
-      self.loops = try json["loops"].bool()
-      let owner = json["owner"]
-      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
-      let location = json["location"]
-      self.location = try location.isPresent ? LocationProtocol.Location(from: location) : nil
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("locationSource")
-      writer.value(locationSource)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("kind")
-      kind.encode(to: &writer)
-      writer.key("status")
-      status.encode(to: &writer)
-      writer.key("velocity")
-      writer.value(velocity)
-      writer.key("interval")
-      writer.value(interval)
-      writer.key("loops")
-      writer.value(loops)
-      if let owner {
-        writer.key("owner")
-        writer.value(owner)
-      }
-      if let location {
-        writer.key("location")
-        location.encode(to: &writer)
-      }
-      writer.endObject()
-    }
-  }
-
   /// Creates a source that goes along a line. It does not run before `location/start`.
   public enum CreateSimulated {
     public static let name: StaticString = "location/createSimulated"
@@ -282,7 +202,7 @@ public enum LocationProtocol {
       }
     }
 
-    public typealias Result = LocationProtocol.LocationSource
+    public typealias Result = JSONOpaque
   }
 
   /// One source.
@@ -303,7 +223,7 @@ public enum LocationProtocol {
       }
     }
 
-    public typealias Result = LocationProtocol.LocationSource
+    public typealias Result = JSONOpaque
   }
 
   /// All sources.
@@ -322,9 +242,9 @@ public enum LocationProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// In the order they were created.
-      public var locationSources: [LocationProtocol.LocationSource]
+      public var locationSources: [JSONOpaque]
 
-      public init(revision: Int, locationSources: [LocationProtocol.LocationSource]) {
+      public init(revision: Int, locationSources: [JSONOpaque]) {
         self.revision = revision
         self.locationSources = locationSources
       }

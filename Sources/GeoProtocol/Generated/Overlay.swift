@@ -9,168 +9,6 @@ import JSON
 /// index, and nothing has changed. Within an overlay the drawing order is zIndex, then the order of adding. Large
 /// sets travel in columns: numbers as base64 of little-endian float64 or as arrays.
 public enum OverlayProtocol {
-  /// An overlay.
-  public struct Overlay: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var overlay: String
-    /// Of its last change, or of its graphics'.
-    public var revision: Int
-    /// Its view.
-    public var view: String
-    /// What people read.
-    public var name: String?
-    /// Of its graphics.
-    public var spatialReference: String
-    /// Whether it is drawn and identified.
-    public var isVisible: Bool
-    /// 0 clear, 1 solid.
-    public var opacity: Double
-    /// Not drawn when zoomed out beyond this scale's denominator.
-    public var minScale: Double?
-    /// Not drawn when zoomed in beyond this scale's denominator.
-    public var maxScale: Double?
-    /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
-    public var renderer: SymbologyProtocol.Renderer?
-    /// Label definitions.
-    public var labels: [SymbologyProtocol.LabelDefinition]
-    /// Whether labels are drawn.
-    public var labelsEnabled: Bool
-    /// What is told about one that is pointed at; without one, all attributes.
-    public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is.
-    public var isPopupEnabled: Bool
-    /// Of what is selected; the environment's `selectionColor` when absent.
-    public var selectionColor: String?
-    /// When it is drawn anew.
-    public var renderingMode: OverlayProtocol.RenderingMode
-    /// How many graphics it has.
-    public var graphicCount: Int
-    /// How many of them are selected.
-    public var selectedCount: Int
-    /// Around all of them; absent when there is nothing.
-    public var extent: SessionProtocol.Envelope?
-
-    public init(
-      overlay: String, revision: Int, view: String, name: String? = nil, spatialReference: String, isVisible: Bool,
-      opacity: Double, minScale: Double? = nil, maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
-      labels: [SymbologyProtocol.LabelDefinition] = [], labelsEnabled: Bool = false,
-      popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true, selectionColor: String? = nil,
-      renderingMode: OverlayProtocol.RenderingMode = .dynamic, graphicCount: Int, selectedCount: Int,
-      extent: SessionProtocol.Envelope? = nil
-    ) {
-      self.overlay = overlay
-      self.revision = revision
-      self.view = view
-      self.name = name
-      self.spatialReference = spatialReference
-      self.isVisible = isVisible
-      self.opacity = opacity
-      self.minScale = minScale
-      self.maxScale = maxScale
-      self.renderer = renderer
-      self.labels = labels
-      self.labelsEnabled = labelsEnabled
-      self.popup = popup
-      self.isPopupEnabled = isPopupEnabled
-      self.selectionColor = selectionColor
-      self.renderingMode = renderingMode
-      self.graphicCount = graphicCount
-      self.selectedCount = selectedCount
-      self.extent = extent
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.overlay = try SessionProtocol.readObjectId(json["overlay"])
-      self.revision = try json["revision"].integer()
-      self.view = try SessionProtocol.readObjectId(json["view"])
-      let name = json["name"]
-      self.name = try name.isPresent ? name.string() : nil
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      self.isVisible = try json["isVisible"].bool()
-      self.opacity = try json["opacity"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
-      let minScale = json["minScale"]
-      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
-      let maxScale = json["maxScale"]
-      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-      let renderer = json["renderer"]
-      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
-      let labels = json["labels"]
-      self.labels = try labels.isPresent ? labels.array(SymbologyProtocol.LabelDefinition.init(from:)) : []
-      let labelsEnabled = json["labelsEnabled"]
-      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : false
-      let popup = json["popup"]
-      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
-      let isPopupEnabled = json["isPopupEnabled"]
-      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
-      let selectionColor = json["selectionColor"]
-      self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
-      let renderingMode = json["renderingMode"]
-      self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : .dynamic
-      self.graphicCount = try json["graphicCount"].integer("integer of at least 0") { $0 >= 0 }
-      self.selectedCount = try json["selectedCount"].integer("integer of at least 0") { $0 >= 0 }
-      let extent = json["extent"]
-      self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("overlay")
-      writer.value(overlay)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("view")
-      writer.value(view)
-      if let name {
-        writer.key("name")
-        writer.value(name)
-      }
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("isVisible")
-      writer.value(isVisible)
-      writer.key("opacity")
-      writer.value(opacity)
-      if let minScale {
-        writer.key("minScale")
-        writer.value(minScale)
-      }
-      if let maxScale {
-        writer.key("maxScale")
-        writer.value(maxScale)
-      }
-      if let renderer {
-        writer.key("renderer")
-        renderer.encode(to: &writer)
-      }
-      writer.key("labels")
-      writer.array(labels) { $0.encode(to: &$1) }
-      writer.key("labelsEnabled")
-      writer.value(labelsEnabled)
-      if let popup {
-        writer.key("popup")
-        popup.encode(to: &writer)
-      }
-      writer.key("isPopupEnabled")
-      writer.value(isPopupEnabled)
-      if let selectionColor {
-        writer.key("selectionColor")
-        writer.value(selectionColor)
-      }
-      writer.key("renderingMode")
-      renderingMode.encode(to: &writer)
-      writer.key("graphicCount")
-      writer.value(graphicCount)
-      writer.key("selectedCount")
-      writer.value(selectedCount)
-      if let extent {
-        writer.key("extent")
-        extent.encode(to: &writer)
-      }
-      writer.endObject()
-    }
-  }
-
   /// When whoever draws an overlay draws it anew. The server draws nothing; it keeps and tells it.
   public enum RenderingMode: String, WireEnum {
     /// With every frame: for graphics that move.
@@ -193,8 +31,8 @@ public enum OverlayProtocol {
   public enum Create {
     public static let name: StaticString = "overlay/create"
     public static let params = [
-      "view", "id", "name", "spatialReference", "renderer", "labels", "labelsEnabled", "popup",
-      "isPopupEnabled", "selectionColor", "renderingMode", "ifExists"
+      "view", "id", "spatialReference", "ifExists", "name", "isVisible", "opacity", "minScale", "maxScale",
+      "renderer", "labels", "labelsEnabled", "popup", "isPopupEnabled", "selectionColor", "renderingMode"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -202,13 +40,23 @@ public enum OverlayProtocol {
       public var view: String
       /// The new object's id; minted when absent.
       public var id: String?
-      /// What people read.
-      public var name: String?
       /// Of its graphics.
       public var spatialReference: String
+      /// What to do when an object of that id is there already.
+      public var ifExists: SessionProtocol.IfExists
+      /// What people read.
+      public var name: String?
+      /// Whether it is drawn and identified.
+      public var isVisible: Bool?
+      /// 0 clear, 1 solid.
+      public var opacity: Double?
+      /// Not drawn when zoomed out beyond this scale's denominator.
+      public var minScale: Double?
+      /// Not drawn when zoomed in beyond this scale's denominator.
+      public var maxScale: Double?
       /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
       public var renderer: SymbologyProtocol.Renderer?
-      /// Label definitions, in place of those there are.
+      /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
@@ -216,24 +64,28 @@ public enum OverlayProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
-      /// Of what is selected; else the environment's.
+      /// Of what is selected; the environment's `selectionColor` when absent.
       public var selectionColor: String?
-      /// When it is drawn anew; `dynamic` at first.
+      /// When it is drawn anew.
       public var renderingMode: OverlayProtocol.RenderingMode?
-      /// What to do when an object of that id is there already.
-      public var ifExists: SessionProtocol.IfExists
 
       public init(
-        view: String, id: String? = nil, name: String? = nil, spatialReference: String = "EPSG:4326",
+        view: String, id: String? = nil, spatialReference: String = "EPSG:4326",
+        ifExists: SessionProtocol.IfExists = .error, name: String? = nil, isVisible: Bool? = nil,
+        opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
         renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
         labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
-        selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil,
-        ifExists: SessionProtocol.IfExists = .error
+        selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil
       ) {
         self.view = view
         self.id = id
-        self.name = name
         self.spatialReference = spatialReference
+        self.ifExists = ifExists
+        self.name = name
+        self.isVisible = isVisible
+        self.opacity = opacity
+        self.minScale = minScale
+        self.maxScale = maxScale
         self.renderer = renderer
         self.labels = labels
         self.labelsEnabled = labelsEnabled
@@ -241,7 +93,6 @@ public enum OverlayProtocol {
         self.isPopupEnabled = isPopupEnabled
         self.selectionColor = selectionColor
         self.renderingMode = renderingMode
-        self.ifExists = ifExists
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -249,14 +100,24 @@ public enum OverlayProtocol {
         self.view = try SessionProtocol.readObjectId(json["view"])
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
-        let name = json["name"]
-        self.name = try name.isPresent
-          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-          : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : "EPSG:4326"
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let isVisible = json["isVisible"]
+        self.isVisible = try isVisible.isPresent ? isVisible.bool() : nil
+        let opacity = json["opacity"]
+        self.opacity = try opacity.isPresent ? opacity.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
+        let minScale = json["minScale"]
+        self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+        let maxScale = json["maxScale"]
+        self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
         let renderer = json["renderer"]
         self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
         let labels = json["labels"]
@@ -273,12 +134,28 @@ public enum OverlayProtocol {
         self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
         let renderingMode = json["renderingMode"]
         self.renderingMode = try renderingMode.isPresent ? OverlayProtocol.RenderingMode(from: renderingMode) : nil
-        let ifExists = json["ifExists"]
-        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let name { members.append(("name", .string(name))) }
+        if let isVisible { members.append(("isVisible", .boolean(isVisible))) }
+        if let opacity { members.append(("opacity", .number(opacity))) }
+        if let minScale { members.append(("minScale", .number(minScale))) }
+        if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let renderer { members.append(("renderer", .renderer(renderer))) }
+        if let labels { members.append(("labels", .labelDefinitions(labels))) }
+        if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
+        if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
+        if let selectionColor { members.append(("selectionColor", .string(selectionColor))) }
+        if let renderingMode { members.append(("renderingMode", .string(renderingMode.rawValue))) }
+        return members
       }
     }
 
-    public typealias Result = OverlayProtocol.Overlay
+    public typealias Result = JSONOpaque
   }
 
   /// One overlay.
@@ -299,7 +176,7 @@ public enum OverlayProtocol {
       }
     }
 
-    public typealias Result = OverlayProtocol.Overlay
+    public typealias Result = JSONOpaque
   }
 
   /// All overlays, or those of a view.
@@ -325,9 +202,9 @@ public enum OverlayProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// In drawing order; over all views, by the views' order.
-      public var overlays: [OverlayProtocol.Overlay]
+      public var overlays: [JSONOpaque]
 
-      public init(revision: Int, overlays: [OverlayProtocol.Overlay]) {
+      public init(revision: Int, overlays: [JSONOpaque]) {
         self.revision = revision
         self.overlays = overlays
       }
@@ -360,13 +237,13 @@ public enum OverlayProtocol {
       public var isVisible: Bool?
       /// 0 clear, 1 solid.
       public var opacity: Double?
-      /// As in Overlay.
+      /// Not drawn when zoomed out beyond this scale's denominator.
       public var minScale: Double?
-      /// As in Overlay.
+      /// Not drawn when zoomed in beyond this scale's denominator.
       public var maxScale: Double?
       /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
       public var renderer: SymbologyProtocol.Renderer?
-      /// Label definitions, in place of those there are.
+      /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
@@ -374,11 +251,11 @@ public enum OverlayProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// Whether anything is.
       public var isPopupEnabled: Bool?
-      /// Of what is selected; else the environment's.
+      /// Of what is selected; the environment's `selectionColor` when absent.
       public var selectionColor: String?
-      /// When it is drawn anew; `dynamic` at first.
+      /// When it is drawn anew.
       public var renderingMode: OverlayProtocol.RenderingMode?
-      /// Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.
+      /// Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.
       public var clear: [String]?
 
       public init(
@@ -439,9 +316,28 @@ public enum OverlayProtocol {
         self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
         try json.requireUnset(namedIn: "clear")
       }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let name { members.append(("name", .string(name))) }
+        if let isVisible { members.append(("isVisible", .boolean(isVisible))) }
+        if let opacity { members.append(("opacity", .number(opacity))) }
+        if let minScale { members.append(("minScale", .number(minScale))) }
+        if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let renderer { members.append(("renderer", .renderer(renderer))) }
+        if let labels { members.append(("labels", .labelDefinitions(labels))) }
+        if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
+        if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
+        if let selectionColor { members.append(("selectionColor", .string(selectionColor))) }
+        if let renderingMode { members.append(("renderingMode", .string(renderingMode.rawValue))) }
+        for name in clear ?? [] { members.append((name, nil)) }
+        return members
+      }
     }
 
-    public typealias Result = OverlayProtocol.Overlay
+    public typealias Result = JSONOpaque
   }
 
   /// Moves an overlay in the drawing order of its view.

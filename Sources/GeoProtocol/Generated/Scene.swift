@@ -9,145 +9,6 @@ import JSON
 /// camera. The first elevation source that covers a point answers for it. Heights are metres; 0 is a height, never
 /// "not known". Exaggeration never changes them.
 public enum SceneProtocol {
-  /// A scene.
-  public struct Scene: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var scene: String
-    /// Of its last change, or of its layers'.
-    public var revision: Int
-    /// Its title.
-    public var title: String?
-    /// What follows from its layers and tables: failed when one has failed, which the error names; loading while one
-    /// is; loaded when all are. Elevation sources do not count: they are opened by the command that adds them, not by
-    /// `layer/load`, and one that failed with its document leaves the layers, and the other sources, usable. Each has
-    /// its own `loadStatus`, `scene/retryElevationSource` opens it again, and `scene/elevation` says where its height
-    /// is missing.
-    public var loadStatus: LayerProtocol.LoadStatus
-    /// Layers that orient; absent when there is none.
-    public var basemap: MapProtocol.Basemap?
-    /// Its layers, first drawn first, above the base layers and below the reference layers.
-    public var operationalLayers: [String]
-    /// Layers without geometry.
-    public var tables: [String]
-    /// Places to come back to, in order.
-    public var bookmarks: [BookmarkProtocol.Bookmark]
-    /// Where views that are created without a viewpoint start; the world when absent.
-    public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
-    /// and halos alike; when absent they keep it at every scale.
-    public var referenceScale: Double?
-    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
-    /// are there already stay until they move.
-    public var minScale: Double?
-    /// Views are not zoomed in beyond this denominator, likewise.
-    public var maxScale: Double?
-    /// What is seen where nothing is drawn; none when absent.
-    public var backgroundColor: String?
-    /// What its places are in unless they say otherwise: EPSG:4326 always, with heights in metres.
-    public var spatialReference: String
-    /// The ground.
-    public var baseSurface: SceneProtocol.BaseSurface
-
-    public init(
-      scene: String, revision: Int, title: String? = nil, loadStatus: LayerProtocol.LoadStatus,
-      basemap: MapProtocol.Basemap? = nil, operationalLayers: [String], tables: [String],
-      bookmarks: [BookmarkProtocol.Bookmark], initialViewpoint: ViewProtocol.Viewpoint? = nil,
-      referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil, backgroundColor: String? = nil,
-      spatialReference: String, baseSurface: SceneProtocol.BaseSurface
-    ) {
-      self.scene = scene
-      self.revision = revision
-      self.title = title
-      self.loadStatus = loadStatus
-      self.basemap = basemap
-      self.operationalLayers = operationalLayers
-      self.tables = tables
-      self.bookmarks = bookmarks
-      self.initialViewpoint = initialViewpoint
-      self.referenceScale = referenceScale
-      self.minScale = minScale
-      self.maxScale = maxScale
-      self.backgroundColor = backgroundColor
-      self.spatialReference = spatialReference
-      self.baseSurface = baseSurface
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.scene = try SessionProtocol.readObjectId(json["scene"])
-      self.revision = try json["revision"].integer()
-      let title = json["title"]
-      self.title = try title.isPresent ? title.string() : nil
-      self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])
-      let basemap = json["basemap"]
-      self.basemap = try basemap.isPresent ? MapProtocol.Basemap(from: basemap) : nil
-      self.operationalLayers = try json["operationalLayers"].array(SessionProtocol.readObjectId)
-      self.tables = try json["tables"].array(SessionProtocol.readObjectId)
-      self.bookmarks = try json["bookmarks"].array(BookmarkProtocol.Bookmark.init(from:))
-      let initialViewpoint = json["initialViewpoint"]
-      self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
-      let referenceScale = json["referenceScale"]
-      self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
-      let minScale = json["minScale"]
-      self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
-      let maxScale = json["maxScale"]
-      self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
-      let backgroundColor = json["backgroundColor"]
-      self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      self.baseSurface = try SceneProtocol.BaseSurface(from: json["baseSurface"])
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("scene")
-      writer.value(scene)
-      writer.key("revision")
-      writer.value(revision)
-      if let title {
-        writer.key("title")
-        writer.value(title)
-      }
-      writer.key("loadStatus")
-      loadStatus.encode(to: &writer)
-      if let basemap {
-        writer.key("basemap")
-        basemap.encode(to: &writer)
-      }
-      writer.key("operationalLayers")
-      writer.array(operationalLayers) { $1.value($0) }
-      writer.key("tables")
-      writer.array(tables) { $1.value($0) }
-      writer.key("bookmarks")
-      writer.array(bookmarks) { $0.encode(to: &$1) }
-      if let initialViewpoint {
-        writer.key("initialViewpoint")
-        initialViewpoint.encode(to: &writer)
-      }
-      if let referenceScale {
-        writer.key("referenceScale")
-        writer.value(referenceScale)
-      }
-      if let minScale {
-        writer.key("minScale")
-        writer.value(minScale)
-      }
-      if let maxScale {
-        writer.key("maxScale")
-        writer.value(maxScale)
-      }
-      if let backgroundColor {
-        writer.key("backgroundColor")
-        writer.value(backgroundColor)
-      }
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("baseSurface")
-      baseSurface.encode(to: &writer)
-      writer.endObject()
-    }
-  }
-
   /// The ground of a scene.
   public struct BaseSurface: JSONDecodable, JSONEncodable, Sendable {
     /// First match first.
@@ -448,7 +309,7 @@ public enum SceneProtocol {
       }
     }
 
-    public typealias Result = SceneProtocol.Scene
+    public typealias Result = JSONOpaque
   }
 
   /// One scene.
@@ -469,7 +330,7 @@ public enum SceneProtocol {
       }
     }
 
-    public typealias Result = SceneProtocol.Scene
+    public typealias Result = JSONOpaque
   }
 
   /// All scenes.
@@ -488,9 +349,9 @@ public enum SceneProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// In the order they were created.
-      public var scenes: [SceneProtocol.Scene]
+      public var scenes: [JSONOpaque]
 
-      public init(revision: Int, scenes: [SceneProtocol.Scene]) {
+      public init(revision: Int, scenes: [JSONOpaque]) {
         self.revision = revision
         self.scenes = scenes
       }
@@ -510,20 +371,23 @@ public enum SceneProtocol {
   public enum Update {
     public static let name: StaticString = "scene/update"
     public static let params = [
-      "scene", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale", "maxScale",
-      "backgroundColor", "baseSurface", "clear"
+      "scene", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
+      "maxScale", "backgroundColor", "baseSurface"
     ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var scene: String
+      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
+      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+      public var clear: [String]?
       /// Its title.
       public var title: String?
-      /// Its basemap; made where there is none.
+      /// Layers that orient; absent when there is none.
       public var basemap: MapProtocol.BasemapUpdate?
-      /// All bookmarks anew, in order. (None at all: `clear`.)
+      /// Places to come back to, in order.
       public var bookmarks: [BookmarkProtocol.NewBookmark]?
-      /// Where views that are created without a viewpoint start; views that are there stay.
+      /// Where views that are created without a viewpoint start; the world when absent.
       public var initialViewpoint: ViewProtocol.Viewpoint?
       /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
       /// and halos alike; when absent they keep it at every scale.
@@ -537,17 +401,15 @@ public enum SceneProtocol {
       public var backgroundColor: String?
       /// The ground.
       public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
-      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
-      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
-      public var clear: [String]?
 
       public init(
-        scene: String, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
+        scene: String, clear: [String]? = nil, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
         bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
         referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
-        backgroundColor: String? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil, clear: [String]? = nil
+        backgroundColor: String? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil
       ) {
         self.scene = scene
+        self.clear = clear
         self.title = title
         self.basemap = basemap
         self.bookmarks = bookmarks
@@ -557,12 +419,13 @@ public enum SceneProtocol {
         self.maxScale = maxScale
         self.backgroundColor = backgroundColor
         self.baseSurface = baseSurface
-        self.clear = clear
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let clear = json["clear"]
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
         let title = json["title"]
         self.title = try title.isPresent
           ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
@@ -585,13 +448,27 @@ public enum SceneProtocol {
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         let baseSurface = json["baseSurface"]
         self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
-        let clear = json["clear"]
-        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
         try json.requireUnset(namedIn: "clear")
+      }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let title { members.append(("title", .string(title))) }
+        if let basemap { members.append(("basemap", .basemapUpdate(basemap))) }
+        if let bookmarks { members.append(("bookmarks", .newBookmarks(bookmarks))) }
+        if let initialViewpoint { members.append(("initialViewpoint", .viewpoint(initialViewpoint))) }
+        if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
+        if let minScale { members.append(("minScale", .number(minScale))) }
+        if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
+        if let baseSurface { members.append(("baseSurface", .baseSurfaceUpdate(baseSurface))) }
+        for name in clear ?? [] { members.append((name, nil)) }
+        return members
       }
     }
 
-    public typealias Result = SceneProtocol.Scene
+    public typealias Result = JSONOpaque
   }
 
   /// Closes a scene, its layers, and the views that show it.

@@ -158,64 +158,6 @@ public enum SourceProtocol {
     }
   }
 
-  /// An open source.
-  public struct Source: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var source: String
-    /// Of its last change.
-    public var revision: Int
-    /// The format, by GDAL's short name, or `inline`.
-    public var driver: String
-    /// The file, absolute.
-    public var path: String?
-    /// Whether it could be opened.
-    public var status: SourceProtocol.SourceStatus
-    /// What is in it.
-    public var layers: [SourceProtocol.SourceLayer]
-
-    public init(
-      source: String, revision: Int, driver: String, path: String? = nil, status: SourceProtocol.SourceStatus,
-      layers: [SourceProtocol.SourceLayer]
-    ) {
-      self.source = source
-      self.revision = revision
-      self.driver = driver
-      self.path = path
-      self.status = status
-      self.layers = layers
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.source = try SessionProtocol.readObjectId(json["source"])
-      self.revision = try json["revision"].integer()
-      self.driver = try json["driver"].string()
-      let path = json["path"]
-      self.path = try path.isPresent ? path.string() : nil
-      self.status = try SourceProtocol.SourceStatus(from: json["status"])
-      self.layers = try json["layers"].array(SourceProtocol.SourceLayer.init(from:))
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("source")
-      writer.value(source)
-      writer.key("revision")
-      writer.value(revision)
-      writer.key("driver")
-      writer.value(driver)
-      if let path {
-        writer.key("path")
-        writer.value(path)
-      }
-      writer.key("status")
-      status.encode(to: &writer)
-      writer.key("layers")
-      writer.array(layers) { $0.encode(to: &$1) }
-      writer.endObject()
-    }
-  }
-
   /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
   /// The source belongs to the session until it is closed.
   public enum Open {
@@ -276,7 +218,7 @@ public enum SourceProtocol {
       }
     }
 
-    public typealias Result = SourceProtocol.Source
+    public typealias Result = JSONOpaque
   }
 
   /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer is called
@@ -318,7 +260,7 @@ public enum SourceProtocol {
       }
     }
 
-    public typealias Result = SourceProtocol.Source
+    public typealias Result = JSONOpaque
   }
 
   /// One source.
@@ -339,7 +281,7 @@ public enum SourceProtocol {
       }
     }
 
-    public typealias Result = SourceProtocol.Source
+    public typealias Result = JSONOpaque
   }
 
   /// All sources.
@@ -358,9 +300,9 @@ public enum SourceProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// In the order they were opened.
-      public var sources: [SourceProtocol.Source]
+      public var sources: [JSONOpaque]
 
-      public init(revision: Int, sources: [SourceProtocol.Source]) {
+      public init(revision: Int, sources: [JSONOpaque]) {
         self.revision = revision
         self.sources = sources
       }

@@ -520,104 +520,6 @@ public enum ViewProtocol {
     }
   }
 
-  /// A view.
-  public struct View: JSONDecodable, JSONEncodable, Sendable {
-    /// Its id.
-    public var view: String
-    /// Of its last change.
-    public var revision: Int
-    /// The map it shows.
-    public var map: String?
-    /// The scene it shows.
-    public var scene: String?
-    /// Of the screen. Unit: device-independent pixel.
-    public var width: Double
-    /// Of the screen. Unit: device-independent pixel.
-    public var height: Double
-    /// Device-independent pixels an inch. Unit: 1/inch.
-    public var dpi: Double
-    /// Of the map.
-    public var spatialReference: String
-    /// As it was last set.
-    public var viewpoint: ViewProtocol.Viewpoint
-    /// Whether an animation is under way.
-    public var isNavigating: Bool
-    /// Its overlays, first drawn first.
-    public var overlays: [String]
-    /// How it follows a location.
-    public var locationDisplay: ViewProtocol.LocationDisplay
-
-    public init(
-      view: String, revision: Int, map: String? = nil, scene: String? = nil, width: Double, height: Double,
-      dpi: Double, spatialReference: String, viewpoint: ViewProtocol.Viewpoint, isNavigating: Bool,
-      overlays: [String], locationDisplay: ViewProtocol.LocationDisplay
-    ) {
-      self.view = view
-      self.revision = revision
-      self.map = map
-      self.scene = scene
-      self.width = width
-      self.height = height
-      self.dpi = dpi
-      self.spatialReference = spatialReference
-      self.viewpoint = viewpoint
-      self.isNavigating = isNavigating
-      self.overlays = overlays
-      self.locationDisplay = locationDisplay
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.view = try SessionProtocol.readObjectId(json["view"])
-      self.revision = try json["revision"].integer()
-      let map = json["map"]
-      self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
-      let scene = json["scene"]
-      self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
-      self.width = try json["width"].double()
-      self.height = try json["height"].double()
-      self.dpi = try json["dpi"].double()
-      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
-      self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
-      self.isNavigating = try json["isNavigating"].bool()
-      self.overlays = try json["overlays"].array(SessionProtocol.readObjectId)
-      self.locationDisplay = try ViewProtocol.LocationDisplay(from: json["locationDisplay"])
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("view")
-      writer.value(view)
-      writer.key("revision")
-      writer.value(revision)
-      if let map {
-        writer.key("map")
-        writer.value(map)
-      }
-      if let scene {
-        writer.key("scene")
-        writer.value(scene)
-      }
-      writer.key("width")
-      writer.value(width)
-      writer.key("height")
-      writer.value(height)
-      writer.key("dpi")
-      writer.value(dpi)
-      writer.key("spatialReference")
-      writer.value(spatialReference)
-      writer.key("viewpoint")
-      viewpoint.encode(to: &writer)
-      writer.key("isNavigating")
-      writer.value(isNavigating)
-      writer.key("overlays")
-      writer.array(overlays) { $1.value($0) }
-      writer.key("locationDisplay")
-      locationDisplay.encode(to: &writer)
-      writer.endObject()
-    }
-  }
-
   /// One thing to be said of a layer in a view. A layer that is not loaded yet has none of active, loading and error.
   public enum LayerViewFlag: String, WireEnum {
     /// Loaded, visible and within its scale range; of a group, when anything in it is.
@@ -723,7 +625,7 @@ public enum ViewProtocol {
       }
     }
 
-    public typealias Result = ViewProtocol.View
+    public typealias Result = JSONOpaque
   }
 
   /// One view.
@@ -744,7 +646,7 @@ public enum ViewProtocol {
       }
     }
 
-    public typealias Result = ViewProtocol.View
+    public typealias Result = JSONOpaque
   }
 
   /// All views.
@@ -763,9 +665,9 @@ public enum ViewProtocol {
       /// The world's revision after this.
       public var revision: Int
       /// In the order they were created.
-      public var views: [ViewProtocol.View]
+      public var views: [JSONOpaque]
 
-      public init(revision: Int, views: [ViewProtocol.View]) {
+      public init(revision: Int, views: [JSONOpaque]) {
         self.revision = revision
         self.views = views
       }
@@ -855,7 +757,7 @@ public enum ViewProtocol {
       }
     }
 
-    public typealias Result = ViewProtocol.View
+    public typealias Result = JSONOpaque
   }
 
   /// The viewpoint as of now, in either kind, or as a camera. Asking for the kind last set gives it back exactly.

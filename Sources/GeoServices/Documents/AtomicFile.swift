@@ -1,4 +1,4 @@
-// A file that is replaced as a whole or not at all: written beside its target, synced, renamed over it.
+// Atomic replacement of a file: the content goes to a temporary file in the same directory, is synced, and renamed over the target.
 
 import FeatureFormats
 import Files
@@ -8,33 +8,33 @@ import JSONRPC
 import Platform
 import Synchronization
 
-/// What is being saved when the process ends.
+/// The temporary files of saves in progress, deleted when the process ends.
 public enum UnfinishedSaves {
   fileprivate struct Files {
-    var names: Set<ExactText> = []
-    /// Once the process ends nothing is begun.
-    var isOver = false
+    var names: Set<Text> = []
+    /// Whether the process is ending: no new temporary file may be created.
+    var isEnding = false
   }
   fileprivate static let files = Mutex(Files())
 
-  /// Takes away what was written so far, and begins nothing more; the files themselves stay as they are.
+  /// Deletes the temporary files and prevents new ones. Target files are left unchanged.
   public static func remove() {
     files.withLock { files in
-      files.isOver = true
-      for name in files.names { unlink(name.text) }
+      files.isEnding = true
+      for name in files.names { unlink(name.string) }
     }
   }
 }
 
-/// A new content for a file. Until it is committed the old one stands; given up, it leaves nothing behind.
+/// The new content of a file. ``commit()`` replaces the old content; without it, `deinit` deletes the temporary file.
 struct AtomicFile: ~Copyable {
   private let target: String
   private let temporary: String
   private let descriptor: CInt
   private var isOpen = true
 
-  /// Numbers for names that no two writers of the process share.
-  private static let written = Atomic(0)
+  /// The last number used in a temporary file's name; makes names unique within the process.
+  private static let lastNumber = Atomic(0)
 
   private init(target: String, temporary: String, descriptor: CInt) {
     self.target = target
@@ -42,34 +42,34 @@ struct AtomicFile: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Begins a new content.
+  /// Creates the temporary file.
   ///
-  /// - Parameter target: the real path, as `FilePolicy.resolveForWriting` gives it.
+  /// - Parameter target: the real path, from `FilePolicy.resolveForWriting`.
   static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
     let mode = FileIdentity(path: target).map { mode_t($0.mode & 0o7777) }
     let folder = target.parentFolder
     var name = ""
     let (descriptor, problem) = UnfinishedSaves.files.withLock { files -> (CInt, CInt) in
-      guard !files.isOver else { return (-1, ECANCELED) }
+      guard !files.isEnding else { return (-1, ECANCELED) }
       while true {
-        let number = written.add(1, ordering: .relaxed).newValue
+        let number = lastNumber.add(1, ordering: .relaxed).newValue
         name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
         let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
-        // What an earlier process of this number left behind is not ours to touch.
+        // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
-        if descriptor >= 0 { files.names.insert(ExactText(name)) }
+        if descriptor >= 0 { files.names.insert(Text(name)) }
         return (descriptor, errno)
       }
     }
     guard descriptor >= 0 else { throw RPCError(savingTo: target, problem) }
     let file = AtomicFile(target: target, temporary: name, descriptor: descriptor)
-    // The mask of the process took bits from a mode that is to be kept.
+    // The process's umask may have removed permission bits that the replaced file has.
     if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
     return file
   }
 
   deinit {
-    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(ExactText(temporary)) } }
+    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(Text(temporary)) } }
     guard isOpen else { return }
     close(descriptor)
     unlink(temporary)
@@ -77,18 +77,18 @@ struct AtomicFile: ~Copyable {
 
   /// Appends bytes.
   func append(_ bytes: UnsafeRawBufferPointer) throws(RPCError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+    var remaining = bytes[...]
+    while !remaining.isEmpty {
+      let count = write(descriptor, UnsafeRawBufferPointer(rebasing: remaining).baseAddress, remaining.count)
       if count < 0 {
         if errno == EINTR { continue }
         throw failure()
       }
-      rest = rest.dropFirst(count)
+      remaining = remaining.dropFirst(count)
     }
   }
 
-  /// Makes what was written the file's content, on the disk too.
+  /// Replaces the target by what was written, and syncs both to the disk.
   consuming func commit() throws(RPCError) {
     guard fsync(descriptor) == 0 else { throw failure() }
     guard rename(temporary, target) == 0 else { throw failure() }
@@ -97,7 +97,7 @@ struct AtomicFile: ~Copyable {
     let problem = errno
     let directory = open(target.parentFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if directory >= 0 {
-      // Some file systems cannot sync a directory; then the rename is as safe as they make it.
+      // Not every file system can sync a directory; the result is ignored, since the rename itself has succeeded.
       _ = fsync(directory)
       close(directory)
     }
@@ -108,7 +108,7 @@ struct AtomicFile: ~Copyable {
 }
 
 extension FilePolicy {
-  /// The real path of a file that may be written: one that is there, or a new one in a folder that is.
+  /// The real path of a file that may be written: an existing file, or a new one in an existing directory.
   ///
   /// - Parameter path: absolute.
   func resolveForWriting(_ path: String) throws(RPCError) -> String {
@@ -119,7 +119,7 @@ extension FilePolicy {
       guard let real = realPath(path) else { throw RPCError(savingTo: path, errno) }
       guard allows(realPath: real) else { throw refused("outside the allowed directories") }
       guard FileIdentity(path: real)?.kind == .regular else {
-        throw RPCError(.notAFile, "\(path) is no file that can be replaced.", path: path, expected: "a file")
+        throw RPCError(.notAFile, "\(path) is not a regular file.", path: path, expected: "a file")
       }
       guard access(real, W_OK) == 0 else { throw RPCError(savingTo: path, errno) }
       return real

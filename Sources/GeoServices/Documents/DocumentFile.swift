@@ -1,4 +1,4 @@
-// Documents on the disk: from a path to a world, and from a world to a path. Runs on workers.
+// Reads a document file into a world. Runs on workers.
 
 import FeatureFormats
 import Files
@@ -9,18 +9,18 @@ import JSONRPC
 import Platform
 
 enum DocumentFile {
-  /// Bytes that a document may have.
-  private static let largest = 1 << 30
+  /// The largest document, in bytes.
+  private static let maxBytes = 1 << 30
   private static let limits = JSONLimits(values: 100_000_000)
 
-  /// Reads a document into a world of its own.
+  /// Reads a document into a new world.
   ///
   /// - Parameters:
   ///   - path: absolute.
   ///   - empty: an empty world.
   static func read(
     _ path: String, into empty: World, _ worker: Worker
-  ) throws -> (world: World, foreign: ForeignMembers) {
+  ) throws -> (world: World, unknown: UnknownMembers) {
     let real: String
     do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error, path) }
     let document: JSONDocument
@@ -32,7 +32,7 @@ enum DocumentFile {
     var reader = DocumentReader(
       file: path, folder: DocumentFolder(of: real), document.unownedRoot, into: empty, worker)
     try reader.read()
-    return (reader.world, reader.foreign)
+    return (reader.world, reader.unknown)
   }
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
@@ -42,19 +42,19 @@ enum DocumentFile {
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
     defer { close(descriptor) }
-    guard identity.size <= largest else {
+    guard identity.size <= maxBytes else {
       throw RPCError(
-        invalidDocument: path, at: "", expected: "at most \(largest) bytes", reason: "it has \(identity.size) bytes")
+        invalidDocument: path, at: "", expected: "at most \(maxBytes) bytes", reason: "it has \(identity.size) bytes")
     }
     var problem: RPCError?
     let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
       while count < buffer.count {
-        let got = readBytes(
+        let bytesRead = readBytes(
           descriptor, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
-        if got < 0, errno == EINTR { continue }
-        if got < 0 { problem = failure() }
-        guard got > 0 else { return }
-        count += got
+        if bytesRead < 0, errno == EINTR { continue }
+        if bytesRead < 0 { problem = failure() }
+        guard bytesRead > 0 else { return }
+        count += bytesRead
       }
     }
     if let problem { throw problem }

@@ -1,4 +1,4 @@
-// JSON for people: a member a line, short values in one, two spaces a level.
+// Lays out a document's JSON for readers and diffs: one member a line, short values on one line, two spaces a level.
 
 import GeoModel
 import JSON
@@ -8,7 +8,7 @@ struct DocumentLayout: ~Copyable {
   var out = JSONWriter(capacity: 1 << 20)
   private var depth = 0
   private var isFirst = true
-  /// Values up to here stay in one line.
+  /// Values whose line would be longer, in bytes, are broken into one line an element.
   private static let lineLength = 110
 
   // MARK: Structure
@@ -40,7 +40,7 @@ struct DocumentLayout: ~Copyable {
     for _ in 0..<depth { out.append("  ") }
   }
 
-  /// Before an element of a list.
+  /// Writes the separator and the line break before an element.
   mutating func element() {
     if !isFirst { out.append(byte: UInt8(ascii: ",")) }
     isFirst = false
@@ -55,13 +55,13 @@ struct DocumentLayout: ~Copyable {
     out.append(": ")
   }
 
-  /// Ends a list whose elements were written into ``out`` directly, a line each.
+  /// Ends a list whose elements were written into ``out`` directly, one a line.
   mutating func endLines(isEmpty: Bool) {
     isFirst = isEmpty
     endList()
   }
 
-  /// A member whose text is there already.
+  /// Writes a member whose value is JSON text already.
   mutating func member(_ name: StaticString, json: UnsafeRawBufferPointer) {
     member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     out.append(json)
@@ -69,10 +69,10 @@ struct DocumentLayout: ~Copyable {
 
   // MARK: Values
 
-  /// The members of an object, with those that were not understood when it was read.
-  mutating func members(_ own: some JSONEncodable, _ kept: ForeignMembers.Object?) throws(JSONSyntaxError) {
-    // How it is laid out follows from what it holds alone, so that it is the same when it is opened and saved again.
-    let text = try kept.map { (kept) throws(JSONSyntaxError) in try kept.merged(with: Self.text(own)) }
+  /// Writes the members of an object, merged with the unknown members it had when it was read.
+  mutating func members(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws(JSONSyntaxError) {
+    // The layout depends on the content alone, so that a document that is opened and saved again is the same, byte for byte.
+    let text = try unknown.map { (unknown) throws(JSONSyntaxError) in try unknown.merged(with: Self.text(own)) }
     try JSONDocument(text ?? Self.text(own)).read { members($0) }
   }
 

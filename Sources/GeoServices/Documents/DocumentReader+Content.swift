@@ -39,20 +39,20 @@ extension DocumentReader {
         guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
         // The list says what is a table; what else says so is refused.
         guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
-        func add(lost: SourceLayer? = nil) throws(ModelError) {
+        func add(missing: SourceLayer? = nil) throws(ModelError) {
           _ = try world.addLayer(
             id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
-            asTable: saved.kind == .table, at: place, lost: lost)
+            asTable: saved.kind == .table, at: place, missing: missing)
         }
         do throws(ModelError) { try add() } catch {
-          guard let lost = Self.lost(error, saved.sourceLayer, of: known) else { throw error }
-          try add(lost: lost)
+          guard let missing = Self.missingSchema(error, saved.sourceLayer, of: known) else { throw error }
+          try add(missing: missing)
           failure = RPCError(error).failure
         }
       }
       var rest = try LayerProtocol.Update.Params(from: json)
       rest.clear = nil
-      try world.restoreLayer(ID(saved.layer), try LayerService.changes(rest))
+      try world.restoreLayer(ID(saved.layer), try Wire.changes(rest.members))
       guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
       if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
       if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
@@ -61,9 +61,9 @@ extension DocumentReader {
   }
 
   /// What a layer was that its source no longer has, by the document; nil where the document does not say, or the error is another.
-  private static func lost(_ error: ModelError, _ name: String?, of known: [SourceLayer]) -> SourceLayer? {
+  private static func missingSchema(_ error: ModelError, _ name: String?, of known: [SourceLayer]) -> SourceLayer? {
     switch error {
-    case .unknownSourceLayer, .noGeometry: known.first { $0.name.isWritten(as: name) }
+    case .unknownSourceLayer, .noGeometry: known.first { $0.name == Text(name) }
     default: nil
     }
   }

@@ -90,22 +90,22 @@ extension DocumentReader {
 
   // MARK: What newer versions know
 
-  mutating func noteFlow(_ saved: SavedObjects) throws {
+  mutating func recordFlow(_ saved: SavedObjects) throws {
     for json in elements(root["viewModelTypes"]) {
       guard let type = world.viewModelTypes[ID(try json["type"].string())] else { continue }
-      try note(type.reference, json, saved.viewModelType(type))
+      try record(type.reference, json, saved.viewModelType(type))
     }
     for (model, json) in zip(world.viewModels.values, elements(root["viewModels"])) {
-      try note(model.reference, json, saved.viewModel(model))
+      try record(model.reference, json, saved.viewModel(model))
     }
     for json in elements(root["environmentKeys"]) {
       guard let key = world.environmentKeys[ID(try json["key"].string())] else { continue }
-      try note(key.reference, json, saved.environmentKey(key))
+      try record(key.reference, json, saved.environmentKey(key))
     }
     for json in elements(root["environments"]) {
       let id = json["node"].isPresent ? EnvironmentID(try json["node"].string()) : EnvironmentScope.session
       guard let scope = world.environments[id] else { continue }
-      try note(scope.reference, json, saved.environment(scope))
+      try record(scope.reference, json, saved.environment(scope))
     }
   }
 }

@@ -15,8 +15,8 @@ struct DocumentReader {
   let worker: Worker
   let root: JSONValue
   var world: World
-  var foreign = ForeignMembers()
-  private var foreignGraphics = ForeignGraphics()
+  var unknown = UnknownMembers()
+  private var unknownGraphicMembers = UnknownGraphicMembers()
   /// What the layers of each source were when the document was saved.
   var savedLayers: [SourceID: [SourceLayer]] = [:]
   /// Graphics are added in portions, so that a cancel is heard.
@@ -46,7 +46,7 @@ struct DocumentReader {
     for (index, scene) in document.scenes.enumerated() { try read(scene, root["scenes"][index]) }
     for (index, view) in document.views.enumerated() { try read(view, root["views"][index]) }
     try readFlow(document)
-    try noteForeign(document)
+    try recordUnknownMembers(document)
   }
 
   private func checkVersion() throws -> Int {
@@ -127,7 +127,7 @@ struct DocumentReader {
       _ = try ViewService.create(params, in: &world)
       let id = ViewID(saved.view)
       if let position = saved.position {
-        try world.setPosition(
+        try world.restoreCamera(
           of: id,
           to: Camera(x: position.x, y: position.y, scale: position.scale, rotation: position.rotation),
           with: try params.viewpoint.map(Wire.target))
@@ -147,7 +147,7 @@ struct DocumentReader {
   private mutating func read(_ saved: DocumentProtocol.SavedOverlay, of view: String, _ json: JSONValue) throws {
     try make(json, "overlay") { world in
       _ = try OverlayService.create(
-        .init(view: view, id: saved.overlay, name: saved.name, spatialReference: saved.spatialReference), in: &world)
+        .init(view: view, id: saved.overlay, spatialReference: saved.spatialReference), in: &world)
       var rest = try OverlayProtocol.Update.Params(from: json)
       rest.clear = nil
       _ = try OverlayService.update(rest, in: &world)
@@ -169,57 +169,57 @@ struct DocumentReader {
       do {
         first = try OverlayService.addGraphics(.init(overlay: overlay, graphics: graphics), in: &world).firstId
       } catch ModelError.items(let items, let count) {
-        throw ModelError.items(items.map { ItemError(index: start + $0.index, failure: $0.failure) }, count: count)
+        throw ModelError.items(items.map { ItemError(index: start + $0.index, $0.reason) }, count: count)
       }
     }
     let id = OverlayID(overlay)
     for case .parsed(let graphic) in graphics {
       let number = (try? graphic["id"].integer()) ?? first
       if !graphic["id"].isPresent { first = first.map { $0 + 1 } }
-      guard let number, let kept = foreignGraphics.object(of: graphic) else { continue }
-      foreign.graphics[id, default: [:]][number] = kept
+      guard let number, let kept = unknownGraphicMembers.object(of: graphic) else { continue }
+      unknown.graphics[id, default: [:]][number] = kept
     }
   }
 
   // MARK: What newer versions know
 
   /// Notes of every object what it has that would not be written.
-  private mutating func noteForeign(_ document: DocumentProtocol.Document) throws {
+  private mutating func recordUnknownMembers(_ document: DocumentProtocol.Document) throws {
     let saved = SavedObjects(world: world, folder: folder)
-    foreign.root = try Self.foreign(root, SavedObjects.root)
+    unknown.root = try Self.unknown(root, SavedObjects.root)
     let sources = Dictionary(DocumentSource.all(in: saved).map { ($0.id.rawValue, $0) }) { first, _ in first }
     for (read, json) in zip(document.sources, elements(root["sources"])) {
       guard let source = sources[read.source] else { continue }
       var known = read
       known.data = nil
-      try note(ObjectReference(.sources, read.source), json, saved.source(source), known)
+      try record(ObjectReference(.sources, read.source), json, saved.source(source), known)
     }
     for (map, json) in zip(world.maps.values, elements(root["maps"])) {
-      try note(map.reference, json, saved.map(map))
-      try noteLayers(of: .map(map.id), json, saved)
+      try record(map.reference, json, Wire.saved(map, world))
+      try recordLayers(of: .map(map.id), json, saved)
     }
     for (scene, json) in zip(world.scenes.values, elements(root["scenes"])) {
-      try note(scene.reference, json, saved.scene(scene))
-      try noteLayers(of: .scene(scene.id), json, saved)
+      try record(scene.reference, json, saved.scene(scene))
+      try recordLayers(of: .scene(scene.id), json, saved)
     }
     for (index, (view, json)) in zip(world.views.values, elements(root["views"])).enumerated() {
       var known = document.views[index]
       known.overlays = []
-      try note(view.reference, json, saved.view(view), known)
+      try record(view.reference, json, saved.view(view), known)
       for (id, json) in zip(view.overlays, elements(json["overlays"])) {
-        if let overlay = world.overlays[id] { try note(overlay.reference, json, saved.overlay(overlay)) }
+        if let overlay = world.overlays[id] { try record(overlay.reference, json, Wire.saved(overlay, world)) }
       }
     }
-    try noteFlow(saved)
+    try recordFlow(saved)
   }
 
-  private mutating func noteLayers(of container: ViewContent, _ json: JSONValue, _ saved: SavedObjects) throws {
+  private mutating func recordLayers(of container: ViewContent, _ json: JSONValue, _ saved: SavedObjects) throws {
     for (name, _, layers) in saved.layerLists(of: container) {
       // A document may have what is in a group anywhere behind it.
       let all = elements(json[name])
       let byID = Dictionary(all.compactMap { json in (try? json["layer"].string()).map { ($0, json) } }) { $1 }
       for layer in layers {
-        if let json = byID[layer.id.rawValue] { try note(layer.reference, json, saved.layer(layer)) }
+        if let json = byID[layer.id.rawValue] { try record(layer.reference, json, Wire.saved(layer, world)) }
       }
     }
   }
@@ -227,16 +227,16 @@ struct DocumentReader {
   func elements(_ list: JSONValue) -> [JSONValue] { (0..<list.count).map { list[$0] } }
 
   /// - Parameter read: what was understood of it, where it has occasional members.
-  mutating func note(
+  mutating func record(
     _ object: ObjectReference, _ json: JSONValue, _ saved: some JSONEncodable, _ read: (any JSONEncodable)? = nil
   ) throws {
-    foreign.objects[object] = try Self.foreign(json, saved, read)
+    unknown.objects[object] = try Self.unknown(json, saved, read)
   }
 
   /// Nil where what was read is what would be written.
-  private static func foreign(
+  private static func unknown(
     _ json: JSONValue, _ saved: some JSONEncodable, _ read: (any JSONEncodable)? = nil
-  ) throws -> ForeignMembers.Object? {
+  ) throws -> UnknownMembers.Object? {
     var own = JSONWriter(capacity: 1024)
     own.beginObject()
     json.forEachMember { name, value in
@@ -257,7 +257,7 @@ struct DocumentReader {
     let isSame = try JSONDocument(original).read { (original) throws(JSONSyntaxError) in
       try JSONDocument(written).read { written in original.isEqual(to: written) }
     }
-    return isSame ? nil : ForeignMembers.Object(original: original, written: written)
+    return isSame ? nil : UnknownMembers.Object(original: original, written: written)
   }
 
   private static func writeMembers(

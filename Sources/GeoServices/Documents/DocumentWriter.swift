@@ -1,4 +1,4 @@
-// A snapshot of the world as a document's text, handed on as it grows.
+// Writes a snapshot of the world as a document, in pieces, so that memory does not grow with the document.
 
 import GeoModel
 import GeoProtocol
@@ -15,7 +15,7 @@ struct DocumentWriter: ~Copyable {
   private var graphicsWritten = 0
   private var layout = DocumentLayout()
   private let file: AtomicFile
-  /// Text is handed on in pieces of this size.
+  /// Text is appended to the file in pieces of at least this size.
   private static let pieceBytes = 1 << 20
 
   private init(_ world: World, _ folder: DocumentFolder, _ worker: Worker, _ file: consuming AtomicFile) {
@@ -26,7 +26,7 @@ struct DocumentWriter: ~Copyable {
     graphicCount = world.overlays.values.reduce(0) { $0 + $1.store.count }
   }
 
-  /// Replaces a file by the document of a world. When it throws, the file is the old one.
+  /// Replaces a file by the document of a world. When it throws, the file is unchanged.
   ///
   /// - Parameter path: absolute.
   static func write(_ world: World, to path: String, _ worker: Worker) throws {
@@ -39,62 +39,62 @@ struct DocumentWriter: ~Copyable {
   }
 
   private mutating func write() throws {
-    let foreign = world.document.foreign
+    let unknown = world.document.unknownMembers
     layout.beginObject()
-    try layout.members(Stripped(own: SavedObjects.root), foreign.root)
-    try writeSources(foreign)
-    try writeMaps(foreign)
+    try layout.members(Stripped(own: SavedObjects.root), unknown.root)
+    try writeSources(unknown)
+    try writeMaps(unknown)
     layout.beginList("scenes")
     for scene in world.scenes.values {
-      try begin(saved.scene(scene), foreign.objects[scene.reference])
-      try writeLayers(of: .scene(scene.id), foreign)
+      try begin(saved.scene(scene), unknown.objects[scene.reference])
+      try writeLayers(of: .scene(scene.id), unknown)
       layout.endObject()
     }
     layout.endList()
-    try writeViews(foreign)
-    try writeFlow(foreign)
+    try writeViews(unknown)
+    try writeFlow(unknown)
     layout.endObject()
     layout.out.append(byte: UInt8(ascii: "\n"))
     try file.append(layout.out.bytes)
   }
 
-  private mutating func writeSources(_ foreign: ForeignMembers) throws {
+  private mutating func writeSources(_ unknown: UnknownMembers) throws {
     layout.beginList("sources")
     for source in DocumentSource.all(in: saved) {
-      try begin(saved.source(source), foreign.objects[ObjectReference(.sources, source.id.rawValue)])
+      try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
       if case .inline(let bytes, _) = source.origin { bytes.withUnsafeBytes { layout.member("data", json: $0) } }
       layout.endObject()
-      try handOn()
+      try flushPiece()
     }
     layout.endList()
   }
 
-  private mutating func writeMaps(_ foreign: ForeignMembers) throws {
+  private mutating func writeMaps(_ unknown: UnknownMembers) throws {
     layout.beginList("maps")
     for map in world.maps.values {
-      try begin(saved.map(map), foreign.objects[map.reference])
-      try writeLayers(of: .map(map.id), foreign)
+      try begin(Wire.saved(map, world), unknown.objects[map.reference])
+      try writeLayers(of: .map(map.id), unknown)
       layout.endObject()
     }
     layout.endList()
   }
 
-  private mutating func writeLayers(of container: ViewContent, _ foreign: ForeignMembers) throws {
+  private mutating func writeLayers(of container: ViewContent, _ unknown: UnknownMembers) throws {
     for (name, role, layers) in saved.layerLists(of: container) where role == .operational || !layers.isEmpty {
       layout.beginList(name)
-      for layer in layers { try object(saved.layer(layer), foreign.objects[layer.reference]) }
+      for layer in layers { try object(Wire.saved(layer, world), unknown.objects[layer.reference]) }
       layout.endList()
     }
   }
 
-  private mutating func writeViews(_ foreign: ForeignMembers) throws {
+  private mutating func writeViews(_ unknown: UnknownMembers) throws {
     layout.beginList("views")
     for view in world.views.values {
-      try begin(saved.view(view), foreign.objects[view.reference])
+      try begin(saved.view(view), unknown.objects[view.reference])
       layout.beginList("overlays")
       for overlay in view.overlays.compactMap({ world.overlays[$0] }) {
-        try begin(saved.overlay(overlay), foreign.objects[overlay.reference])
-        try writeGraphics(overlay.store, foreign.graphics[overlay.id] ?? [:])
+        try begin(Wire.saved(overlay, world), unknown.objects[overlay.reference])
+        try writeGraphics(overlay.store, unknown.graphics[overlay.id] ?? [:])
         layout.endObject()
       }
       layout.endList()
@@ -103,44 +103,44 @@ struct DocumentWriter: ~Copyable {
     layout.endList()
   }
 
-  /// View models and the environment, with what they are defined by.
-  private mutating func writeFlow(_ foreign: ForeignMembers) throws {
+  /// Writes view models and the environment, with the types and keys that define them.
+  private mutating func writeFlow(_ unknown: UnknownMembers) throws {
     layout.beginList("viewModelTypes")
-    for type in world.viewModelTypes.values { try object(saved.viewModelType(type), foreign.objects[type.reference]) }
+    for type in world.viewModelTypes.values { try object(saved.viewModelType(type), unknown.objects[type.reference]) }
     layout.endList()
     layout.beginList("viewModels")
     for model in saved.viewModels {
-      try object(saved.viewModel(model), foreign.objects[model.reference])
-      try handOn()
+      try object(saved.viewModel(model), unknown.objects[model.reference])
+      try flushPiece()
     }
     layout.endList()
     layout.beginList("environmentKeys")
-    for key in saved.environmentKeys { try object(saved.environmentKey(key), foreign.objects[key.reference]) }
+    for key in saved.environmentKeys { try object(saved.environmentKey(key), unknown.objects[key.reference]) }
     layout.endList()
     layout.beginList("environments")
-    for scope in saved.environments { try object(saved.environment(scope), foreign.objects[scope.reference]) }
+    for scope in saved.environments { try object(saved.environment(scope), unknown.objects[scope.reference]) }
     layout.endList()
   }
 
   // MARK: Objects
 
-  private mutating func begin(_ own: some JSONEncodable, _ kept: ForeignMembers.Object?) throws {
+  private mutating func begin(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
     layout.element()
     layout.beginObject()
-    try layout.members(Stripped(own: own), kept)
+    try layout.members(Stripped(own: own), unknown)
   }
 
-  private mutating func object(_ own: some JSONEncodable, _ kept: ForeignMembers.Object?) throws {
-    try begin(own, kept)
+  private mutating func object(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
+    try begin(own, unknown)
     layout.endObject()
   }
 
   // MARK: Graphics
 
-  /// A graphic a line, straight from the columns.
-  private mutating func writeGraphics(_ store: FeatureStore, _ foreign: [Int: ForeignMembers.Object]) throws {
+  /// Writes one graphic a line, directly from the store's columns.
+  private mutating func writeGraphics(_ store: FeatureStore, _ unknown: [Int: UnknownMembers.Object]) throws {
     layout.beginList("graphics")
-    // As the store will have them once the document is read: it is the same text when it is saved again.
+    // The order of columns that reading the document will create, so that saving it again gives the same text.
     let columns = store.columnsAsFilled()
     var isFirst = true
     var problem: (any Error)?
@@ -151,8 +151,8 @@ struct DocumentWriter: ~Copyable {
       FeatureWriter.writeGraphic(row, store.schema, columns: columns, to: &layout.out)
       graphicsWritten += 1
       do {
-        if !foreign.isEmpty, let kept = foreign[row.id] { try merge(kept, from: start) }
-        if layout.out.count >= Self.pieceBytes { try handOn() }
+        if !unknown.isEmpty, let unknown = unknown[row.id] { try merge(unknown, from: start) }
+        if layout.out.count >= Self.pieceBytes { try flushPiece() }
       } catch { problem = error }
       return problem == nil
     }
@@ -160,15 +160,16 @@ struct DocumentWriter: ~Copyable {
     layout.endLines(isEmpty: isFirst)
   }
 
-  /// Puts what newer versions know of the graphic that was written last into it.
-  private mutating func merge(_ kept: ForeignMembers.Object, from start: Int) throws(JSONSyntaxError) {
+  /// Merges unknown members into the graphic whose text begins at `start` and ends the buffer.
+  private mutating func merge(_ unknown: UnknownMembers.Object, from start: Int) throws(JSONSyntaxError) {
     let own = String(decoding: UnsafeRawBufferPointer(rebasing: layout.out.bytes[start...]), as: UTF8.self)
     layout.out.truncate(to: start)
-    var merged = try kept.merged(with: own)
+    var merged = try unknown.merged(with: own)
     merged.withUTF8 { layout.out.append(UnsafeRawBufferPointer($0)) }
   }
 
-  private mutating func handOn() throws {
+  /// Appends the text so far to the file once it is large enough, and reports progress.
+  private mutating func flushPiece() throws {
     guard layout.out.count >= Self.pieceBytes else { return }
     try worker.checkCancelled()
     try file.append(layout.out.bytes)
@@ -177,7 +178,7 @@ struct DocumentWriter: ~Copyable {
   }
 }
 
-/// An object without the lists that are written by themselves.
+/// An object without its lists of other objects, which the writer writes separately.
 struct Stripped<Own: JSONEncodable>: JSONEncodable {
   let own: Own
 

@@ -1,4 +1,4 @@
-// What of view models and of the environment is saved: what clients have defined and set, not what follows from it.
+// The saved form of view models and of the environment: what clients have defined and set, without derived values.
 
 import GeoModel
 import GeoProtocol
@@ -9,11 +9,11 @@ extension SavedObjects {
     .init(type: type.id.rawValue, doc: type.doc, properties: type.properties.map(Wire.property))
   }
 
-  /// Those that documents keep, an owner before what it owns.
+  /// The view models that are saved; an owner precedes what it owns.
   var viewModels: [ViewModel] { world.viewModels.values.filter { world.isSaved($0.reference) } }
 
   func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
-    // A type may be defined otherwise in the session than it was in the document that the view model came with.
+    // The session's definition of the type may differ from that of the document which the view model was read from.
     let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
     let values = model.properties.filter(\.isUndone).map { property in
       let value = model.values[property.name] ?? .null
@@ -25,23 +25,23 @@ extension SavedObjects {
       values: Self.opaque(values))
   }
 
-  /// Null for a reference to what is not saved.
+  /// The reference; null when its object is not saved.
   private func reference(_ value: Value) -> Value {
     guard let id = value.text, let object = world.find(id), world.isSaved(object) else { return .null }
     return value
   }
 
-  /// Those that are not there by themselves.
+  /// The keys that clients have registered.
   var environmentKeys: [EnvironmentKey] { world.environmentKeys.values.filter { !$0.isBuiltIn } }
 
   func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
     let definition = key.definition
     return .init(
       key: definition.name, type: Wire.type(definition.type), isNullable: definition.isNullable,
-      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc)
+      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc?.string)
   }
 
-  /// Those in which something is set or shared.
+  /// The scopes with a value or a shared object.
   var environments: [EnvironmentScope] {
     world.environments.values.filter { !$0.values.isEmpty || !objects($0).isEmpty }
   }

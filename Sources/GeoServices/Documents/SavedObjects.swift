@@ -40,44 +40,12 @@ struct SavedObjects {
     return saved
   }
 
-  func map(_ map: Map) -> DocumentProtocol.SavedMap {
-    let content = map.content
-    return .init(
-      map: map.id.rawValue, title: content.title, spatialReference: map.reference.reference.definition,
-      basemap: content.basemap.map { .init(name: $0.name) }, bookmarks: bookmarks(content),
-      initialViewpoint: content.initialViewpoint.map(Wire.viewpoint), referenceScale: content.referenceScale,
-      minScale: content.minScale, maxScale: content.maxScale, backgroundColor: content.backgroundColor?.text)
-  }
-
-  func layer(_ layer: Layer) -> DocumentProtocol.SavedLayer {
-    let features = layer.features
-    return .init(
-      layer: layer.id.rawValue, kind: Wire.kind(layer.kind), group: layer.group?.rawValue,
-      source: features?.source.rawValue, sourceLayer: layer.schema?.name, name: layer.name,
-      isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity, minScale: layer.appearance.minScale,
-      maxScale: layer.appearance.maxScale,
-      visibilityMode: layer.grouping.map { Wire.visibilityMode($0.visibilityMode) },
-      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(Wire.time),
-      isTimeFilterEnabled: features?.isTimeFilterEnabled, renderer: layer.portrayal.renderer.map(Wire.renderer),
-      labels: Self.labels(layer.portrayal), labelsEnabled: layer.portrayal.labelsEnabled ? true : nil,
-      popup: layer.portrayal.popup.map(Wire.popup), isPopupEnabled: layer.portrayal.isPopupEnabled ? nil : false)
-  }
-
-  func scene(_ scene: Scene) -> DocumentProtocol.SavedScene {
-    let content = scene.content
-    let surface = scene.surface
-    return .init(
-      scene: scene.id.rawValue, title: content.title, basemap: content.basemap.map { .init(name: $0.name) },
-      bookmarks: bookmarks(content), initialViewpoint: content.initialViewpoint.map(Wire.viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text,
-      baseSurface: .init(
-        elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity),
-      elevationSources: surface.elevationSources.map { .init(id: $0.id, path: folder.relative($0.path)) })
-  }
-
-  private func bookmarks(_ content: MapContent) -> [BookmarkProtocol.Bookmark]? {
-    content.bookmarks.isEmpty ? nil : content.bookmarks.map(Wire.bookmark)
+  func scene(_ scene: Scene) -> JSONOpaque {
+    let sources = scene.surface.elevationSources.map {
+      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path.string))
+    }
+    return Wire.saved(
+      scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
   }
 
   /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
@@ -92,38 +60,19 @@ struct SavedObjects {
     ]
   }
 
-  func view(_ view: View) -> DocumentProtocol.SavedView {
-    var saved = DocumentProtocol.SavedView(
-      view: view.id.rawValue, width: view.screen.width, height: view.screen.height, dpi: view.screen.dpi,
-      viewpoint: Wire.viewpoint(view.viewpoint),
-      locationDisplay: .init(
-        wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
-        initialZoomScale: view.locationDisplay.initialZoomScale))
-    switch view.content {
-    case .map(let id): saved.map = id.rawValue
-    case .scene(let id): saved.scene = id.rawValue
-    }
-    if !world.standsWhereViewpointSays(view) {
+  func view(_ view: View) -> JSONOpaque {
+    var more: [(name: String, value: JSONOpaque)] = []
+    if !world.viewpointDeterminesCamera(view) {
       let camera = view.camera
-      saved.position = .init(x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
+      let position = DocumentProtocol.ViewPosition(
+        x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
+      more.append(("position", .written { position.encode(to: &$0) }))
     }
-    return saved
-  }
-
-  func overlay(_ overlay: Overlay) -> DocumentProtocol.SavedOverlay {
-    .init(
-      overlay: overlay.id.rawValue, name: overlay.name, spatialReference: overlay.reference.definition,
-      isVisible: overlay.appearance.isVisible, opacity: overlay.appearance.opacity,
-      minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(Wire.renderer), labels: Self.labels(overlay.portrayal),
-      labelsEnabled: overlay.portrayal.labelsEnabled ? true : nil, popup: overlay.portrayal.popup.map(Wire.popup),
-      selectionColor: overlay.selectionColor?.text,
-      renderingMode: overlay.renderingMode == .dynamic ? nil : Wire.renderingMode(overlay.renderingMode),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled ? nil : false)
-  }
-
-  private static func labels(_ portrayal: Portrayal) -> [SymbologyProtocol.LabelDefinition]? {
-    portrayal.labels.isEmpty ? nil : portrayal.labels.map(Wire.label)
+    let display = DocumentProtocol.SavedLocationDisplay(
+      wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
+      initialZoomScale: view.locationDisplay.initialZoomScale)
+    more.append(("locationDisplay", .written { display.encode(to: &$0) }))
+    return Wire.saved(view, world, and: more)
   }
 }
 
@@ -151,7 +100,7 @@ struct DocumentSource {
         places[features.source] = place
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[place].layers.firstIndex(where: { $0.name.isWritten(as: features.schema.name) }) {
+      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
         if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
       } else {
         sources[place].layers.append(features.schema)

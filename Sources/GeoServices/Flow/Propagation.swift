@@ -1,4 +1,4 @@
-// After each command and tick: what was derived from what changed, and what is linked with it, follows in the same revision.
+// Propagation: after each command and tick, derived properties and links that depend on a change update in the same revision.
 
 import GeoModel
 import GeoProtocol
@@ -7,30 +7,32 @@ import JSONRPC
 import Query
 
 enum Propagation {
-  /// So often may one link carry something over, or one property be computed, before values count as never agreeing.
-  private static let patience = 100
+  /// The most runs of one dependent in one propagation. More mean a cycle whose values never become equal.
+  private static let maxRuns = 100
 
-  /// Lets derived properties and links follow until nothing more is due.
+  /// Updates derived properties and links until none is out of date.
   ///
-  /// Derived properties come first, then links in the order in which they came up. A link does not follow what it has written itself,
-  /// so that none bounces; where several make a loop, it ends when the values agree.
+  /// Derived properties are computed first, then links run in the order in which they became due. A link does not react to its own
+  /// write, so a two-way link does not bounce; a loop of several links ends when the values are equal.
   ///
-  /// - Parameter isByTime: whether time moved what the others follow. Else the first end of a two-way link gets what the owner of the
-  ///   second has made of its value; that would stop an animation, and comes back to an end that time moves on anyway.
-  /// - Throws: `cycle` when they never do, `linkFailed` when an end refuses what it is to have.
-  /// - Complexity: linear in what was recorded since the last call, and in what follows from it.
+  /// - Parameter isByTime: whether a tick made the changes. After a command, a two-way link writes back to its first end when the
+  ///   owner of the second end adjusts the value (clamps a scale, for example). After a tick it does not, since writing to the
+  ///   animated end would stop the animation.
+  /// - Throws: `cycle` when values never become equal, `linkFailed` when the target of a link refuses a value.
+  /// - Complexity: O(changes since the last call + updates that they cause).
   static func propagate(_ world: inout World, isByTime: Bool = false) throws {
-    var made: [(range: Range<Int>, link: LinkID)] = []
+    // The ranges of the journal that links have written, in order.
+    var written: [(range: Range<Int>, link: LinkID)] = []
     var waiting: [Dependent] = []
-    var fired: [Dependent: Int] = [:]
+    var runs: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDue { index in made.last { $0.range.contains(index) }?.link }
+      let due = world.takeDependents { index in written.last { $0.range.contains(index) }?.link }
       var hasDerived = false
       for dependent in due {
         switch dependent {
         case .derived(let id, let name):
           hasDerived = true
-          try count(dependent, &fired, in: world)
+          try countRun(dependent, &runs, in: world)
           derive(name, of: id, in: &world)
         case .link(let id, let fromFirst):
           waiting.removeAll { $0 == dependent || $0 == .link(id, fromFirst: !fromFirst) }
@@ -40,22 +42,22 @@ enum Propagation {
       if hasDerived { continue }
       guard !waiting.isEmpty else { return }
       guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
-      try count(dependent(id, fromFirst), &fired, in: world)
+      try countRun(dependent(id, fromFirst), &runs, in: world)
       let before = world.recordedCount
-      // Once: an owner that makes something else of that, too, has the last word over its own end.
+      // One write back only: when the owner of the first end adjusts the value as well, its value stays.
       if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
         _ = try carry(link, fromFirst: !fromFirst, in: &world)
       }
-      made.append((before..<world.recordedCount, id))
+      written.append((before..<world.recordedCount, id))
     }
   }
 
   private static func dependent(_ id: LinkID, _ fromFirst: Bool) -> Dependent { .link(id, fromFirst: fromFirst) }
 
-  private static func count(_ dependent: Dependent, _ fired: inout [Dependent: Int], in world: World) throws {
-    fired[dependent, default: 0] += 1
-    guard fired[dependent] ?? 0 > patience else { return }
-    let paths = fired.filter { $0.value > patience / 2 }.keys.flatMap { dependent -> [String] in
+  private static func countRun(_ dependent: Dependent, _ runs: inout [Dependent: Int], in world: World) throws {
+    runs[dependent, default: 0] += 1
+    guard runs[dependent] ?? 0 > maxRuns else { return }
+    let paths = runs.filter { $0.value > maxRuns / 2 }.keys.flatMap { dependent -> [String] in
       switch dependent {
       case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
       case .link(let id, let fromFirst):
@@ -65,7 +67,7 @@ enum Propagation {
     throw ModelError.flow(.cycle(Set(paths).sorted()))
   }
 
-  /// The links for which values could not settle.
+  /// The links that an error of ``propagate(_:isByTime:)`` is about.
   static func links(at error: any Error, in world: World) -> Set<LinkID> {
     switch error {
     case ModelError.flow(.linkFailed(let link, _, _)): [ID(link)]
@@ -84,11 +86,11 @@ enum Propagation {
     guard let model = world.viewModels[id], let property = try? model.property(name),
       let derivation = property.derivation
     else { return }
-    let sources = Dictionary(model.sources(of: name).map { (ExactText($0.name), $0.path) }) { first, _ in first }
-    let isWritten = derivation.expression.isWrittenByConventions
-    let conventions = isWritten ? world.conventions(at: model.owner) : .neutral
+    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
+    let usesConventions = derivation.expression.isWrittenByConventions
+    let conventions = usesConventions ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      sources[ExactText(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
     }
     if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
@@ -96,7 +98,9 @@ enum Propagation {
 
   // MARK: Links
 
-  /// - Returns: whether the owner of the end made something else of what it was given.
+  /// Writes the value of one end, through the link's expression, to the other.
+  ///
+  /// - Returns: whether the target's owner adjusted the value that was written.
   private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
     let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
     var value = PathReading.value(at: source, in: world) ?? .null
@@ -106,17 +110,17 @@ enum Propagation {
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
     do {
-      try world.following { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+      try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
-      // The client sent no value: for it the fault lies at the end that was to be written.
-      let place = error.path ?? PathWriting.given
-      if place.hasPrefix(PathWriting.given) {
-        error.path = target.description + place.dropFirst(PathWriting.given.count)
+      // The client sent no value, so the error's path is that of the target instead of a param.
+      let path = error.path ?? PathWriting.given
+      if path.hasPrefix(PathWriting.given) {
+        error.path = target.description + path.dropFirst(PathWriting.given.count)
       }
       throw ModelError.flow(.linkFailed(link: link.id.rawValue, target: target.description, error.failure))
     }
-    // View models keep what they are given.
+    // View models never adjust values.
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
   }
 }

@@ -110,7 +110,7 @@ extension Client {
         return result
       } catch {
         // No link keeps a step from being taken back: one that cannot follow is closed first.
-        let links = host.world.hasTakenBack ? Propagation.links(at: error, in: host.world) : []
+        let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
         host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
         closed.formUnion(links)

@@ -41,7 +41,7 @@ extension Host {
   /// Makes a step of history out of the changes. What observes the history follows afterwards: it is no part of the step and cannot refuse it.
   func commit(_ step: String) {
     world.commit(step)
-    repeat { propagateOrUnlink() } while world.commitFollowing()
+    repeat { propagateOrUnlink() } while world.commitPropagation()
   }
 
   /// Propagates where no command could be refused: links that cannot follow are closed.

@@ -82,7 +82,7 @@ struct TaskRequest {
       return object
     }
     let scope = scope
-    key = meta.task?.key.map { .client(ExactText($0), scope) }
+    key = meta.task?.key.map { .client(Text($0), scope) }
     revision = key.flatMap { _ in objectNamed(by: call.method, in: call.params, of: world) }.flatMap(world.revision)
   }
 
@@ -113,7 +113,7 @@ struct Tasks {
   /// Saves of documents.
   var saves: [RunningTask] { running.filter { $0.kind == .saveDocument } }
 
-  func with(handle: String) -> RunningTask? { running.first { handle.isWritten(as: $0.handle) } }
+  func with(handle: String) -> RunningTask? { running.first { Text(handle) == Text($0.handle) } }
 
   /// The task meant by its handle, or by the id of the request that began it as text.
   func find(_ name: String) -> RunningTask? {

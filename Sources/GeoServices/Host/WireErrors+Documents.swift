@@ -1,4 +1,4 @@
-// What can be wrong with documents, in the wire's words.
+// Wire errors of documents.
 
 import GeoModel
 import GeoProtocol
@@ -7,19 +7,23 @@ import JSONRPC
 import Platform
 
 extension RPCError {
-  /// A file that could not be written, by the system's error number.
+  /// The error of a file that cannot be written.
+  ///
+  /// - Parameter number: the system's `errno`.
   init(savingTo path: String, _ number: CInt) {
     let reason = errorText(number)
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 
-  /// A document that is none.
+  /// The error of an invalid document.
   ///
-  /// - Parameter place: a JSON Pointer within it.
-  init(invalidDocument file: String, at place: String, expected: String?, reason: String) {
-    let at = place.isEmpty ? "" : " at \(place)"
-    self = RPCError(.invalidDocument, "\(file) is no valid document\(at): \(reason)", path: place, expected: expected)
-      .with("file", file).with("reason", reason)
+  /// - Parameter pointer: a JSON Pointer within it.
+  init(invalidDocument file: String, at pointer: String, expected: String?, reason: String) {
+    let at = pointer.isEmpty ? "" : " at \(pointer)"
+    self = RPCError(
+      .invalidDocument, "\(file) is not a valid document\(at): \(reason)", path: pointer, expected: expected
+    )
+    .with("file", file).with("reason", reason)
   }
 
   init(_ error: JSONSyntaxError, inDocument file: String) {
@@ -30,7 +34,7 @@ extension RPCError {
 
   init(documentTooNew file: String, version: Int, supported: Int) {
     self = RPCError(
-      .documentTooNew, "\(file) is of version \(version), this server reads \(supported).", path: "/version",
+      .documentTooNew, "\(file) has version \(version); this server reads \(supported).", path: "/version",
       expected: "at most \(supported)"
     )
     .with("file", file).with("version", version).with("supported", supported)
@@ -39,13 +43,14 @@ extension RPCError {
   static let documentUntitled = RPCError(
     .documentUntitled, "The document has no file yet; document/saveAs gives it one.")
 
-  /// What an error of a command becomes when the command's params stand in a document. What is not the document's fault stays.
+  /// The error of a command whose params come from a document: an invalid document, with the path in it. Missing libraries and
+  /// cancellation are not the document's fault and stay as they are.
   ///
   /// - Parameters:
-  ///   - object: where the object is that could not be made.
-  ///   - noun: the member that holds its id.
+  ///   - object: the object in the document that could not be created.
+  ///   - noun: the member that contains its id.
   init?(_ error: any Error, inDocument file: String, _ root: JSONValue, at object: JSONValue, _ noun: String) {
-    let place = object.path(from: root)
+    let pointer = object.path(from: root)
     switch error {
     case let error as JSONError:
       self.init(
@@ -54,18 +59,18 @@ extension RPCError {
     case ModelError.items(let items, _):
       guard let first = items.first else { return nil }
       self.init(
-        invalidDocument: file, at: "\(place)/graphics/\(first.index)\(first.failure.path ?? "")",
-        expected: first.failure.expected, reason: first.failure.message)
+        invalidDocument: file, at: "\(pointer)/graphics/\(first.index)\(first.failure.path ?? "")",
+        expected: first.failure.expected?.string, reason: first.failure.message.string)
       self = with("error", RPCError(first.failure))
     default:
-      guard var inner = RPCError(error, in: object, at: place) else { return nil }
+      guard var inner = RPCError(error, in: object, at: pointer) else { return nil }
       if inner.kind == ErrorKind.libraryMissing.rawValue || inner.kind == ErrorKind.cancelled.rawValue {
         self = inner
         return
       }
-      if case ModelError.idExists = error { inner.path = "\(place)/\(noun)" }
-      // A path that starts elsewhere is a file's, or says no more than that of the object.
-      let path = inner.path.flatMap { $0.hasPrefix(place) ? $0 : nil } ?? place
+      if case ModelError.idExists = error { inner.path = "\(pointer)/\(noun)" }
+      // Other paths are those of files, or no more precise than the object's.
+      let path = inner.path.flatMap { $0.hasPrefix(pointer) ? $0 : nil } ?? pointer
       self = RPCError(invalidDocument: file, at: path, expected: inner.expected, reason: inner.message)
         .with("error", inner)
     }

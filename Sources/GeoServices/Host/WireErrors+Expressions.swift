@@ -1,4 +1,4 @@
-// What is wrong with expressions, and with what they are over, in the wire's words; where, as editors count.
+// Wire errors of expressions and their inputs, with the position as line and column.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSONRPC
 import Query
 
 extension RPCError {
-  /// - Parameter path: where the expression stands.
+  /// - Parameter path: the JSON Pointer of the expression.
   init(_ error: ExpressionError, at path: String) {
     let kind: ErrorKind =
       switch error.kind {
@@ -24,13 +24,13 @@ extension RPCError {
     if kind == .unknownField { self = with("available", json: Self.json(error.available)) }
   }
 
-  /// Where in the text that the path leads to.
+  /// Adds the position within the text at the error's path.
   func with(_ place: TextPlace?) -> RPCError {
     guard let place else { return self }
     return with("line", place.line).with("column", place.column).with("offset", place.offset)
   }
 
-  /// - Parameter path: where the inputs stand.
+  /// - Parameter path: the JSON Pointer of the inputs.
   init(_ fault: Derivation.InputFault, at path: String) {
     let path = path + "/" + jsonPointerEscaped(fault.name)
     self.init(

@@ -1,4 +1,4 @@
-// What can be wrong with files, in the wire's words.
+// Wire errors of files.
 
 import Elevation
 import FeatureFormats
@@ -8,7 +8,7 @@ import Geometry
 import JSONRPC
 
 extension RPCError {
-  /// Why a file that no library reads is not opened.
+  /// The error of a file that the policy or the system refuses to open.
   init(_ refusal: FileRefusal, _ path: String) {
     switch refusal {
     case .notFound: self.init(FormatError.notFound(path: path))

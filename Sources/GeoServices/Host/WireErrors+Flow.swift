@@ -1,4 +1,4 @@
-// What view models, bindings and the environment refuse, in the wire's words.
+// Wire errors of view models, bindings and the environment.
 
 import GeoModel
 import GeoProtocol
@@ -7,13 +7,13 @@ import JSONRPC
 
 extension RPCError {
   /// - Parameters:
-  ///   - root: the params, which tell where a value came in.
-  ///   - prefix: their path.
+  ///   - root: the params; the member that contains the value determines the error's path.
+  ///   - prefix: the JSON Pointer of the params.
   init(_ error: FlowError, in root: JSONValue?, at prefix: String) {
-    /// Where a value stands whose place among those given is known.
-    func path(_ place: String) -> String? {
+    /// The path of a value, from its pointer within the member that contains it.
+    func path(_ pointer: String) -> String? {
       let names = [
-        ("values", place), ("items", place), ("ids", place), ("defaultValue", ""), ("value", ""), ("path", ""),
+        ("values", pointer), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", ""), ("path", ""),
       ]
       return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
     }
@@ -21,36 +21,36 @@ extension RPCError {
     case .unknownProperty(let name, let available):
       self = RPCError(.unknownProperty, "There is no property \"\(name)\".", path: path("/\(name)"))
         .with("available", json: Self.json(available))
-    case .wrongType(let place, let expected):
-      self.init(.wrongType, "Expected \(expected).", path: path(place), expected: expected)
-    case .valueTooLarge(let place):
-      self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(place))
-    case .readOnly(let place): self = RPCError(.readOnly, "\(place) cannot be set.").with("place", place)
-    case .notWritable(let place):
-      self = RPCError(.notWritable, "No command sets \(place).").with("place", place)
-    case .invalidPath(let place):
+    case .wrongType(let pointer, let expected):
+      self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
+    case .valueTooLarge(let pointer):
+      self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(pointer))
+    case .readOnly(let target): self = RPCError(.readOnly, "\(target) cannot be set.").with("place", target)
+    case .notWritable(let target):
+      self = RPCError(.notWritable, "No command sets \(target).").with("place", target)
+    case .invalidPath(let pointer):
       self.init(
-        .invalidPath, "\"\(place.prefix(200))\" leads nowhere.",
+        .invalidPath, "There is no value at \"\(pointer.prefix(200))\".",
         path: root?.member("path").isPresent == true ? "\(prefix)/path" : nil,
-        expected: "a JSON Pointer to a place that is there")
+        expected: "a JSON Pointer to an existing value")
     case .cycle(let paths):
-      self = RPCError(.cycle, "These would follow one another for ever: \(paths.joined(separator: ", ")).")
+      self = RPCError(.cycle, "These depend on one another without end: \(paths.joined(separator: ", ")).")
         .with("paths", json: Self.json(paths))
     case .sharedObjectMissing(let name, let node):
       let error = RPCError(.sharedObjectMissing, "No object is shared as \"\(name)\".").with("name", name)
       self = node.map { error.with("node", $0) } ?? error
-    case .defined(let name): self.init(.alreadyDefined, "\"\(name)\" is defined otherwise.")
+    case .defined(let name): self.init(.alreadyDefined, "\"\(name)\" has a different definition.")
     case .notANode(let id):
       self.init(
         .notANode, "\"\(id)\" has no environment.", path: "\(prefix)/node",
         expected: "a map, scene, view, overlay or layer")
     case .unknownItem(let id): self = RPCError(.unknownItem, "The list has no item \"\(id)\".").with("id", id)
-    case .duplicateItem(let id, let place):
-      self = RPCError(.duplicateItem, "The item \"\(id)\" would be there twice.", path: path(place)).with("id", id)
-    case .unknownReference(let id, let place):
+    case .duplicateItem(let id, let pointer):
+      self = RPCError(.duplicateItem, "The list would contain \"\(id)\" twice.", path: path(pointer)).with("id", id)
+    case .unknownReference(let id, let pointer):
       self = RPCError(
-        .unknownId, "There is no object \"\(id)\".", path: path(place),
-        expected: "the id of an object that is there, or null"
+        .unknownId, "There is no object \"\(id)\".", path: path(pointer),
+        expected: "the id of an existing object, or null"
       ).with("id", id)
     case .invalidDefinition(let property, let expected):
       self.init(

@@ -1,4 +1,4 @@
-// What can be wrong with renderers, labels and popups, in the wire's words.
+// Wire errors of renderers, labels and popups.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSONRPC
 import Query
 
 extension RPCError {
-  /// - Parameter prefix: where the thing stands that the error's path begins in.
+  /// - Parameter prefix: the JSON Pointer that the error's path is relative to.
   init(_ error: SymbologyError, at prefix: String) {
     let path = error.path.reduce(prefix) { $0 + "/" + jsonPointerEscaped($1) }
     let message = "Expected \(error.expected) at \(path), found \(error.found)."
@@ -29,10 +29,10 @@ extension RPCError {
     }
   }
 
-  /// Of a field that is there and cannot be used so.
+  /// The error of a field whose type does not fit its use.
   init(wrongField name: String, found: String, expected: String, at path: String) {
     self = RPCError(
-      .wrongFieldType, "Expected \(expected) at \(path); \"\(name)\" is none (\(found)).", path: path,
+      .wrongFieldType, "Expected \(expected) at \(path); \"\(name)\" is not (\(found)).", path: path,
       expected: expected
     ).with("found", found)
   }

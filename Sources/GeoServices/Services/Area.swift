@@ -1,4 +1,4 @@
-// The box that a question is about, as it was given and as the index of the features can be asked for it.
+// The box of a feature query: as the client gave it, for exact tests, and as boxes that the spatial index can search.
 
 import GeoModel
 import GeoProtocol
@@ -6,15 +6,16 @@ import Geometry
 import JSONRPC
 import Query
 
-/// A box to search in: in the reference it was given in, and as boxes of the features' own for the index.
+/// A search box, in the client's spatial reference and in that of the features.
 struct Area: Sendable {
+  /// The spatial reference of ``boxes``.
   let reference: SpatialReference
-  /// With the same of it a turn of the world away, where it crosses the antimeridian.
-  let given: [Envelope]
-  /// Together they hold at least all that the given ones do; nil for everything.
-  let own: [Envelope]?
-  /// What features' envelopes in the reference are made with; nil where it is their own.
-  private let moved: MovedExtent?
+  /// The box; two or more, a world's width apart, where it crosses the antimeridian.
+  let boxes: [Envelope]
+  /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil when no bound is known.
+  let indexBoxes: [Envelope]?
+  /// Computes the envelope of a feature in ``reference``; nil where that is the features' own.
+  private let transformedExtent: ProjectedExtent?
 
   init?(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
@@ -28,57 +29,57 @@ struct Area: Sendable {
     self.reference = try world.canonical(reference) ?? features
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
-    moved = isOwn ? nil : try MovedExtent(from: features, to: self.reference, world.transformer)
-    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.held(envelope) }
+    transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
-      given = wrap.turns(of: envelope)
+      boxes = wrap.turns(of: envelope)
     } else if envelope.xMin > envelope.xMax {
       throw RPCError(
         .invalidParams, "Only a box in a reference that goes around the world can cross the antimeridian.",
         path: "/params/envelope/xMax", expected: "number not below xMin")
     } else {
-      given = [envelope]
+      boxes = [envelope]
     }
     guard !isOwn else {
-      own = given
+      indexBoxes = boxes
       return
     }
     guard let extent = store.extent else {
-      own = []
+      indexBoxes = []
       return
     }
-    var boxes: [Envelope] = []
-    for part in given {
-      // What cannot be told is no error: the exact test that follows looks at every feature then.
-      guard let found = world.transformer.boxes(holding: part, of: self.reference, in: features, within: extent)
+    var found: [Envelope] = []
+    for box in boxes {
+      // Without a bound the exact test examines every feature.
+      guard let bounds = world.transformer.boxes(holding: box, of: self.reference, in: features, within: extent)
       else {
-        own = nil
+        indexBoxes = nil
         return
       }
-      boxes += found
+      found += bounds
     }
-    own = boxes
+    indexBoxes = found
   }
 
-  /// Whether a feature's own envelope, in the reference of the area, meets it.
+  /// Whether the envelope of a feature, in the area's reference, intersects the area.
   ///
-  /// Where poles lie at infinity what lies beyond the edge counts as lying at it, of the area and of the feature.
-  /// - Throws: when nobody wants to know any more.
-  func isMet(by row: FeatureRow, _ part: WorkShare) throws -> Bool {
-    guard var extent = moved else {
+  /// In references whose poles lie at infinity, both are clamped to the edge of the world.
+  /// - Throws: when the request is cancelled.
+  func intersects(_ row: FeatureRow, _ share: WorkShare) throws -> Bool {
+    guard var extent = transformedExtent else {
       guard let box = row.envelope else { return false }
-      return given.contains { $0.intersects(box) }
+      return boxes.contains { $0.intersects(box) }
     }
     var values: [Double] = []
     row.geometry?.forEachPositions { values.append(xy: $0) }
-    // Of geometries with very many positions a few thousand at a time.
+    // Large geometries are transformed in pieces, with a cancellation check between them.
     for start in stride(from: 0, to: values.count, by: 8192) {
-      try part.worker?.checkCancelled()
+      try share.worker?.checkCancelled()
       var piece = Array(values[start..<min(start + 8192, values.count)])
-      // What has no place in the reference is not in the area.
+      // A position without coordinates in the reference is outside of the area.
       do throws(TransformError) { try extent.include(&piece) } catch { return false }
     }
     guard let box = extent.span else { return false }
-    return given.contains { $0.intersects(box) }
+    return boxes.contains { $0.intersects(box) }
   }
 }

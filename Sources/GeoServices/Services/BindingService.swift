@@ -1,4 +1,4 @@
-// Bindings and links on the wire, and writing by path.
+// Handlers of `binding/*`: bindings, links, and writing by path.
 
 import GeoModel
 import GeoProtocol
@@ -56,7 +56,9 @@ enum BindingService: BindingHandlers {
     return .init(revision: world.revision)
   }
 
-  /// Writes by path; answers what stands there when all has followed.
+  /// Writes by path and propagates.
+  ///
+  /// - Returns: the value at the path afterwards.
   static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Value? {
     try PathWriting.write(try Wire.value(value), to: path, in: &world)
     try Propagation.propagate(&world)
@@ -74,7 +76,7 @@ enum BindingService: BindingHandlers {
     if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
     if isTwoWay, (params.transform == nil) != (params.inverse == nil) {
       throw RPCError(
-        .invalidParams, "Where both follow, `transform` and `inverse` go together.",
+        .invalidParams, "A two-way link has both `transform` and `inverse`, or neither.",
         path: params.transform == nil ? "/params/transform" : "/params/inverse", expected: "an expression")
     }
     let link = try world.link(

@@ -1,4 +1,4 @@
-// Bookmarks of maps and scenes on the wire.
+// Handlers of `bookmark/*`, for maps and scenes.
 
 import GeoModel
 import GeoProtocol
@@ -25,6 +25,6 @@ enum BookmarkService: BookmarkHandlers {
   ) throws -> BookmarkProtocol.Move.Result {
     let content = try Wire.content(params.map, params.scene)
     try world.moveBookmark(params.bookmark, in: content, to: params.index)
-    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id))
+    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id.string))
   }
 }

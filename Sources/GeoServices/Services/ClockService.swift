@@ -1,14 +1,14 @@
-// The clock on the wire.
+// Handlers of `clock/*`.
 
 import GeoModel
 import GeoProtocol
 
 enum ClockService: ClockHandlers {
   typealias Types = Server
-  /// More ticks in one advance would hold up everything else.
-  private static let mostTicks = 1_000_000
-  /// The same while something moves.
-  private static let mostMovingTicks = 100_000
+  /// The most ticks of one advance, which blocks the loop.
+  private static let maxTicks = 1_000_000
+  /// The most ticks while something is animated: each tick then updates and publishes.
+  private static let maxAnimatedTicks = 100_000
 
   static func get(_ params: ClockProtocol.Get.Params, on client: any HandlerClient) throws -> ClockProtocol.Get.Result {
     let clock = client.world.clock
@@ -32,9 +32,9 @@ enum ClockService: ClockHandlers {
     guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = client.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = client.world.ticksDue(until: end)
-    guard ticks <= (client.world.isMoving ? mostMovingTicks : mostTicks) else { throw ModelError.tooManyTicks }
-    // Ticks at which nothing moves need not be carried out one by one.
+    let ticks = client.world.pendingTicks(until: end)
+    guard ticks <= (client.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
+    // Ticks without animation have no effect and are skipped at once.
     for _ in 0..<ticks {
       guard client.world.isMoving else { break }
       client.advance { $0.tick() }

@@ -1,4 +1,4 @@
-// Documents on the wire.
+// Handlers of `document/*`.
 
 import GeoModel
 import GeoProtocol
@@ -31,7 +31,7 @@ enum DocumentService: DocumentHandlers {
   static func revert(
     _ params: DocumentProtocol.Revert.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
-    if let name = world.nameUnderWay { return reading(world) { try $0.path(name) } }
+    if let name = world.pendingName { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return reading(world) { _ in path }
   }
@@ -42,12 +42,12 @@ enum DocumentService: DocumentHandlers {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
     let saves = world.savesBegun
-    // What is being saved may be what is to be read.
+    // Waits for saves in progress, which may write the file to read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
-      let (read, foreign) = try DocumentFile.read(path, into: empty, worker)
+      let (read, unknown) = try DocumentFile.read(path, into: empty, worker)
       return { world in
-        world.open(read, path: path, foreign, after: saves)
+        world.open(read, path: path, unknown, after: saves)
         return info(world)
       }
     }
@@ -58,8 +58,8 @@ enum DocumentService: DocumentHandlers {
   static func save(
     _ params: DocumentProtocol.Save.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
-    // What a `saveAs` before it names is the document's file by then.
-    if let name = world.nameUnderWay { return writing(&world) { try $0.path(name) } }
+    // When the save runs, the path of a `saveAs` in progress is the document's.
+    if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
   }
@@ -82,7 +82,7 @@ enum DocumentService: DocumentHandlers {
         try DocumentWriter.write(snapshot, to: path, worker)
       }
       return { world in
-        // Of a document that is no longer there only the file can be told.
+        // The document has been replaced meanwhile: only the saved file is reported.
         guard world.finishSave(ticket, path: path) else {
           return .init(revision: world.revision, path: path, isModified: false)
         }

@@ -1,4 +1,4 @@
-// Undo, redo and edits on the wire.
+// Handlers of `edit/*`: undo, redo, and edits that combine commands into one step.
 
 import GeoModel
 import GeoProtocol

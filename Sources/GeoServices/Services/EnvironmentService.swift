@@ -1,4 +1,4 @@
-// The environment on the wire.
+// Handlers of `environment/*`.
 
 import GeoModel
 import GeoProtocol

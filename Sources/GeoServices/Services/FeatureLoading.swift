@@ -1,4 +1,4 @@
-// From files to the store: what a layer's load does on its worker thread.
+// Reads features from a file or inline data into a store. Runs on workers.
 
 import FeatureFormats
 import GeoModel
@@ -23,15 +23,17 @@ enum FeatureLoading {
     }
   }
 
-  /// What a value of JSON is by itself. Where GeoJSON has values of several types under one name, GDAL gives each as text, strings
-  /// without their quotes: what is no JSON is such a string.
+  /// The value in JSON text. Where the features of a GeoJSON file have values of several types under one name, GDAL makes text of
+  /// each, and strings lose their quotes: text that is not JSON is a string.
   private static func parsed(_ value: AttributeValue) -> AttributeValue {
     guard case .json(let text) = value else { return value }
     guard let document = try? JSONDocument(text) else { return .string(text) }
     return document.read { GraphicReader.attribute($0) }
   }
 
-  /// Reads every feature of a layer into a store with its index. The file may have other fields by now than the layer's schema.
+  /// Reads all features of a layer into a new store.
+  ///
+  /// - Returns: the store and the schema as read: the file may have changed since the layer was added.
   static func store(
     of layer: LayerFeatures, _ worker: Worker
   ) throws -> (store: FeatureStore, schema: SourceLayer) {
@@ -41,13 +43,13 @@ enum FeatureLoading {
     var batch = FeatureBatch()
     var columns: [Int] = []
     var failure: StoreFailure?
-    // A format's own ids serve only while each names one feature.
+    // The format's ids are used until a feature has none that is usable.
     var usesOwnIDs = true
 
     func prepare() {
       batch = FeatureBatch()
       batch.reserveCapacity(batchRows)
-      columns = schema.fields.map { batch.column(named: $0.name) }
+      columns = schema.fields.map { batch.column(named: $0.name.string) }
     }
     func append() {
       guard failure == nil, batch.count > 0 else { return }
@@ -56,7 +58,7 @@ enum FeatureLoading {
     }
 
     _ = try FeatureFormats.read(
-      source, layer: layer.schema.name, options: options, policy: worker.files.policy,
+      source, layer: layer.schema.name.string, options: options, policy: worker.files.policy,
       isCancelled: { worker.isCancelled },
       progress: { worker.report($0) },
       begin: { description in

@@ -1,4 +1,4 @@
-// Which features a question is about: found through the index, by ids, a condition, the selection and time, in their order.
+// Finds the features that match a request: by box (through the index), ids, condition, selection and time; and orders them.
 
 import GeoModel
 import GeoProtocol
@@ -6,8 +6,8 @@ import Geometry
 import JSONRPC
 import Query
 
-/// What all questions about features have in common.
-protocol Question {
+/// The params that select features, common to the methods `feature/query*`.
+protocol FeatureQueryParams {
   var layer: String? { get }
   var overlay: String? { get }
   var envelope: SessionProtocol.Envelope? { get }
@@ -18,12 +18,12 @@ protocol Question {
   var timeExtent: LayerProtocol.TimeExtent? { get }
 }
 
-extension FeatureProtocol.Query.Params: Question {}
-extension FeatureProtocol.QueryIds.Params: Question {}
-extension FeatureProtocol.QueryCount.Params: Question {}
-extension FeatureProtocol.QueryExtent.Params: Question {}
+extension FeatureProtocol.Query.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryIds.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryCount.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryExtent.Params: FeatureQueryParams {}
 
-/// The features that a question is about; a snapshot, which a worker may look through.
+/// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
 struct FeatureQuery: Sendable {
   let store: FeatureStore
   let reference: SpatialReference
@@ -32,14 +32,14 @@ struct FeatureQuery: Sendable {
   private let area: Area?
   private let ids: [Int]?
   private let condition: CompiledExpression?
-  /// What a look at a feature costs, by the conditions that it is held against.
-  private let look: Int
+  /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
+  private let testCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
-  init(_ question: some Question, in world: World) throws {
+  init(_ params: some FeatureQueryParams, in world: World) throws {
     let id: String
-    switch (question.layer, question.overlay) {
+    switch (params.layer, params.overlay) {
     case (let name?, nil):
       id = name
       let layer = try world.layers.require(ID(name))
@@ -53,152 +53,155 @@ struct FeatureQuery: Sendable {
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
     let schema = store.schema
-    let asked = try question.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/params/whereClause")
+    let parsed = try params.whereClause.map { text in
+      try Expression.condition(text, over: schema, at: "/whereClause")
     }
-    condition = asked?.1
+    condition = parsed?.1
     let layerTime = layer?.time
-    time = try question.timeExtent.map { extent in
+    time = try params.timeExtent.map { extent in
       guard let layerTime else { throw ModelError.noTime(id) }
       return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
     }
-    area = try Area(question.envelope, question.spatialReference, for: store, in: reference, world)
-    (ids, isSelected) = (question.ids, question.isSelected)
-    // A time is a text to be read.
+    area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
+    (ids, isSelected) = (params.ids, params.isSelected)
+    // Times are stored as text, which each test parses.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
-    look = 1 + ((asked?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
+    testCost = 1 + ((parsed?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
   }
 
   // MARK: Effort
 
-  /// So much is answered at once, within a millisecond or a few; what takes longer is a worker's.
-  static let smallEffort = 50_000
+  /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
+  static let maxInlineEffort = 50_000
 
-  /// What a feature costs that has to be transformed, and what one costs that is written, in looks at a feature.
-  static let transforming = 200
-  static let writing = 10
-  /// And one that is put in order.
-  static let ordering = 10
+  /// The costs of transforming, writing and ordering one feature. The unit is one plain test of a feature.
+  static let transformCost = 200
+  static let writeCost = 10
+  static let orderCost = 10
 
-  /// So much of positions and texts is transformed or written at once.
-  static let smallWeight = 1 << 20
-  static let smallMovedWeight = 1 << 14
+  /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
+  static let maxInlineWeight = 1 << 20
+  static let maxInlineTransformWeight = 1 << 14
 
-  /// Thrown on the loop by what turns out to take longer than was thought: a worker does it then.
-  struct Aside: Error {}
+  /// Thrown on the loop when a query needs more time than estimated: it is then repeated by a worker.
+  struct NeedsWorker: Error {}
 
-  /// Gives up on the loop where the rows have much more in them than rows mostly have.
-  func checkWeight(of rows: some Sequence<UInt32>, moved: Bool, _ part: WorkShare) throws {
-    guard part.worker == nil else { return }
-    let limit = moved ? Self.smallMovedWeight : Self.smallWeight
+  /// Throws ``NeedsWorker`` on the loop when the rows have much larger geometries or texts than the estimate assumes.
+  func checkWeight(of rows: some Sequence<UInt32>, transforms: Bool, _ share: WorkShare) throws {
+    guard share.worker == nil else { return }
+    let limit = transforms ? Self.maxInlineTransformWeight : Self.maxInlineWeight
     var weight = 0
     for row in rows {
-      weight += store[row]?.weight(withTexts: !moved) ?? 0
-      if weight > limit { throw Aside() }
+      weight += store[row]?.weight(withTexts: !transforms) ?? 0
+      if weight > limit { throw NeedsWorker() }
     }
   }
 
-  /// What has to be done to find them: about how many features are looked at, and what a look costs.
+  /// The estimated cost of ``rows(_:)``: the number of candidates times the cost of testing one.
   var effort: Int {
     let candidates: Int
     if let ids {
       candidates = ids.count
-    } else if let own = area?.own, store.count > Self.smallEffort / Self.transforming {
-      candidates = store.countAtMost(in: own)
+    } else if let boxes = area?.indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
+      candidates = store.countAtMost(in: boxes)
     } else {
       candidates = store.count
     }
-    let looks = candidates * look
-    return area.map { $0.reference == reference } ?? true ? looks : looks + candidates * Self.transforming
+    let tests = candidates * testCost
+    return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
 
-  // MARK: Answers
+  // MARK: Results
 
-  /// Whether they are all that the store has.
-  var isAll: Bool { ids == nil && area == nil && wantsAll }
+  /// Whether the query matches every feature.
+  var isAll: Bool { ids == nil && area == nil && matchesAll }
 
-  /// How many they are where no feature has to be looked at: all, or those in boxes alone.
+  /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
   var quickCount: Int? {
     if isAll { return store.count }
-    guard ids == nil, wantsAll, let area, let own = area.own, area.reference == reference else { return nil }
-    return store.count(in: own)
+    guard ids == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference else { return nil }
+    return store.count(in: boxes)
   }
 
-  /// All of them, in drawing order.
-  func rows(_ part: WorkShare) throws -> [UInt32] {
-    // The index has answered exactly where the box is in the features' own reference.
+  /// The rows of all matching features, in drawing order.
+  func rows(_ share: WorkShare) throws -> [UInt32] {
+    // The index is exact for a box in the features' own reference; otherwise each candidate is tested.
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
-    let parts = part.divided(
-      by: 1, tested == nil ? 0 : isMoved ? Self.transforming : 1, wantsAll ? 0 : look, 1)
+    let shares = share.split(
+      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost, 1)
     var rows: [UInt32]
     if let ids {
-      rows = try store.rows(of: ids, looking: parts[0].look)
-    } else if let own = area?.own {
-      rows = try store.rows(in: own, looking: parts[0].look)
+      rows = try store.rows(of: ids, looking: shares[0].checkpoint)
+    } else if let boxes = area?.indexBoxes {
+      rows = try store.rows(in: boxes, looking: shares[0].checkpoint)
     } else {
-      rows = try store.rowsAscending(looking: parts[0].look)
+      rows = try store.rowsAscending(looking: shares[0].checkpoint)
     }
     if let tested {
-      if isMoved { try checkWeight(of: rows, moved: true, part) }
-      // A polygon may have many positions.
+      if isMoved { try checkWeight(of: rows, transforms: true, share) }
+      // Polygons may have many positions: a checkpoint for each.
       let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
-      rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, parts[1]) { block in
+      rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, shares[1]) { block in
         try block.filter { row in
-          try store[row].map { try tested.isMet(by: $0, parts[1]) } ?? false
+          try store[row].map { try tested.intersects($0, shares[1]) } ?? false
         }
       }
     }
-    return try store.sortedForDrawing(try wanted(rows, parts[2]), looking: parts[3].look)
+    return try store.sortedForDrawing(try matching(rows, shares[2]), looking: shares[3].checkpoint)
   }
 
-  /// What `body` keeps of rows, handed to it a block at a time where a worker does it.
+  /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.
   private func inBlocks(
-    of size: Int, _ rows: [UInt32], _ part: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
+    of size: Int, _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
-    guard part.worker != nil, rows.count > size else { return try body(rows) }
+    guard share.worker != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
     for start in stride(from: 0, to: rows.count, by: size) {
-      try part.look(start, of: rows.count)
+      try share.checkpoint(start, of: rows.count)
       kept += try body(Array(rows[start..<min(start + size, rows.count)]))
     }
     return kept
   }
 
-  /// What an order is by.
+  /// The sort terms of `orderBy`.
+  ///
+  /// - Throws: `unknownField` for a field that the features do not have.
   func terms(_ orderBy: [FeatureProtocol.OrderBy]) throws -> [SortTerm] {
-    try orderBy.enumerated().map { place, each in
+    try orderBy.enumerated().map { index, each in
       guard let column = store.schema.column(named: each.field) else {
         throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name), path: "/params/orderBy/\(place)/field")
+          each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(index)/field")
       }
       return SortTerm(column: column, isDescending: each.order == .descending)
     }
   }
 
-  /// Some of them, and whether there are more.
+  /// One page of the matching rows, and whether more follow.
   func page(
-    _ terms: [SortTerm], offset: Int, limit: Int, _ part: WorkShare
+    _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
-    let parts = part.divided(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.ordering)
-    let all = try rows(parts[0])
+    let shares = share.split(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.orderCost)
+    let all = try rows(shares[0])
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
     let rows =
-      terms.isEmpty ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, looking: parts[1].look)
+      terms.isEmpty
+      ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, looking: shares[1].checkpoint)
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
   }
 
-  // MARK: What is asked of each
+  // MARK: Filters
 
-  private var wantsAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.showsAll ?? true }
+  /// Whether no filter of the query or of the layer excludes a feature.
+  private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
-  /// Those that count, by what the layer shows and what is asked for.
-  private func wanted(_ rows: [UInt32], _ part: WorkShare) throws -> [UInt32] {
-    if wantsAll { return rows }
-    return try inBlocks(of: max(64, (1 << 15) / look), rows, part, wanted)
+  /// The rows that pass the filters of the layer and of the query.
+  private func matching(_ rows: [UInt32], _ share: WorkShare) throws -> [UInt32] {
+    if matchesAll { return rows }
+    return try inBlocks(of: max(64, (1 << 15) / testCost), rows, share, matching)
   }
 
-  private func wanted(_ rows: [UInt32]) -> [UInt32] {
+  private func matching(_ rows: [UInt32]) -> [UInt32] {
     var rows = layer?.shown(rows) ?? rows
     if let condition { rows = condition.filter(rows, of: store) }
     if let isSelected { rows = rows.filter { store[$0]?.isSelected == isSelected } }

@@ -1,4 +1,4 @@
-// Questions about features, of layers and overlays alike.
+// Handlers of `feature/*`: queries of the features of layers and overlays.
 
 import GeoModel
 import GeoProtocol
@@ -23,29 +23,28 @@ enum FeatureService: FeatureHandlers {
     if let names = params.properties {
       selection.columns = try names.map { name in
         guard let column = schema.column(named: name) else {
-          throw ModelError.unknownField(name, available: features.store.fields.map(\.name))
+          throw ModelError.unknownField(name, available: features.store.fields.map(\.name.string))
         }
         return column
       }
     }
-    let chosen = selection
+    let finalSelection = selection
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference && params.returnGeometry
-    let found = features.effort
-    let each = isMoved ? FeatureQuery.transforming : FeatureQuery.writing
-    let finding = found * (terms.isEmpty ? 1 : 1 + FeatureQuery.ordering)
-    let atMost = min(params.limit, found)
-    return try plan(effort: finding + atMost * each) { part in
-      let parts = part.divided(
-        by: finding, isMoved ? atMost * FeatureQuery.transforming : 0, atMost * FeatureQuery.writing)
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
-      try features.checkWeight(of: rows.page, moved: isMoved, part)
-      let moved =
-        isMoved ? try transformed(rows.page, features, to: reference, transformer, parts[1]) : nil
+    let costOfEach = isMoved ? FeatureQuery.transformCost : FeatureQuery.writeCost
+    let searchEffort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
+    let maxCount = min(params.limit, features.effort)
+    return try plan(effort: searchEffort + maxCount * costOfEach) { share in
+      let shares = share.split(
+        by: searchEffort, isMoved ? maxCount * FeatureQuery.transformCost : 0, maxCount * FeatureQuery.writeCost)
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
+      try features.checkWeight(of: rows.page, transforms: isMoved, share)
+      let geometries =
+        isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
       return .init(
         type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded, features: try written(rows.page, moved, features, chosen, parts[2]))
+        exceededLimit: rows.exceeded, features: try written(rows.page, geometries, features, finalSelection, shares[2]))
     }
   }
 
@@ -55,13 +54,13 @@ enum FeatureService: FeatureHandlers {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
-    let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.ordering)
-    return try plan(effort: effort) { part in
-      let parts = part.divided(by: effort, features.effort)
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, parts[0])
+    let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
+    return try plan(effort: effort) { share in
+      let shares = share.split(by: effort, features.effort)
+      let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
       return .init(
         revision: revision, exceededLimit: rows.exceeded,
-        ids: try features.store.ids(of: Array(rows.page), looking: parts[1].look))
+        ids: try features.store.ids(of: Array(rows.page), looking: shares[1].checkpoint))
     }
   }
 
@@ -82,9 +81,9 @@ enum FeatureService: FeatureHandlers {
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference
     let effort =
-      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transforming : 1)
-    return try plan(effort: effort) { part in
-      let extent = try features.extent(in: reference, transformer, part)
+      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transformCost : 1)
+    return try plan(effort: effort) { share in
+      let extent = try features.extent(in: reference, transformer, share)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
         extent: extent.box.map(Wire.envelope))
@@ -93,12 +92,12 @@ enum FeatureService: FeatureHandlers {
 
   // MARK: -
 
-  /// Answers at once what takes next to no time, as what comes in between would take longer; leaves the rest to a worker.
+  /// Runs a query on the loop when it is cheap, since handing it to a worker and back would take longer; otherwise on a worker.
   private static func plan<R: Sendable>(
     effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
   ) throws -> Plan<R> {
-    if effort <= FeatureQuery.smallEffort {
-      do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.Aside {}
+    if effort <= FeatureQuery.maxInlineEffort {
+      do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.NeedsWorker {}
     }
     return TaskPlan { worker in
       let result = try answer(WorkShare(worker))
@@ -106,30 +105,31 @@ enum FeatureService: FeatureHandlers {
     }
   }
 
-  /// The features as one member that writes them all; a wire type for each would cost more than the rest. A worker writes them itself.
+  /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
+  /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
   private static func written(
-    _ page: ArraySlice<UInt32>, _ moved: [Geometry?]?, _ features: FeatureQuery, _ selection: FeatureWriter.Selection,
-    _ part: WorkShare
+    _ page: ArraySlice<UInt32>, _ geometries: [Geometry?]?, _ features: FeatureQuery,
+    _ selection: FeatureWriter.Selection, _ share: WorkShare
   ) throws -> JSONOpaque {
     let (store, schema) = (features.store, features.store.schema)
-    guard let worker = part.worker else {
+    guard let worker = share.worker else {
       return .written { writer in
         writer.beginArray()
-        for (place, row) in page.enumerated() {
+        for (index, row) in page.enumerated() {
           guard let feature = store[row] else { continue }
-          FeatureWriter.writeFeature(feature, schema, selection, moved: moved?[place], to: &writer) {}
+          FeatureWriter.writeFeature(feature, schema, selection, transformed: geometries?[index], to: &writer) {}
         }
         writer.endArray()
       }
     }
     var writer = JSONWriter(capacity: 1 << 16)
     writer.beginArray()
-    for (place, row) in page.enumerated() {
-      try part.look(place, of: page.count)
+    for (index, row) in page.enumerated() {
+      try share.checkpoint(index, of: page.count)
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
-        feature, schema, selection, moved: moved?[place], to: &writer, looking: worker.checkCancelled)
-      // What will be refused is not made first.
+        feature, schema, selection, transformed: geometries?[index], to: &writer, checkpoint: worker.checkCancelled)
+      // Ends as soon as the result is too large, instead of building all of it.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
     writer.endArray()
@@ -137,16 +137,17 @@ enum FeatureService: FeatureHandlers {
     return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 
-  /// The geometries of a page in another reference, made before anything is written, so that a failure is an error.
+  /// The geometries of a page in another spatial reference. Computed before anything is written, so that a failure is an error
+  /// response instead of a broken result.
   private static func transformed(
     _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
-    _ transformer: any CoordinateTransformer, _ part: WorkShare
+    _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> [Geometry?] {
-    try rows.enumerated().map { (place, row) throws -> Geometry? in
+    try rows.enumerated().map { (index, row) throws -> Geometry? in
       guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
       do {
         return try transformer.transform(geometry, from: features.reference, to: target) {
-          try part.look(place, of: rows.count)
+          try share.checkpoint(index, of: rows.count)
         }
       } catch let error as TransformError {
         throw RPCError(error).with("feature", feature.id)

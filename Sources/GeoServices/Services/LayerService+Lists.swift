@@ -1,4 +1,4 @@
-// Layers in the lists of maps, scenes and groups, on the wire: added, moved, removed.
+// Handlers of `layer/*` that add, move and remove layers in the lists of maps, scenes and groups.
 
 import GeoModel
 import GeoProtocol
@@ -53,7 +53,7 @@ extension LayerService {
     return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
   }
 
-  /// The layer that `ifExists: "reuse"` finds; it has to be in the same map or scene.
+  /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.
   private static func existing(
     _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: World
   ) -> String? {

@@ -1,4 +1,4 @@
-// Loading: of one layer, one attempt that all requests share; of a map or a scene, a task that waits for those of its layers.
+// Handlers of `layer/*Load`. Requests for one layer share one attempt; loading a map or a scene waits for the attempts of its layers.
 
 import FeatureFormats
 import GeoModel
@@ -32,7 +32,7 @@ extension LayerService {
     return .init(revision: client.world.revision)
   }
 
-  /// What a load names: a layer, or all layers of a map or a scene.
+  /// What a request loads: a layer, or all layers of a map or a scene.
   private enum LoadTarget {
     case layer(LayerID)
     case content(ViewContent)

@@ -1,4 +1,4 @@
-// How a layer's features are drawn and told about, on the wire.
+// Handlers of `layer/*` that compute symbols, labels, popups, legends and class breaks.
 
 import GeoModel
 import GeoProtocol
@@ -13,9 +13,9 @@ extension LayerService {
     return (layer, store)
   }
 
-  /// Those that the layer's filters let through.
+  /// The rows that pass the layer's filters.
   private static func shown(_ rows: [FeatureRow], of layer: Layer) -> [FeatureRow] {
-    guard let features = layer.features, !features.showsAll else { return rows }
+    guard let features = layer.features, !features.isUnfiltered else { return rows }
     let shown = Set(features.shown(rows.map(\.row)))
     return rows.filter { shown.contains($0.row) }
   }
@@ -72,18 +72,21 @@ extension LayerService {
     if needsFeatures, layer.store == nil { throw ModelError.notLoaded(params.layer) }
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
-    let scale = world.symbolScale(seenBy: layer.reference)
+    let scale = world.symbolScale(at: layer.reference)
     return TaskPlan { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
           try Portraying.legend(
-            renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions, worker)
+            renderer, params.includeCounts ? features.store : nil, features, scale: scale, by: conventions,
+            isCancelled: { worker.isCancelled })
         } else if let store = features.store, case let symbols = layer.boundSymbols(store), symbols.isByFeature {
           try Portraying.styledLegend(
-            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale, worker)
+            name: layer.name, counts: params.includeCounts, store, symbols, features, scale: scale,
+            isCancelled: { worker.isCancelled })
         } else {
           try Portraying.plainLegend(
-            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale, worker)
+            name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale,
+            isCancelled: { worker.isCancelled })
         }
       return { _ in .init(revision: revision, entries: entries) }
     }

@@ -1,8 +1,9 @@
-// Location sources on the wire.
+// Handlers of `location/*`.
 
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 
 enum LocationService: LocationHandlers {
@@ -10,22 +11,22 @@ enum LocationService: LocationHandlers {
 
   static func createSimulated(
     _ params: LocationProtocol.CreateSimulated.Params, in world: inout World
-  ) throws -> LocationProtocol.LocationSource {
-    if let source = existing(world.locationSources, params.id, params.ifExists) { return Wire.locationSource(source) }
-    return Wire.locationSource(
+  ) throws -> JSONOpaque {
+    if let source = existing(world.locationSources, params.id, params.ifExists) { return Wire.object(source, world) }
+    return Wire.object(
       try world.createSimulatedLocationSource(
         id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
         reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
         interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)))
+        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)), world)
   }
 
-  static func get(_ params: LocationProtocol.Get.Params, in world: World) throws -> LocationProtocol.LocationSource {
-    Wire.locationSource(try world.locationSources.require(ID(params.locationSource)))
+  static func get(_ params: LocationProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.locationSources.require(ID(params.locationSource)), world)
   }
 
   static func list(_ params: LocationProtocol.List.Params, in world: World) throws -> LocationProtocol.List.Result {
-    .init(revision: world.revision, locationSources: world.locationSources.values.map(Wire.locationSource))
+    .init(revision: world.revision, locationSources: world.locationSources.values.map { Wire.object($0, world) })
   }
 
   static func start(_ params: LocationProtocol.Start.Params, in world: inout World) throws -> ProcessID {
@@ -71,11 +72,13 @@ enum LocationService: LocationHandlers {
   }
 }
 
-/// A time given by a client.
+/// A time in a client's params.
+///
+/// - Parameter path: the JSON Pointer of `text`, for errors.
 func instant(_ text: String, _ path: String) throws -> Instant {
   guard let instant = Instant(text) else {
     throw RPCError(
-      .invalidTime, "\"\(text.prefix(100))\" is no time by RFC 3339.", path: path,
+      .invalidTime, "\"\(text.prefix(100))\" is not an RFC 3339 time.", path: path,
       expected: "a time such as 2000-01-01T00:00:00Z")
   }
   return instant

@@ -1,4 +1,4 @@
-// Transactions: several commands as one.
+// The handler of `model/apply`: a transaction of several commands.
 
 import GeoModel
 import GeoProtocol
@@ -18,10 +18,10 @@ enum ModelService: ModelHandlers {
     -> ModelProtocol.Apply.Result
   {
     let commands = try params.commands.enumerated().map { index, command in
-      // Steps of history are made of transactions, not the other way round.
+      // A transaction is one step of history; undo, redo and edits of several steps cannot be part of it.
       guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {
         throw RPCError(
-          .notACommand, "\"\(command.method)\" is no command.", path: "/params/commands/\(index)/method",
+          .notACommand, "\"\(command.method)\" is not a command.", path: "/params/commands/\(index)/method",
           expected: "the name of a command")
       }
       return Step(
@@ -32,15 +32,17 @@ enum ModelService: ModelHandlers {
     try client.perform("model/apply", step: params.name) { world in
       var writer = JSONWriter(capacity: 256)
       while texts.count < commands.count {
-        let row = row(in: commands[texts.count...])
-        if row.count > 1, let results = OverlayService.updateGraphics(inARow: row.map(\.params), in: &world) {
+        let updates = graphicUpdates(in: commands[texts.count...])
+        if updates.count > 1,
+          let results = OverlayService.updateGraphics(coalescing: updates.map(\.params), in: &world)
+        {
           for result in results {
             result.encode(to: &writer)
             texts.append(writer.string)
             writer.reset()
           }
         } else {
-          for (index, command) in zip(row.indices, row) {
+          for (index, command) in zip(updates.indices, updates) {
             do { try command.run(command.params, &world, &writer) } catch {
               throw failure(of: index, error, command.params)
             }
@@ -53,8 +55,8 @@ enum ModelService: ModelHandlers {
     return .init(revision: client.world.revision, results: texts.map { text in .written { $0.raw(text) } })
   }
 
-  /// The first command, with those behind it that update graphics of the same overlay.
-  private static func row(in commands: ArraySlice<Step>) -> ArraySlice<Step> {
+  /// The first command, and those after it if all update graphics of the same overlay.
+  private static func graphicUpdates(in commands: ArraySlice<Step>) -> ArraySlice<Step> {
     let method = "\(OverlayProtocol.UpdateGraphics.name)"
     guard commands.first?.method == method else { return commands.prefix(1) }
     let overlay = commands.first.flatMap { try? $0.params["overlay"].string() }
@@ -63,7 +65,7 @@ enum ModelService: ModelHandlers {
     }
   }
 
-  /// The command's error as it is when it is sent alone, and which command it was.
+  /// The error of the transaction: the index of the command, and its error as if it had been sent alone.
   private static func failure(of index: Int, _ error: any Error, _ params: JSONValue) -> any Error {
     guard let inner = RPCError(error, in: params, at: "/params") else { return error }
     return RPCError(

@@ -1,4 +1,4 @@
-// How an overlay's graphics are drawn and told about, on the wire.
+// Handlers of `overlay/*` that compute symbols, labels, popups and legends.
 
 import GeoModel
 import GeoProtocol
@@ -46,11 +46,12 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)
-    let scale = world.symbolScale(seenBy: overlay.reference)
+    let scale = world.symbolScale(at: overlay.reference)
     return TaskPlan { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
         try Portraying.legend(
-          renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions, worker)
+          renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions,
+          isCancelled: { worker.isCancelled })
       }
       return { _ in .init(revision: revision, entries: entries ?? []) }
     }

@@ -1,4 +1,4 @@
-// Overlays on the wire.
+// Handlers of `overlay/*`: overlays and their graphics.
 
 import GeoModel
 import GeoProtocol
@@ -10,39 +10,28 @@ import Query
 enum OverlayService: OverlayHandlers {
   typealias Types = Server
 
-  static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
-    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.overlay(overlay) }
-    return Wire.overlay(
-      try world.createOverlay(
-        id: params.id.map { ID($0) }, on: ID(params.view), name: params.name,
-        reference: SpatialReference(params.spatialReference),
-        portrayal: try Wire.portrayal(
-          params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-        selectionColor: params.selectionColor.map(Wire.color),
-        renderingMode: params.renderingMode.map(Wire.renderingMode)))
+  static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.object(overlay, world) }
+    let overlay = try world.createOverlay(
+      id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
+      try Wire.changes(params.members))
+    return Wire.object(overlay, world)
   }
 
-  static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> OverlayProtocol.Overlay {
-    Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
   static func list(_ params: OverlayProtocol.List.Params, in world: World) throws -> OverlayProtocol.List.Result {
     let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
     return .init(
       revision: world.revision,
-      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map(Wire.overlay))
+      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })
   }
 
-  static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> OverlayProtocol.Overlay {
-    try world.updateOverlay(
-      ID(params.overlay),
-      AppearanceUpdate(
-        name: params.name, isVisible: params.isVisible, opacity: params.opacity, minScale: params.minScale,
-        maxScale: params.maxScale, clear: params.clear ?? []),
-      try Wire.portrayal(params.renderer, params.labels, params.labelsEnabled, params.popup, params.isPopupEnabled),
-      selectionColor: params.selectionColor.map(Wire.color), renderingMode: params.renderingMode.map(Wire.renderingMode)
-    )
-    return Wire.overlay(try world.overlays.require(ID(params.overlay)))
+  static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
+    return Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
   static func move(_ params: OverlayProtocol.Move.Params, in world: inout World) throws -> OverlayProtocol.Move.Result {
@@ -104,11 +93,11 @@ enum OverlayService: OverlayHandlers {
     }
   }
 
-  /// All bad items in one error, each by its index.
+  /// Throws one error for all invalid items, with the index of each.
   private static func check(_ reader: GraphicReader) throws {
     guard reader.failureCount > 0 else { return }
     let items = reader.failures.map { index, error, item in
-      ItemError(index: index, failure: (RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure)
+      ItemError(index: index, .failure((RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure))
     }
     throw ModelError.items(items, count: reader.failureCount)
   }
@@ -150,7 +139,8 @@ enum OverlayService: OverlayHandlers {
     for (name, column, other) in [("x", params.x, params.y ?? params.z), ("y", params.y, params.x ?? params.z)]
     where column == nil && other != nil {
       throw RPCError(
-        .invalidParams, "x and y come together, and z with them.", path: "/params/\(name)", expected: "a column")
+        .invalidParams, "x and y are required together, and z with both.", path: "/params/\(name)", expected: "a column"
+      )
     }
     var columns: [(String, Column)] = []
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {

@@ -1,9 +1,10 @@
-// Scenes on the wire, and their elevations.
+// Handlers of `scene/*`: scenes, elevation sources and elevations.
 
 import Elevation
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 
 enum SceneService: SceneHandlers {
@@ -11,55 +12,41 @@ enum SceneService: SceneHandlers {
 
   static func create(
     _ params: SceneProtocol.Create.Params, in world: inout World
-  ) throws -> Plan<SceneProtocol.Scene> {
+  ) throws -> Plan<JSONOpaque> {
     if let scene = existing(world.scenes, params.id, params.ifExists) {
-      return TaskPlan { _ in { Wire.scene(scene, $0) } }
+      return TaskPlan { _ in { Wire.object(scene, $0) } }
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
     return TaskPlan { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
-        // One that was under way when this began may have come first.
-        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.scene(scene, world) }
+        // A concurrent request may have created it meanwhile.
+        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.object(scene, world) }
         let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
-        return Wire.scene(scene, world)
+        return Wire.object(scene, world)
       }
     }
   }
 
-  /// Opens a raster; runs on a worker.
+  /// Opens a raster. Runs on a worker.
   static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
     try worker.checkCancelled()
     return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
   }
 
-  static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> SceneProtocol.Scene {
-    Wire.scene(try world.scenes.require(ID(params.scene)), world)
+  static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.scenes.require(ID(params.scene)), world)
   }
 
   static func list(_ params: SceneProtocol.List.Params, in world: World) throws -> SceneProtocol.List.Result {
-    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.scene($0, world) })
+    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
   }
 
-  static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> SceneProtocol.Scene {
+  static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
     let id = SceneID(params.scene)
-    try world.updateContent(
-      of: .scene(id),
-      MapContentUpdate(
-        title: params.title, basemap: params.basemap.map { BasemapUpdate(name: $0.name) },
-        bookmarks: try params.bookmarks.map { try $0.map(Wire.bookmark) },
-        initialViewpoint: try params.initialViewpoint.map(Wire.target), referenceScale: params.referenceScale,
-        minScale: params.minScale, maxScale: params.maxScale,
-        backgroundColor: params.backgroundColor.flatMap { Color($0) }, clear: params.clear ?? []))
-    if let surface = params.baseSurface {
-      try world.updateSurface(
-        of: id,
-        BaseSurfaceUpdate(
-          elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled,
-          opacity: surface.opacity))
-    }
-    return Wire.scene(try world.scenes.require(id), world)
+    try world.updateContent(of: .scene(id), try Wire.changes(params.members))
+    return Wire.object(try world.scenes.require(id), world)
   }
 
   static func close(_ params: SceneProtocol.Close.Params, in world: inout World) throws -> SceneProtocol.Close.Result {
@@ -67,7 +54,7 @@ enum SceneService: SceneHandlers {
     return .init(revision: world.revision)
   }
 
-  // MARK: The ground
+  // MARK: Elevation
 
   static func addElevationSource(
     _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
@@ -77,7 +64,7 @@ enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
-        try checkIsStill(document, ID(params.scene), world)
+        try checkDocument(document, ID(params.scene), world)
         let id = try world.addElevationSource(
           .loaded(source), path: source.path, id: params.id, to: ID(params.scene), at: params.index)
         return .init(elevationSource: id, revision: world.revision)
@@ -85,8 +72,8 @@ enum SceneService: SceneHandlers {
     }
   }
 
-  /// Refuses to go on with a scene that went with its document, though another may have its id.
-  private static func checkIsStill(_ document: Int, _ scene: SceneID, _ world: World) throws {
+  /// Throws when the document has been closed since the request: a scene with the same id is another one.
+  private static func checkDocument(_ document: Int, _ scene: SceneID, _ world: World) throws {
     guard world.documentNumber == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
   }
 
@@ -97,9 +84,9 @@ enum SceneService: SceneHandlers {
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
     return TaskPlan { worker in
-      let outcome = try source.failure.map { _ in try retried(source.path, worker) }
+      let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in
-        try checkIsStill(document, scene, world)
+        try checkDocument(document, scene, world)
         switch outcome {
         case .success(let raster)?: try world.setRaster(.loaded(raster), of: source.id, in: scene)
         case .failure(let error)?:
@@ -143,13 +130,13 @@ enum SceneService: SceneHandlers {
     var points: [Point] = []
     points.reserveCapacity(params.points.count)
     for point in params.points { points.append(try Wire.point(point)) }
-    let asked = points
+    let requested = points
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
     return TaskPlan { worker in
       let elevations = try surface.elevations(
-        at: asked, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
+        at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
         transformer: transformer
       ) { worker.isCancelled }
       try worker.checkCancelled()
@@ -159,7 +146,7 @@ enum SceneService: SceneHandlers {
   }
 }
 
-/// A raster file as the model sees it.
+/// Adapts a raster file to the model's protocol.
 private struct RasterSource: ElevationSource {
   let raster: ElevationRaster
   let path: String

@@ -1,4 +1,4 @@
-// The session about itself.
+// Handlers of `session/*`.
 
 import GeoModel
 import GeoProtocol

@@ -1,4 +1,4 @@
-// Sources on the wire: opened by tasks that read the schema.
+// Handlers of `source/*`. Opening is a task that reads the schema.
 
 import FeatureFormats
 import GeoModel
@@ -12,9 +12,9 @@ enum SourceService: SourceHandlers {
 
   static func open(
     _ params: SourceProtocol.Open.Params, in world: inout World
-  ) throws -> Plan<SourceProtocol.Source> {
+  ) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
-      return TaskPlan { _ in { _ in Wire.source(source) } }
+      return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
     try world.checkFree(id)
@@ -25,7 +25,7 @@ enum SourceService: SourceHandlers {
     }
     if (params.xField == nil) != (params.yField == nil) {
       throw RPCError(
-        .invalidParams, "xField and yField come together.",
+        .invalidParams, "xField and yField are required together.",
         path: "/params/\(params.xField == nil ? "xField" : "yField")",
         expected: "string")
     }
@@ -39,9 +39,9 @@ enum SourceService: SourceHandlers {
 
   static func openInline(
     _ params: SourceProtocol.OpenInline.Params, in world: inout World
-  ) throws -> Plan<SourceProtocol.Source> {
+  ) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
-      return TaskPlan { _ in { _ in Wire.source(source) } }
+      return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
     try world.checkFree(id)
@@ -58,19 +58,19 @@ enum SourceService: SourceHandlers {
   private static func plan(
     id: SourceID?, _ ifExists: SessionProtocol.IfExists,
     _ origin: @escaping @Sendable (FilePaths) throws -> SourceOrigin
-  ) -> Plan<SourceProtocol.Source> {
+  ) -> Plan<JSONOpaque> {
     TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
       let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
-        // One that was under way when this began may have come first.
-        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.source(source) }
-        return Wire.source(try world.addSource(id: id, driver: driver, origin: origin, layers: layers))
+        // A concurrent request may have opened it meanwhile.
+        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.object(source, world) }
+        return Wire.object(try world.addSource(id: id, driver: driver, origin: origin, layers: layers), world)
       }
     }
   }
 
-  /// Reads what is in a source; runs on a worker. `progress` is told how far it is.
+  /// Reads the layers and fields of a source. Runs on a worker; `progress` is called with the fraction done.
   static func schema(
     of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> (driver: String, layers: [SourceLayer]) {
@@ -84,8 +84,8 @@ enum SourceService: SourceHandlers {
         progress: progress)
     } catch {
       guard isInline, case .unrecognized(let path) = error else { throw error }
-      // Only one format can stand in a request.
-      throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is no GeoJSON")
+      // Inline data can only be GeoJSON, so an unknown format is invalid GeoJSON.
+      throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is not GeoJSON")
     }
     let layers = description.layers.map { layer($0, of: origin) }
     return (isInline ? "inline" : description.driver.rawValue, layers)
@@ -94,7 +94,7 @@ enum SourceService: SourceHandlers {
   static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {
     let reference =
       switch origin {
-      // What the request names counts before the `crs` that GeoJSON once had.
+      // The request takes precedence over the obsolete `crs` member of GeoJSON.
       case .inline(_, let given): given ?? layer.spatialReference
       case .file(_, _, _, _, let given): layer.spatialReference ?? given
       }
@@ -103,12 +103,12 @@ enum SourceService: SourceHandlers {
       reference: reference, fields: layer.fields)
   }
 
-  static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> SourceProtocol.Source {
-    Wire.source(try world.sources.require(ID(params.source)))
+  static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.sources.require(ID(params.source)), world)
   }
 
   static func list(_ params: SourceProtocol.List.Params, in world: World) throws -> SourceProtocol.List.Result {
-    .init(revision: world.revision, sources: world.sources.values.map(Wire.source))
+    .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
   }
 
   static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws -> SourceProtocol.Close.Result

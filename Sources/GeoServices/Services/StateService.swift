@@ -56,7 +56,7 @@ enum StateService: StateHandlers {
   private static func pattern(_ text: String, _ path: String) throws -> StatePattern {
     guard let pattern = StatePattern(text) else {
       throw RPCError(
-        .invalidPath, "\"\(text.prefix(200))\" is no JSON Pointer.", path: path,
+        .invalidPath, "\"\(text.prefix(200))\" is not a JSON Pointer.", path: path,
         expected: "a JSON Pointer such as /views/v1/viewpoint")
     }
     // Ids contain no `*`: such a pattern would match nothing without an error.

@@ -28,7 +28,7 @@ enum TaskKind: Hashable, Sendable {
 /// What at most one running task has. A newer task joins the older one or supersedes it.
 enum TaskKey: Hashable, Sendable {
   /// `meta.task.key` and `meta.task.scope`.
-  case client(ExactText, ObjectReference?)
+  case client(Text, ObjectReference?)
   case load(LayerID)
   case openDocument
 }

@@ -1,4 +1,4 @@
-// Task handles on the wire.
+// Handlers of `task/*`.
 
 import GeoModel
 import GeoProtocol
@@ -12,7 +12,7 @@ enum TaskService: TaskHandlers {
     .init(
       tasks: client.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map { task in
         var key: String?
-        if case .client(let text, _) = task.key { key = text.text }
+        if case .client(let text, _) = task.key { key = text.string }
         return .init(
           task: task.handle, method: task.method, scope: task.scope?.id, key: key, waiting: task.waiters.count)
       })

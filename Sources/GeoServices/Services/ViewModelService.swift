@@ -1,4 +1,4 @@
-// View models on the wire.
+// Handlers of `viewModel/*`.
 
 import GeoModel
 import GeoProtocol
@@ -32,7 +32,7 @@ enum ViewModelService: ViewModelHandlers {
       properties: try params.properties.map { try Wire.properties($0, at: "/params/properties") }, owner: owner,
       values: try Wire.values(params.values))
     if let name = params.name { try world.provide(model.id, as: name, at: node) }
-    return try settled(model.id, &world)
+    return try propagated(model.id, &world)
   }
 
   static func get(_ params: ViewModelProtocol.Get.Params, in world: World) throws -> ViewModelProtocol.ViewModel {
@@ -56,21 +56,21 @@ enum ViewModelService: ViewModelHandlers {
     if let path = params.path {
       try world.setValue(of: id, at: try Wire.path(path, "path").names, to: try Wire.value(params.value))
     }
-    return try settled(id, &world)
+    return try propagated(id, &world)
   }
 
-  /// Refuses to clear what is set in the same breath, or a part of it: one of the two would silently win.
+  /// Throws when `clear` names a property that the same request sets, in full or in part: one of the two would be ignored silently.
   private static func checkUnset(_ params: ViewModelProtocol.Set.Params) throws {
     let values = params.values?.value
     let written = try params.path.map { try Wire.path($0, "path") }
     for (index, name) in (params.clear ?? []).enumerated() {
-      // A pointer that is none is refused behind this.
+      // Invalid pointers are refused later, when they are cleared.
       let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [name]
       guard let property = names.first else { continue }
       guard values?.member(property).isPresent == true || written?.overlaps(ModelPath(names)) == true else { continue }
       throw RPCError(
-        .invalidParams, "\"\(name)\" is set and cleared at once.", path: "/params/clear/\(index)",
-        expected: "what is not set at the same time")
+        .invalidParams, "\"\(name)\" is both set and cleared.", path: "/params/clear/\(index)",
+        expected: "a property that the request does not set")
     }
   }
 
@@ -81,8 +81,8 @@ enum ViewModelService: ViewModelHandlers {
     return .init(revision: world.revision)
   }
 
-  /// The answer shows what derived properties have become.
-  private static func settled(_ id: ViewModelID, _ world: inout World) throws -> ViewModelProtocol.ViewModel {
+  /// The view model after propagation, so that the result has current derived properties.
+  private static func propagated(_ id: ViewModelID, _ world: inout World) throws -> ViewModelProtocol.ViewModel {
     try Propagation.propagate(&world)
     return Wire.viewModel(try world.viewModels.require(id))
   }

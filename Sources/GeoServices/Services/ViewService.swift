@@ -1,4 +1,4 @@
-// Views on the wire: viewpoints, animations, screen and location.
+// Handlers of `view/*`: viewpoints, animations, and conversion between screen and location.
 
 import GeoModel
 import GeoProtocol
@@ -9,21 +9,21 @@ import JSONRPC
 enum ViewService: ViewHandlers {
   typealias Types = Server
 
-  static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> ViewProtocol.View {
-    if let view = existing(world.views, params.id, params.ifExists) { return Wire.view(view) }
+  static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let view = existing(world.views, params.id, params.ifExists) { return Wire.object(view, world) }
     let view = try world.createView(
       id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
       screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
       viewpoint: try params.viewpoint.map(Wire.target))
-    return Wire.view(view)
+    return Wire.object(view, world)
   }
 
-  static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> ViewProtocol.View {
-    Wire.view(try world.views.require(ID(params.view)))
+  static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.views.require(ID(params.view)), world)
   }
 
   static func list(_ params: ViewProtocol.List.Params, in world: World) throws -> ViewProtocol.List.Result {
-    .init(revision: world.revision, views: world.views.values.map(Wire.view))
+    .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
   }
 
   static func close(_ params: ViewProtocol.Close.Params, in world: inout World) throws -> ViewProtocol.Close.Result {
@@ -31,9 +31,9 @@ enum ViewService: ViewHandlers {
     return .init(revision: world.revision)
   }
 
-  static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> ViewProtocol.View {
+  static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> JSONOpaque {
     try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
-    return Wire.view(try world.views.require(ID(params.view)))
+    return Wire.object(try world.views.require(ID(params.view)), world)
   }
 
   // MARK: Viewpoints
@@ -127,8 +127,8 @@ enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision,
       points: moved.points.map { point in
-        let place = view.place(nearest: point)
-        return .init(x: place.x, y: place.y)
+        let screenPoint = view.screenPoint(nearest: point)
+        return .init(x: screenPoint.x, y: screenPoint.y)
       })
   }
 
@@ -148,8 +148,8 @@ enum ViewService: ViewHandlers {
       envelope: Wire.envelope(try visibleBox(of: view, pieces, in: reference, world)))
   }
 
-  /// The box around what is in sight. Where it lies across the antimeridian `xMin > xMax` in degrees; in other references
-  /// that go around the world x goes on beyond the edge, as places on the screen do.
+  /// The envelope of the visible area. Across the antimeridian, `xMin > xMax` in degrees; in other references that go around the
+  /// world, `xMax` lies beyond the world's edge, as the coordinates of screen points do.
   private static func visibleBox(
     of view: View, _ pieces: [Positions], in reference: SpatialReference, _ world: World
   ) throws -> Envelope {
@@ -163,11 +163,11 @@ enum ViewService: ViewHandlers {
     if view.wrap != nil || info.kind == .geographic {
       boxes = try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
     } else {
-      // Degrees tell where a map that is in one piece there crosses the antimeridian.
+      // The view's reference is not cyclic, so the antimeridian is found in degrees.
       boxes = try boxes.flatMap { try world.bounds(of: $0, from: own, to: .wgs84).split(at: 180) }
         .map { try world.bounds(of: $0, from: .wgs84, to: reference) }
     }
-    // From west to east.
+    // Boxes are ordered from west to east.
     var all = boxes.reduce(into: Envelope.none) { $0.include($1) }
     guard let first = boxes.first, let last = boxes.last else { return all }
     if view.showsWholeTurn {
@@ -195,7 +195,7 @@ enum ViewService: ViewHandlers {
 }
 
 extension World {
-  /// The reference by its authority's code where it has one; nil stays nil.
+  /// The spatial reference under its authority's code, where it has one; nil for nil.
   func canonical(_ name: String?) throws -> SpatialReference? {
     try name.map { try transformer.describe(SpatialReference($0)).reference }
   }

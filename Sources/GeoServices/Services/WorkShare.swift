@@ -1,8 +1,8 @@
-// How far a question is over all its parts, and whether its answer is still wanted.
+// Progress and cancellation of a task that works in several parts.
 
-/// A part of the work for a question: who does it, and which share of the whole it is.
+/// A part of a task's work: the worker that runs it, and its share of the task's progress.
 ///
-/// On the loop there is no worker, nobody to tell and no cancel.
+/// On the loop there is no worker: progress is not reported, and nothing cancels.
 struct WorkShare: Sendable {
   let worker: Worker?
   private let start: Double
@@ -15,8 +15,8 @@ struct WorkShare: Sendable {
     (self.worker, self.start, self.end) = (worker, start, end)
   }
 
-  /// Parts of this one that follow one another, by what each costs.
-  func divided(by costs: Int...) -> [WorkShare] {
+  /// Splits this share into consecutive ones, in proportion to their costs.
+  func split(by costs: Int...) -> [WorkShare] {
     let total = Double(max(costs.reduce(0, +), 1))
     var next = start
     return costs.map { cost in
@@ -26,15 +26,16 @@ struct WorkShare: Sendable {
     }
   }
 
-  /// Ends the work when nobody wants it any more, else says how far it is. To be called at least every 10 ms.
+  /// Checks for cancellation and reports progress. Call it at least every 10 ms.
   ///
-  /// - Parameter fraction: what is done of this part, in 0...1.
-  func look(_ fraction: Double) throws {
+  /// - Parameter fraction: the finished part of this share, in 0...1.
+  /// - Throws: `CancellationError` when the task is cancelled.
+  func checkpoint(_ fraction: Double) throws {
     guard let worker else { return }
     try worker.checkCancelled()
     worker.report(start + (end - start) * fraction)
   }
 
-  /// The same where `done` of `count` are.
-  func look(_ done: Int, of count: Int) throws { try look(Double(done) / Double(max(count, 1))) }
+  /// A checkpoint after `done` of `count` items.
+  func checkpoint(_ done: Int, of count: Int) throws { try checkpoint(Double(done) / Double(max(count, 1))) }
 }

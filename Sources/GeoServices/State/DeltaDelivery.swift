@@ -142,9 +142,9 @@ final class DeltaDelivery: Delivery {
     switch step {
     case .remove(let index, let id): entry(.remove, "\(list)/\(index)", id: id) { _ in }
     case .add(let index, let element):
-      entry(.add, "\(list)/\(index)", id: element.id) { $0.raw(element.text) }
+      entry(.add, "\(list)/\(index)", id: element.id.string) { $0.raw(element.text.string) }
     case .replace(let index, let element):
-      entry(.replace, "\(list)/\(index)", id: element.id) { $0.raw(element.text) }
+      entry(.replace, "\(list)/\(index)", id: element.id.string) { $0.raw(element.text.string) }
     case .move(let from, let to, let id):
       changes.beginObject()
       changes.key("op")

@@ -7,7 +7,7 @@ struct InterestTree {
   private final class Node {
     /// Subscriptions whose pattern ends here.
     var here: [Int] = []
-    var named: [ExactText: Node] = [:]
+    var named: [Text: Node] = [:]
     var any: Node?
 
     var isEmpty: Bool { here.isEmpty && named.isEmpty && any == nil }
@@ -15,7 +15,7 @@ struct InterestTree {
     func child(_ segment: StatePattern.Segment) -> Node? {
       switch segment {
       case .any: any
-      case .name(let name): named[ExactText(name)]
+      case .name(let name): named[name]
       }
     }
   }
@@ -28,7 +28,7 @@ struct InterestTree {
       let below = node.child(segment) ?? Node()
       switch segment {
       case .any: node.any = below
-      case .name(let name): node.named[ExactText(name)] = below
+      case .name(let name): node.named[name] = below
       }
       node = below
     }
@@ -44,7 +44,7 @@ struct InterestTree {
     guard below.isEmpty else { return }
     switch segment {
     case .any: node.any = nil
-    case .name(let name): node.named[ExactText(name)] = nil
+    case .name(let name): node.named[name] = nil
     }
   }
 
@@ -71,7 +71,7 @@ struct InterestTree {
       if let below = node.any { collect(path, level, depth, below, &found) }
       return
     }
-    if let below = node.named[ExactText(path[level])] { collect(path, level + 1, depth, below, &found) }
+    if let below = node.named[path[level]] { collect(path, level + 1, depth, below, &found) }
     if let below = node.any { collect(path, level + 1, depth, below, &found) }
   }
 }

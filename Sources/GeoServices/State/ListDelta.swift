@@ -5,13 +5,13 @@ import JSON
 
 /// An element of a list, by its id.
 struct ListElement: Equatable {
-  @Exact private(set) var id: String
+  let id: Text
   /// As JSON.
-  @Exact private(set) var text: String
+  let text: Text
 
   init(id: String, text: String) {
-    self.id = id
-    self.text = text
+    self.id = Text(id)
+    self.text = Text(text)
   }
 
   /// One that is its own id.
@@ -27,10 +27,10 @@ struct ListElement: Equatable {
     return document.read { array in
       guard array.kind == .array else { return nil }
       var elements: [ListElement] = []
-      var ids: Set<ExactText> = []
+      var ids: Set<Text> = []
       for place in 0..<array.count {
         let value = array[place]
-        guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(ExactText(id)).inserted
+        guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(Text(id)).inserted
         else { return nil }
         elements.append(ListElement(id: id, text: value.text))
       }
@@ -87,23 +87,23 @@ enum ListDelta {
   ///
   /// - Parameter start: the place in the whole lists of the first element.
   private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step] {
-    let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { (ExactText($1.id), $0) })
+    let places = Dictionary(uniqueKeysWithValues: new.enumerated().map { ($1.id, $0) })
     var steps: [Step] = []
-    for (place, element) in old.enumerated().reversed() where places[ExactText(element.id)] == nil {
-      steps.append(.remove(start + place, id: element.id))
+    for (place, element) in old.enumerated().reversed() where places[element.id] == nil {
+      steps.append(.remove(start + place, id: element.id.string))
     }
-    let kept = old.filter { places[ExactText($0.id)] != nil }
-    steps += moves(kept.compactMap { places[ExactText($0.id)] }).map {
-      .move(from: start + $0, to: start + $1, id: new[$2].id)
+    let kept = old.filter { places[$0.id] != nil }
+    steps += moves(kept.compactMap { places[$0.id] }).map {
+      .move(from: start + $0, to: start + $1, id: new[$2].id.string)
     }
-    let texts = Dictionary(uniqueKeysWithValues: kept.map { (ExactText($0.id), $0.text) })
+    let texts = Dictionary(uniqueKeysWithValues: kept.map { ($0.id, $0.text) })
     var changed: [Step] = []
     for (place, element) in new.enumerated() {
-      guard let text = texts[ExactText(element.id)] else {
+      guard let text = texts[element.id] else {
         steps.append(.add(start + place, element))
         continue
       }
-      if !text.isWritten(as: element.text) { changed.append(.replace(start + place, element)) }
+      if text != element.text { changed.append(.replace(start + place, element)) }
     }
     return steps + changed
   }

@@ -37,7 +37,7 @@ final class ViewpointSubscriber: Subscriber {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
-    if case .client(let name?) = change.origin, name.isWritten(as: exceptOrigin) { return 0 }
+    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) { return 0 }
     defer { origin = change.origin }
     return origin == nil ? 0 : 1
   }

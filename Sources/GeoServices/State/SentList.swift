@@ -51,31 +51,31 @@ enum SentList {
   // MARK: Objects
 
   /// - Returns: nil when the node is no object.
-  private static func entries(from old: [ExactText: String], to node: StateNode, at path: [String]) -> [Entry]? {
+  private static func entries(from old: [Text: String], to node: StateNode, at path: [String]) -> [Entry]? {
     guard members(of: node.text) != nil else { return nil }
     var removed = old
     var entries: [Entry] = []
     for name in node.names {
       guard let member = node.child(name) else { continue }
       let memberPath = path + [name]
-      guard let was = removed.removeValue(forKey: ExactText(name)) else {
+      guard let was = removed.removeValue(forKey: Text(name)) else {
         entries.append(.write(.add, .value(memberPath, member.write)))
         continue
       }
-      guard !was.isWritten(as: member.text) else { continue }
+      guard Text(was) != Text(member.text) else { continue }
       entries +=
         SentList.text(was).entries(to: member, at: memberPath) ?? [.write(.replace, .value(memberPath, member.write))]
     }
-    return entries + removed.keys.map(\.text).sorted().map { .remove(pointer(path + [$0])) }
+    return entries + removed.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
   }
 
   /// The members of an object as JSON texts; nil for other values.
-  private static func members(of text: String) -> [ExactText: String]? {
+  private static func members(of text: String) -> [Text: String]? {
     guard let document = try? JSONDocument(text) else { return nil }
     return document.read { object in
       guard object.kind == .object else { return nil }
-      var members: [ExactText: String] = [:]
-      object.forEachMember { name, value in members[ExactText(String(decoding: name, as: UTF8.self))] = value.text }
+      var members: [Text: String] = [:]
+      object.forEachMember { name, value in members[Text(String(decoding: name, as: UTF8.self))] = value.text }
       return members
     }
   }

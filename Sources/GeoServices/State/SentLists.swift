@@ -31,7 +31,7 @@ struct SentLists {
   /// The list at a path before the changes that are being recorded; nil where the value is not sent by steps.
   func list(at path: StatePath) -> SentList? {
     guard let member = path.member, !lists.isEmpty else { return nil }
-    return lists[path.object]?[member]
+    return lists[path.object]?[member.string]
   }
 
   /// Updates the lists that have changed.
@@ -43,15 +43,15 @@ struct SentLists {
       case .created: keep(path, world)
       case .closed: lists[path] = nil
       case .changed:
-        guard let member = path.member, lists[path.object]?[member] != nil else { continue }
-        lists[path.object]?[member] = SentList(StateTree.node(at: path, in: world))
+        guard let member = path.member, lists[path.object]?[member.string] != nil else { continue }
+        lists[path.object]?[member.string] = SentList(StateTree.node(at: path, in: world))
       case .member:
         // A client's value may become a list, or cease to be one.
         guard let member = path.member else { continue }
         if let list = SentList(StateTree.node(at: path, in: world)) {
-          lists[path.object, default: [:]][member] = list
+          lists[path.object, default: [:]][member.string] = list
         } else {
-          lists[path.object]?[member] = nil
+          lists[path.object]?[member.string] = nil
         }
       case .clock, .history, .document, .graphics: break
       }

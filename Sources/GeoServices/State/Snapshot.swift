@@ -14,9 +14,9 @@ struct Snapshot {
 
   init(_ patterns: [StatePattern], in world: World) {
     revision = world.revision
-    var seen: Set<ExactText> = []
+    var seen: Set<Text> = []
     values = patterns.flatMap { StateTree.matches(of: $0, in: world) }.filter {
-      seen.insert(ExactText(pointer($0.path))).inserted
+      seen.insert(Text(pointer($0.path))).inserted
     }
   }
 

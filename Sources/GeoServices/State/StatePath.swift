@@ -6,17 +6,17 @@ import JSON
 
 /// A path: collection (or root member), object id, member, and names below the member.
 struct StatePath: Hashable {
-  @Exact private(set) var root: String
-  @Exact private(set) var id: String
-  @Exact private(set) var member: String?
+  let root: Text
+  let id: Text
+  let member: Text?
   /// Names below the member.
-  @Exact private(set) var rest: [String]
+  let rest: [Text]
 
   init(_ root: String, _ id: String, _ member: String? = nil, _ rest: [String] = []) {
-    self.root = root
-    self.id = id
-    self.member = member
-    self.rest = rest
+    self.root = Text(root)
+    self.id = Text(id)
+    self.member = Text(member)
+    self.rest = rest.map { Text($0) }
   }
 
   init(_ object: ObjectReference, _ member: String? = nil) {
@@ -33,7 +33,7 @@ struct StatePath: Hashable {
 
   /// The name at a level below the root.
   @inline(__always)
-  subscript(level: Int) -> String {
+  subscript(level: Int) -> Text {
     switch level {
     case 0: root
     case 1: id
@@ -42,23 +42,23 @@ struct StatePath: Hashable {
     }
   }
 
-  var names: [String] { [root, id] + (member.map { [$0] } ?? []) + rest }
+  var names: [String] { (0..<depth).map { self[$0].string } }
 
   /// The path of the object.
-  var object: StatePath { StatePath(root, id) }
+  var object: StatePath { StatePath(root.string, id.string) }
 
   /// The path of a graphic, where this is the path of a container of graphics.
-  func graphic(_ id: Int) -> StatePath { StatePath(root, self.id, member, [String(id)]) }
+  func graphic(_ id: Int) -> StatePath { StatePath(root.string, self.id.string, member?.string, [String(id)]) }
 
   func isBelow(_ other: StatePath) -> Bool {
-    depth > other.depth && (0..<other.depth).allSatisfy { self[$0].isWritten(as: other[$0]) }
+    depth > other.depth && (0..<other.depth).allSatisfy { self[$0] == other[$0] }
   }
 
   /// Its JSON Pointer.
   var pointer: String {
     var text = ""
     for level in 0..<depth {
-      let name = self[level]
+      let name = self[level].string
       text += "/"
       text +=
         name.utf8.contains { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") } ? jsonPointerEscaped(name) : name
@@ -69,7 +69,9 @@ struct StatePath: Hashable {
 
 extension StatePattern {
   /// A member of an object.
-  init(_ object: StatePath, _ member: String) { segments = [.name(object.root), .name(object.id), .name(member)] }
+  init(_ object: StatePath, _ member: String) {
+    segments = [.name(object.root), .name(object.id), .name(Text(member))]
+  }
 
   /// Whether the path, or one above it, matches.
   func covers(_ path: StatePath) -> Bool {

@@ -8,26 +8,13 @@ import JSON
 struct StatePattern: Hashable {
   enum Segment: Hashable {
     case any
-    case name(String)
+    case name(Text)
 
     var hasPartialWildcard: Bool {
-      if case .name(let name) = self { name.utf8.contains(UInt8(ascii: "*")) } else { false }
+      if case .name(let name) = self { name.string.utf8.contains(UInt8(ascii: "*")) } else { false }
     }
 
-    func matches(_ name: String) -> Bool {
-      switch self {
-      case .any: true
-      case .name(let own): own.isWritten(as: name)
-      }
-    }
-
-    static func == (left: Segment, right: Segment) -> Bool {
-      switch (left, right) {
-      case (.any, .any): true
-      case (.name(let left), .name(let right)): left.isWritten(as: right)
-      default: false
-      }
-    }
+    func matches(_ name: Text) -> Bool { self == .any || self == .name(name) }
   }
   let segments: [Segment]
 
@@ -45,7 +32,7 @@ struct StatePattern: Hashable {
         continue
       }
       guard let name = ModelPath.unescaped(part) else { return nil }
-      segments.append(.name(name))
+      segments.append(.name(Text(name)))
     }
     self.segments = segments
   }
@@ -53,18 +40,18 @@ struct StatePattern: Hashable {
   /// The names of a pointer without wildcards.
   static func names(of text: String) -> [String] {
     StatePattern(text)?.segments.map { segment in
-      if case .name(let name) = segment { name } else { "*" }
+      if case .name(let name) = segment { name.string } else { "*" }
     } ?? []
   }
 
   /// Whether the path, or one above it, matches.
   func covers(_ path: [String]) -> Bool {
-    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
   }
 
   /// Whether paths below this one may match.
   func isBelow(_ path: [String]) -> Bool {
-    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches($1) }
+    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
   }
 }
 

@@ -87,15 +87,15 @@ extension StateSubscriber {
     let above = object.names
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(object) {
-      var old: [ExactText: StateNode] = [:]
+      var old: [Text: StateNode] = [:]
       if let before {
         for (path, node) in matches(of: pattern, in: before) where path.starts(with: above) {
-          old[ExactText(pointer(path))] = node
+          old[Text(pointer(path))] = node
         }
       }
       for (path, node) in matches(of: pattern, in: world) where path.starts(with: above) {
         rememberSent(path, node, pattern)
-        let known = old.removeValue(forKey: ExactText(pointer(path)))
+        let known = old.removeValue(forKey: Text(pointer(path)))
         if let known, Self.isSame(known, node) { continue }
         entries += StatePiece.pieces(path, node).enumerated().map {
           .write(known == nil || $0 > 0 ? .add : .replace, $1)
@@ -109,12 +109,12 @@ extension StateSubscriber {
   /// Whether two values are equal. Values with many graphics count as different, as comparing them is slow.
   private static func isSame(_ old: StateNode, _ new: StateNode) -> Bool {
     guard old.graphicCount <= graphicsInOnePiece, new.graphicCount <= graphicsInOnePiece else { return false }
-    return old.text.isWritten(as: new.text)
+    return Text(old.text) == Text(new.text)
   }
 
   /// Pointers from the end of each list to its beginning, so that no removal shifts the index of a later one.
-  private static func fromTheEnd(_ keys: some Sequence<ExactText>) -> [String] {
-    keys.map(\.text).sorted {
+  private static func fromTheEnd(_ keys: some Sequence<Text>) -> [String] {
+    keys.map(\.string).sorted {
       $0.utf8.count != $1.utf8.count
         ? $0.utf8.count > $1.utf8.count : $1.utf8.lexicographicallyPrecedes($0.utf8)
     }
@@ -122,24 +122,24 @@ extension StateSubscriber {
 
   /// Entries of observed parts of a value that differ from what was last sent.
   private func entriesInside(_ pattern: StatePattern, _ world: World) -> [Entry] {
-    var now: Set<ExactText> = []
+    var now: Set<Text> = []
     var entries: [Entry] = []
     for (path, node) in matches(of: pattern, in: world) where Self.isInsideValue(path) {
       let key = pointer(path)
-      now.insert(ExactText(key))
+      now.insert(Text(key))
       let text = node.text
-      let sent = sentParts[ExactText(key)]
-      guard !text.isWritten(as: sent) else { continue }
+      let sent = sentParts[Text(key)]
+      guard Text(text) != Text(sent) else { continue }
       entries +=
         sent.flatMap { SentList.text($0).entries(to: node, at: path) }
         ?? [.write(sent == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       rememberSent(path, node, pattern)
     }
-    for key in Self.fromTheEnd(sentParts.keys) where !now.contains(ExactText(key)) {
+    for key in Self.fromTheEnd(sentParts.keys) where !now.contains(Text(key)) {
       let names = StatePattern.names(of: key)
       guard pattern.covers(names) else { continue }
       entries.append(.remove(key))
-      sentParts[ExactText(key)] = nil
+      sentParts[Text(key)] = nil
       sentPaths.remove(StatePath(names))
     }
     return entries
@@ -154,13 +154,13 @@ extension StateSubscriber {
       sentPaths = []
     }
     for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
-      var known: Set<ExactText> = []
+      var known: Set<Text> = []
       for (match, node) in matches(of: pattern, in: world) where match.starts(with: path) {
-        known.insert(ExactText(pointer(match)))
+        known.insert(Text(pointer(match)))
         rememberSent(match, node, pattern)
       }
       for key in sentParts.keys where !known.contains(key) {
-        let names = StatePattern.names(of: key.text)
+        let names = StatePattern.names(of: key.string)
         guard names.starts(with: path), pattern.covers(names) else { continue }
         sentParts[key] = nil
         sentPaths.remove(StatePath(names))
@@ -186,7 +186,7 @@ extension StateSubscriber {
 
   private func rememberSent(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
     sentPaths.insert(removal(pattern, StatePath(path)))
-    if Self.isInsideValue(path) { sentParts[ExactText(pointer(path))] = node.text }
+    if Self.isInsideValue(path) { sentParts[Text(pointer(path))] = node.text }
   }
 
   /// The nodes that match a pattern, except those below a shorter pattern of the subscription.

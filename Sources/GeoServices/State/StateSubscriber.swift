@@ -25,7 +25,7 @@ final class StateSubscriber: Subscriber {
   /// Indexes of patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
   /// Texts last sent of parts of values, by their pointers.
-  var sentParts: [ExactText: String] = [:]
+  var sentParts: [Text: String] = [:]
   /// Paths to remove when an object closes of which only parts are observed; see ``removal(_:_:)``.
   var sentPaths: Set<StatePath> = []
   var origins: [Origin] = []
@@ -64,7 +64,7 @@ final class StateSubscriber: Subscriber {
 
   func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
     if needsResync { return 1 }
-    if case .client(let name?) = change.origin, name.isWritten(as: exceptOrigin) {
+    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
       assumeKnown(change.event, path, world)
       return 0
     }
@@ -141,9 +141,9 @@ final class StateSubscriber: Subscriber {
     var names: [String] = []
     for segment in pattern.segments.dropFirst(2) {
       guard case .name(let name) = segment else { break }
-      names.append(name)
+      names.append(name.string)
     }
-    return StatePath(path.root, path.id, names.first, Array(names.dropFirst()))
+    return StatePath(path.root.string, path.id.string, names.first, Array(names.dropFirst()))
   }
 
   /// Treats a change that the client made itself (`exceptOrigin`) as sent.
@@ -164,7 +164,7 @@ final class StateSubscriber: Subscriber {
   private func dropSentParts(below path: StatePath) {
     guard !sentParts.isEmpty else { return }
     let prefix = path.pointer + "/"
-    sentParts = sentParts.filter { !$0.key.text.utf8.starts(with: prefix.utf8) }
+    sentParts = sentParts.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
   }
 
   private func record(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {

@@ -43,31 +43,7 @@ extension StateTree {
     ("type", { key, _ in value(key.definition.type.rawValue) }),
     ("isNullable", { key, _ in value(Value.boolean(key.definition.isNullable)) }),
     ("defaultValue", { key, _ in value(key.definition.defaultValue) }),
-    ("doc", { key, _ in value(key.definition.doc) }),
+    ("doc", { key, _ in value(key.definition.doc?.string) }),
     ("isBuiltIn", { key, _ in value(Value.boolean(key.isBuiltIn)) }),
   ])
-
-  static func ofEnvironment(_ scope: EnvironmentScope) -> StateMembers<EnvironmentScope> {
-    scope.node == nil ? ofSessionEnvironment : ofNodeEnvironment
-  }
-
-  private static let ofNodeEnvironment = StateMembers<EnvironmentScope>([
-    ("values", { scope, _ in .leaf { $0.map(scope.values) { $0.encode(to: &$1) } } }),
-    ("objects", { scope, _ in .leaf { $0.map(scope.objects) { $1.value($0.rawValue) } } }),
-  ])
-
-  private static let ofSessionEnvironment =
-    ofNodeEnvironment + StateMembers<EnvironmentScope>([("environment", { _, world in environment(of: nil, world) })])
-
-  /// What a node sees.
-  static func environment(of node: ObjectReference?, _ world: World) -> StateNode {
-    .leaf { writer in
-      writer.beginObject()
-      for key in world.environmentKeys.ids {
-        writer.key(key.rawValue)
-        world.environment(key.rawValue, at: node).encode(to: &writer)
-      }
-      writer.endObject()
-    }
-  }
 }

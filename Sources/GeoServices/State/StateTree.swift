@@ -1,6 +1,7 @@
 // The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
 
 import GeoModel
+import Geometry
 import JSON
 import Query
 
@@ -168,13 +169,13 @@ enum StateTree {
   }
 
   static func node(at path: StatePath, in world: World) -> StateNode? {
-    guard let member = path.member, let collection = Collection(rawValue: path.root) else {
+    guard let member = path.member, let collection = Collection(rawValue: path.root.string) else {
       return node(at: path.names, in: world)
     }
     // Straight to the member: no list of ids is made, nor one of names.
-    var node = self.member(member, of: ObjectReference(collection, path.id), in: world)
-    if node == nil { node = self.node(at: [path.root, path.id, member], in: world) }
-    for name in path.rest { node = node?.child(name) }
+    var node = self.member(member.string, of: ObjectReference(collection, path.id.string), in: world)
+    if node == nil { node = self.node(at: Array(path.names.prefix(3)), in: world) }
+    for name in path.rest { node = node?.child(name.string) }
     return node
   }
 
@@ -186,7 +187,7 @@ enum StateTree {
       for (path, node) in matches {
         switch segment {
         case .name(let name):
-          if let child = node.child(name) { below.append((path + [name], child)) }
+          if let child = node.child(name.string) { below.append((path + [name.string], child)) }
         case .any:
           for name in node.names {
             if let node = node.child(name) { below.append((path + [name], node)) }
@@ -227,15 +228,22 @@ enum StateTree {
       let members = members(object)
       return body({ members.all.map(\.name) }, { members.make($0, of: object, in: world) })
     }
+    func open<Object: Entity>(_ object: Object?) -> R? {
+      guard let object else { return nil }
+      return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
+        guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
+        return member.value(of: object, in: world).map { StateNode($0, member.shape) }
+      }
+    }
     let id = object.id
     switch object.collection {
-    case .sources: return open(world.sources[ID(id)]) { _ in ofSource }
-    case .maps: return open(world.maps[ID(id)]) { _ in ofMap }
-    case .layers: return open(world.layers[ID(id)], ofLayer)
-    case .scenes: return open(world.scenes[ID(id)]) { _ in ofScene }
-    case .views: return open(world.views[ID(id)]) { _ in ofView }
-    case .overlays: return open(world.overlays[ID(id)]) { _ in ofOverlay }
-    case .locationSources: return open(world.locationSources[ID(id)]) { _ in ofLocationSource }
+    case .sources: return open(world.sources[ID(id)])
+    case .maps: return open(world.maps[ID(id)])
+    case .layers: return open(world.layers[ID(id)])
+    case .scenes: return open(world.scenes[ID(id)])
+    case .views: return open(world.views[ID(id)])
+    case .overlays: return open(world.overlays[ID(id)])
+    case .locationSources: return open(world.locationSources[ID(id)])
     case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
     case .viewModels:
       guard let model = world.viewModels[ID(id)] else { return nil }
@@ -243,7 +251,7 @@ enum StateTree {
     case .bindings: return open(world.bindings[ID(id)]) { _ in ofBinding }
     case .links: return open(world.links[ID(id)]) { _ in ofLink }
     case .environmentKeys: return open(world.environmentKeys[ID(id)]) { _ in ofEnvironmentKey }
-    case .environments: return open(world.environments[ID(id)], ofEnvironment)
+    case .environments: return open(world.environments[ID(id)])
     }
   }
 

@@ -1,4 +1,4 @@
-// Columns as they come in: arrays, or packed little-endian numbers in base64.
+// Reads the columns of bulk requests: JSON arrays, or packed little-endian numbers in base64.
 
 import GeoModel
 import GeoProtocol
@@ -8,10 +8,10 @@ import Query
 
 /// One column of a bulk request.
 enum Column {
-  /// NaN is null.
+  /// NaN stands for null.
   case doubles([Double])
   case integers([Int64])
-  /// An array as it came, read in place.
+  /// A JSON array, read from the request's document without a copy.
   case array(JSONValue)
 
   var count: Int {
@@ -33,7 +33,9 @@ enum ColumnReader {
     }
   }
 
-  /// Numbers for coordinates; every one has to be there, and finite.
+  /// A column of coordinates.
+  ///
+  /// - Throws: for nulls and numbers that are not finite; an error lists the indexes of the first 100.
   static func numbers(_ opaque: JSONOpaque) throws -> [Double] {
     guard let value = opaque.value else { return [] }
     let numbers: [Double]
@@ -41,7 +43,7 @@ enum ColumnReader {
       var read: [Double] = []
       read.reserveCapacity(value.count)
       do { try value.appendNumbers(to: &read) } catch {
-        // Null is "not known", which a coordinate cannot be; anything else is no column of numbers at all.
+        // Nulls become NaN, which is reported by index below; other types are an error of the column.
         read = try (0..<value.count).map { value[$0].isNull ? .nan : try value[$0].double() }
       }
       numbers = read
@@ -55,20 +57,22 @@ enum ColumnReader {
     try refuse(
       numbers,
       Failure(
-        kind: ErrorKind.invalidGeometry.rawValue, message: "A coordinate has to be finite.", expected: "a finite number"
+        .invalidGeometry, "A coordinate has to be finite.", expected: "a finite number"
       ),
       where: { !$0.isFinite })
     return numbers
   }
 
-  /// An attribute; no number in it is infinite.
+  /// A column of attribute values.
+  ///
+  /// - Throws: for infinite numbers.
   static func attribute(_ opaque: JSONOpaque, named name: String) throws -> Column {
     let column = try read(opaque)
     guard case .doubles(let numbers) = column else { return column }
     try refuse(
       numbers,
       Failure(
-        kind: ErrorKind.invalidParams.rawValue, message: "An attribute has to be finite.", path: "/attributes/\(name)",
+        .invalidParams, "An attribute has to be finite.", path: "/attributes/\(name)",
         expected: "a finite number, or NaN for null"), where: \.isInfinite)
     return column
   }
@@ -76,7 +80,7 @@ enum ColumnReader {
   private static func refuse(_ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool) throws {
     guard numbers.contains(where: isBad) else { return }
     let bad = numbers.indices.filter { isBad(numbers[$0]) }
-    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, failure: failure) }, count: bad.count)
+    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, .failure(failure)) }, count: bad.count)
   }
 
   static func ids(_ opaque: JSONOpaque) throws -> [Int] {
@@ -122,14 +126,14 @@ enum ColumnReader {
     }
   }
 
-  /// Puts a column into a batch under a name.
+  /// Adds a column to a batch under a name.
   static func set(_ column: Column, named name: String, in batch: inout FeatureBatch) throws(StoreError) {
     switch column {
     case .doubles(let values):
       try batch.setColumn(name, doubles: values, nulls: values.contains(where: \.isNaN) ? values.map(\.isNaN) : [])
     case .integers(let values): try batch.setColumn(name, integers: values)
     case .array(let values):
-      // Texts alone are what most columns are that are no numbers.
+      // Fast path: most columns that are not numeric contain texts only.
       let isDone: Void? = try values.withTexts { (texts) throws(StoreError) in try batch.setColumn(name, texts: texts) }
       if isDone != nil { return }
       let rows = values.count
@@ -145,7 +149,7 @@ enum ColumnReader {
     }
   }
 
-  /// The value at a place of a column.
+  /// The value of one row of a column.
   static func value(_ column: Column, at index: Int) -> AttributeValue {
     switch column {
     case .doubles(let values): values[index].isNaN ? .null : .double(values[index])

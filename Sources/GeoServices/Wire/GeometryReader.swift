@@ -1,10 +1,10 @@
-// Geometries as they come in: GeoJSON, WKT, WKB and envelopes, read in place and checked as they are read.
+// Reads geometries from requests and documents: GeoJSON, WKT, WKB and envelopes, validated while they are read.
 
 import GeoProtocol
 import Geometry
 import JSON
 
-/// A value that is of the right JSON type and still wrong: its kind of error, and where it stands.
+/// An invalid value with an error kind of its own; `error` names the value, what was expected and what was found.
 struct WireFault: Error {
   let kind: ErrorKind
   let error: JSONError
@@ -15,13 +15,15 @@ struct WireFault: Error {
 }
 
 enum GeometryReader {
-  /// A geometry with at most this many nested collections.
-  private static let deepest = 32
+  /// The deepest nesting of geometry collections. Reading is recursive.
+  private static let maxDepth = 32
 
   /// Reads any geometry of the protocol.
   static func read(_ value: JSONValue) throws(WireFault) -> Geometry { try read(value, depth: 0) }
 
-  /// Reads a geometry that has to be a point with a position.
+  /// Reads a point.
+  ///
+  /// - Throws: `invalidGeometry` for other types, `emptyGeometry` for a point without coordinates.
   static func point(_ value: JSONValue) throws(WireFault) -> Point {
     guard case .point(let point) = try read(value) else {
       throw WireFault(.invalidGeometry, value.typeError(expected: "a point"))
@@ -30,7 +32,7 @@ enum GeometryReader {
     return point
   }
 
-  /// The quick way to `{"type": "Point", "coordinates": [x, y]}`; nil for anything else, which ``read(_:)`` looks at.
+  /// Fast path for `{"type": "Point", "coordinates": [x, y]}`, which allocates nothing; nil for anything else, which ``read(_:)`` handles.
   @inline(__always)
   static func plainPoint(_ value: JSONValue) -> (x: Double, y: Double)? {
     guard value["type"].withUTF8({ isPoint($0) }) else { return nil }
@@ -59,7 +61,7 @@ enum GeometryReader {
     case "MultiPolygon":
       return .multiPolygon(try list(coordinates) { polygon throws(WireFault) in try list(polygon, ring) })
     case "GeometryCollection":
-      guard depth < deepest else { throw fault(value, "at most \(deepest) nested collections") }
+      guard depth < maxDepth else { throw fault(value, "at most \(maxDepth) nested collections") }
       return .collection(
         try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
     case "Envelope": return try envelope(value)
@@ -98,7 +100,7 @@ enum GeometryReader {
     } catch { throw WireFault(.invalidGeometry, error) }
   }
 
-  /// All positions of one run have the layout of the first: what a later one lacks is not made up, what it has more is not lost.
+  /// Reads positions, all with as many coordinates (2 or 3) as the first: a mixed array is an error, since z would be invented or dropped.
   private static func positions(_ value: JSONValue) throws(WireFault) -> Positions {
     guard value.kind == .array else { throw fault(value, "an array of positions") }
     let count = value.count
@@ -111,8 +113,8 @@ enum GeometryReader {
       guard element.kind == .array, min(element.count, 3) == stride else {
         throw fault(element, "a position as the first one: \(stride == 3 ? "[x, y, z]" : "[x, y]")")
       }
-      for place in 0..<stride {
-        guard let number = element[place].number else { throw fault(element[place], "number") }
+      for axis in 0..<stride {
+        guard let number = element[axis].number else { throw fault(element[axis], "number") }
         numbers.append(number)
       }
     }
@@ -135,7 +137,7 @@ enum GeometryReader {
     return ring
   }
 
-  // MARK: The other forms
+  // MARK: Other forms
 
   private static func envelope(_ value: JSONValue) throws(WireFault) -> Geometry {
     let box: Envelope
@@ -179,7 +181,7 @@ enum GeometryReader {
     } catch let error as WireFault { throw error } catch { throw fault(value, "well-known binary") }
   }
 
-  /// What GeoJSON's reader checks as it goes, for the forms that libraries read.
+  /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.
   private static func checked(_ geometry: Geometry, _ value: JSONValue) throws(WireFault) -> Geometry {
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.typeError(expected: fault.expected)) }
     return geometry

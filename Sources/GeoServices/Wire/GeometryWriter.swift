@@ -1,21 +1,22 @@
-// Geometries as they go out: GeoJSON, straight into the buffer; well-known text where there is M, for which GeoJSON has no place.
+// Writes geometries into the output buffer: as GeoJSON, or as well-known text where they have M, which GeoJSON cannot express.
 
 import Geometry
 import JSON
 
 enum GeometryWriter {
-  /// Writes all that there is of a geometry.
+  /// Writes a geometry with all its coordinates.
   static func write(_ geometry: Geometry, to writer: inout JSONWriter) {
     write(geometry, measures: true, to: &writer) {}
   }
 
   /// - Parameters:
-  ///   - measures: whether M is written, by well-known text for the whole; else it is left out.
-  ///   - look: as with GeoJSON; well-known text is made at one go.
+  ///   - measures: whether M is written, which makes the whole geometry well-known text; otherwise M is omitted.
+  ///   - checkpoint: called every 4096 positions and for each ring and line of GeoJSON, and not for well-known text.
+  ///     What it throws ends the writing; the buffer then holds incomplete JSON.
   static func write(
-    _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, looking look: () throws -> Void
+    _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
-    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, looking: look) }
+    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, checkpoint) }
     writer.beginObject()
     writer.key("type")
     writer.value("WKT")
@@ -24,11 +25,9 @@ enum GeometryWriter {
     writer.endObject()
   }
 
-  /// Writes a geometry without its M.
-  ///
-  /// - Parameter look: called every few thousand positions, and for each ring and line; what it throws ends it, with what was written being of no use.
+  /// Writes a geometry without M.
   private static func writeGeoJSON(
-    _ geometry: Geometry, to writer: inout JSONWriter, looking look: () throws -> Void
+    _ geometry: Geometry, to writer: inout JSONWriter, _ checkpoint: () throws -> Void
   ) rethrows {
     writer.beginObject()
     writer.key("type")
@@ -40,36 +39,36 @@ enum GeometryWriter {
     case .lineString(let line):
       writer.value("LineString")
       writer.key("coordinates")
-      try positions(line, &writer, look)
+      try positions(line, &writer, checkpoint)
     case .polygon(let rings):
       writer.value("Polygon")
       writer.key("coordinates")
-      try runs(rings, &writer, look)
+      try runs(rings, &writer, checkpoint)
     case .multiPoint(let points):
       writer.value("MultiPoint")
       writer.key("coordinates")
-      try positions(points, &writer, look)
+      try positions(points, &writer, checkpoint)
     case .multiLineString(let lines):
       writer.value("MultiLineString")
       writer.key("coordinates")
-      try runs(lines, &writer, look)
+      try runs(lines, &writer, checkpoint)
     case .multiPolygon(let polygons):
       writer.value("MultiPolygon")
       writer.key("coordinates")
       writer.beginArray()
-      for rings in polygons { try runs(rings, &writer, look) }
+      for rings in polygons { try runs(rings, &writer, checkpoint) }
       writer.endArray()
     case .collection(let parts):
       writer.value("GeometryCollection")
       writer.key("geometries")
       writer.beginArray()
-      for part in parts { try writeGeoJSON(part, to: &writer, looking: look) }
+      for part in parts { try writeGeoJSON(part, to: &writer, checkpoint) }
       writer.endArray()
     }
     writer.endObject()
   }
 
-  /// The commonest geometry of all, without making one.
+  /// Writes a point from its coordinates, without a `Geometry` value: points are the most frequent geometry.
   @inline(__always)
   static func writePoint(x: Double, y: Double, z: Double?, to writer: inout JSONWriter) {
     writer.beginObject()
@@ -93,25 +92,25 @@ enum GeometryWriter {
   }
 
   private static func runs(
-    _ parts: [Positions], _ writer: inout JSONWriter, _ look: () throws -> Void
+    _ parts: [Positions], _ writer: inout JSONWriter, _ checkpoint: () throws -> Void
   ) rethrows {
     writer.beginArray()
     for part in parts {
-      try look()
-      try positions(part, &writer, look)
+      try checkpoint()
+      try positions(part, &writer, checkpoint)
     }
     writer.endArray()
   }
 
   private static func positions(
-    _ positions: Positions, _ writer: inout JSONWriter, _ look: () throws -> Void
+    _ positions: Positions, _ writer: inout JSONWriter, _ checkpoint: () throws -> Void
   ) rethrows {
     writer.beginArray()
     let stride = positions.stride
-    let pause = 4096 * stride
+    let interval = 4096 * stride
     try positions.values.withUnsafeBufferPointer { values in
       for base in Swift.stride(from: 0, to: values.count, by: stride) {
-        if base > 0, base.isMultiple(of: pause) { try look() }
+        if base > 0, base.isMultiple(of: interval) { try checkpoint() }
         writer.beginArray()
         writer.value(values[base])
         writer.value(values[base + 1])

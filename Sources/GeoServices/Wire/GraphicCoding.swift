@@ -1,4 +1,4 @@
-// Graphics and features between the store's columns and the wire, without an object for each.
+// Writes graphics and features from the store's columns and reads them into batches, without an object for each.
 
 import GeoModel
 import GeoProtocol
@@ -9,23 +9,23 @@ import Query
 enum FeatureWriter {
   /// Which members of a feature are written.
   struct Selection: Sendable {
-    /// Columns, by number, with their names ready; all when nil.
+    /// Indexes of columns; nil for all.
     var columns: [Int]?
     var geometry = true
-    /// Whether geometries that have M are written with it, as well-known text.
+    /// Whether geometries with M are written with it, as well-known text.
     var measures = false
-    /// Whether fields without a value are written as null: for layers, whose fields are declared.
+    /// Whether fields without a value are written as null: true for layers, whose fields are declared.
     var nulls = false
   }
 
-  /// A GeoJSON Feature.
+  /// Writes a GeoJSON Feature.
   ///
   /// - Parameters:
-  ///   - moved: the geometry in another reference; nil for the feature's own.
-  ///   - look: called every few thousand positions; what it throws ends it.
+  ///   - transformed: the geometry in the requested spatial reference; nil to write the feature's own.
+  ///   - checkpoint: called every few thousand positions; what it throws ends the writing.
   static func writeFeature(
-    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, moved: Geometry? = nil,
-    to writer: inout JSONWriter, looking look: () throws -> Void
+    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, transformed: Geometry? = nil,
+    to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
     writer.beginObject()
     writer.key("type")
@@ -34,7 +34,7 @@ enum FeatureWriter {
     writer.value(row.id)
     writer.key("geometry")
     if selection.geometry {
-      try writeGeometry(row, moved, measures: selection.measures, to: &writer, look)
+      try writeGeometry(row, transformed, measures: selection.measures, to: &writer, checkpoint)
     } else {
       writer.null()
     }
@@ -43,9 +43,9 @@ enum FeatureWriter {
     writer.endObject()
   }
 
-  /// A graphic, as overlays hold it: members at their defaults are left out.
+  /// Writes a graphic of an overlay. Members at their defaults are omitted.
   ///
-  /// - Parameter columns: the order of its attributes; the columns' own when nil.
+  /// - Parameter columns: indexes of the attributes' columns in the order to write; nil for the order of the store.
   static func writeGraphic(
     _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]? = nil, to writer: inout JSONWriter
   ) {
@@ -77,12 +77,13 @@ enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ moved: Geometry?, measures: Bool, to writer: inout JSONWriter, _ look: () throws -> Void
+    _ row: FeatureRow, _ transformed: Geometry?, measures: Bool, to writer: inout JSONWriter,
+    _ checkpoint: () throws -> Void
   ) rethrows {
-    if moved == nil, let point = row.point {
+    if transformed == nil, let point = row.point {
       GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
-    } else if let geometry = moved ?? row.geometry {
-      try GeometryWriter.write(geometry, measures: measures, to: &writer, looking: look)
+    } else if let geometry = transformed ?? row.geometry {
+      try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
     } else {
       writer.null()
     }
@@ -119,16 +120,18 @@ enum FeatureWriter {
   }
 }
 
-/// Reads the `graphics` of a request into a batch: every item is looked at, and each bad one named.
+/// Reads the `graphics` of a request into a batch or into edits. Every item is read; ``failures`` lists the invalid ones.
 struct GraphicReader {
-  /// Takes a geometry given in another reference to the overlay's.
+  /// Transforms a geometry from a named spatial reference to the overlay's.
   let transform: (Geometry, String) throws -> Geometry
+  /// The first 100 failures.
   private(set) var failures: [(index: Int, error: any Error, item: JSONValue)] = []
+  /// The number of all failures.
   private(set) var failureCount = 0
 
   init(transform: @escaping (Geometry, String) throws -> Geometry) { self.transform = transform }
 
-  /// - Parameter store: whose ids are taken.
+  /// - Parameter store: the store whose ids are taken; nil where no id is.
   mutating func readBatch(_ graphics: [JSONOpaque], beside store: FeatureStore?) -> FeatureBatch {
     var batch = FeatureBatch()
     batch.reserveCapacity(graphics.count)
@@ -139,17 +142,17 @@ struct GraphicReader {
         if let id = try read(value, into: &batch), store?.contains(id: id) ?? false || !given.insert(id).inserted {
           throw WireFault(.idExists, value["id"].error(expected: "an id that is free"))
         }
-      } catch { note(error, index, value) }
+      } catch { recordFailure(error, index, value) }
     }
     return batch
   }
 
-  mutating func note(_ error: any Error, _ index: Int, _ item: JSONValue) {
+  private mutating func recordFailure(_ error: any Error, _ index: Int, _ item: JSONValue) {
     failureCount += 1
     if failures.count < 100 { failures.append((index, error, item)) }
   }
 
-  /// - Returns: the id that the graphic names, if any.
+  /// - Returns: the graphic's `id`, if it has one.
   private func read(_ value: JSONValue, into batch: inout FeatureBatch) throws -> Int? {
     try value.requireObject()
     let id = try value["id"].isPresent ? Self.id(value["id"]) : nil
@@ -199,7 +202,7 @@ struct GraphicReader {
     return try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(read) }
   }
 
-  /// The symbol of a GeoJSON Feature whose properties give one by simplestyle.
+  /// The symbol that the simplestyle properties of a GeoJSON Feature describe.
   private static func styledSymbol(
     _ feature: JSONValue, _ properties: JSONValue, _ geometry: JSONValue
   ) throws -> Symbol? {
@@ -238,7 +241,7 @@ struct GraphicReader {
     }
   }
 
-  /// A value of an attribute, by itself.
+  /// An attribute's value.
   static func attribute(_ value: JSONValue) -> AttributeValue {
     switch value.kind {
     case .string: .string(value.withUTF8 { String(decoding: $0, as: UTF8.self) })
@@ -252,9 +255,9 @@ struct GraphicReader {
 
   // MARK: Updates
 
-  /// Reads the `graphics` of one call or several; an index in a failure is that in its call.
+  /// Reads the updates of one call or several. The index of a failure is that within its call.
   ///
-  /// - Parameter store: the graphics that are edited.
+  /// - Parameter store: the graphics to edit; updates of other ids fail.
   mutating func readEdits(_ calls: [[JSONOpaque]], of store: FeatureStore?) -> [FeatureEdit] {
     var edits: [FeatureEdit] = []
     edits.reserveCapacity(calls.reduce(0) { $0 + $1.count })
@@ -267,7 +270,7 @@ struct GraphicReader {
             throw WireFault(.unknownId, value["id"].error(expected: "the id of a graphic"))
           }
           edits.append(edit)
-        } catch { note(error, index, value) }
+        } catch { recordFailure(error, index, value) }
       }
     }
     return edits
@@ -286,7 +289,7 @@ struct GraphicReader {
     if attributes.isPresent {
       try attributes.requireObject()
       attributes.forEachMember { name, value in
-        // Absent and null both leave alone; `clear` takes away.
+        // Null leaves the attribute unchanged, as absence does; `clear` removes it.
         guard value.isPresent else { return }
         edit.attributes.append((String(decoding: name, as: UTF8.self), Self.attribute(value)))
       }

@@ -1,4 +1,4 @@
-// View models, bindings and the environment, both ways.
+// Converts view models, bindings and the environment between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -10,7 +10,7 @@ import Query
 extension Wire {
   // MARK: Definitions
 
-  /// - Parameter path: where they stand, for errors.
+  /// - Parameter path: the JSON Pointer of the definitions, for errors.
   static func properties(
     _ definitions: [ViewModelProtocol.PropertyDefinition], at path: String
   ) throws -> [PropertyDefinition] {
@@ -29,7 +29,7 @@ extension Wire {
     } catch { throw RPCError(error, at: "\(path)/inputs") }
   }
 
-  /// - Parameter path: where it stands, for errors.
+  /// - Parameter path: the JSON Pointer of the expression, for errors.
   static func parsed(_ text: String, at path: String) throws -> Expression {
     do throws(ExpressionError) { return try Expression(text) } catch { throw RPCError(error, at: path) }
   }
@@ -37,12 +37,12 @@ extension Wire {
   static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
     .init(
       name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
-      doc: it.doc,
+      doc: it.doc?.string,
       derived: it.derivation.map {
         .init(
           expression: $0.expression.text,
           inputs: $0.inputs.isEmpty
-            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.text, $1.text) }))
+            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
       })
   }
 
@@ -54,7 +54,7 @@ extension Wire {
     ViewModelProtocol.PropertyType(rawValue: type.rawValue) ?? .json
   }
 
-  /// Null is absent.
+  /// The wire's form of an optional value; null becomes absent.
   static func present(_ value: Value?) -> JSONOpaque? { value.flatMap { $0.isNull ? nil : opaque($0) } }
 
   // MARK: View models
@@ -103,7 +103,7 @@ extension Wire {
   static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
     .init(
       key: key.id.rawValue, type: type(key.definition.type), isNullable: key.definition.isNullable,
-      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc, isBuiltIn: key.isBuiltIn)
+      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc?.string, isBuiltIn: key.isBuiltIn)
   }
 
   static func environmentValue(
@@ -121,7 +121,9 @@ extension Wire {
 
   // MARK: Objects by id
 
-  /// - Parameter member: the param that names it, for errors; nil for the session.
+  /// The object with an id; nil, which stands for the session, where no id is given.
+  ///
+  /// - Parameter member: the name of the param, for errors.
   static func object(_ id: String?, _ member: String, in world: World) throws -> ObjectReference? {
     guard let id else { return nil }
     guard let object = world.find(id) else {
@@ -130,11 +132,11 @@ extension Wire {
     return object
   }
 
-  /// - Parameter member: the param that it stands in, for errors.
+  /// - Parameter member: the name of the param, for errors.
   static func path(_ text: String, _ member: String) throws -> ModelPath {
     guard let path = ModelPath(pointer: text) else {
       throw RPCError(
-        .invalidPath, "\"\(text.prefix(200))\" is no path to one place.", path: "/params/\(member)",
+        .invalidPath, "\"\(text.prefix(200))\" is not a path to a single value.", path: "/params/\(member)",
         expected: "a JSON Pointer without wildcards, such as /layers/l1/opacity")
     }
     return path

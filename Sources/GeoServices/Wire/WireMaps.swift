@@ -6,38 +6,14 @@ import Geometry
 import JSON
 
 extension Wire {
-  static func map(_ map: Map, _ world: World) -> MapProtocol.Map {
-    let content = map.content
-    return .init(
-      map: map.id.rawValue, revision: map.revision, title: content.title,
-      spatialReference: map.reference.reference.definition,
-      loadStatus: loadStatus(world.loadStatus(of: .map(map.id))), basemap: content.basemap.map(basemap),
-      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
-      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text)
-  }
-
-  static func scene(_ scene: Scene, _ world: World) -> SceneProtocol.Scene {
-    let content = scene.content
-    return .init(
-      scene: scene.id.rawValue, revision: scene.revision, title: content.title,
-      loadStatus: loadStatus(world.loadStatus(of: .scene(scene.id))), basemap: content.basemap.map(basemap),
-      operationalLayers: content.operationalLayers.map(\.rawValue), tables: content.tables.map(\.rawValue),
-      bookmarks: content.bookmarks.map(bookmark), initialViewpoint: content.initialViewpoint.map(viewpoint),
-      referenceScale: content.referenceScale, minScale: content.minScale, maxScale: content.maxScale,
-      backgroundColor: content.backgroundColor?.text, spatialReference: SpatialReference.wgs84.definition,
-      baseSurface: surface(scene.surface))
-  }
-
   static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {
     .init(
-      name: basemap.name, baseLayers: basemap.baseLayers.map(\.rawValue),
+      name: basemap.name?.string, baseLayers: basemap.baseLayers.map(\.rawValue),
       referenceLayers: basemap.referenceLayers.map(\.rawValue))
   }
 
   static func bookmark(_ bookmark: Bookmark) -> BookmarkProtocol.Bookmark {
-    .init(id: bookmark.id, name: bookmark.name, viewpoint: viewpoint(bookmark.viewpoint))
+    .init(id: bookmark.id.string, name: bookmark.name.string, viewpoint: viewpoint(bookmark.viewpoint))
   }
 
   static func bookmark(_ bookmark: BookmarkProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
@@ -54,33 +30,13 @@ extension Wire {
     switch source.raster {
     case .loaded(let raster):
       .init(
-        id: source.id, path: source.path, loadStatus: .loaded, spatialReference: raster.reference.definition,
+        id: source.id, path: source.path.string, loadStatus: .loaded, spatialReference: raster.reference.definition,
         extent: envelope(raster.extent), resolution: raster.resolution)
-    case .failed(let failure): .init(id: source.id, path: source.path, loadStatus: loadStatus(.failed(failure)))
+    case .failed(let failure): .init(id: source.id, path: source.path.string, loadStatus: loadStatus(.failed(failure)))
     }
   }
 
   // MARK: Layers
-
-  static func layer(_ layer: Layer, _ world: World) -> LayerProtocol.Layer {
-    let (map, scene) = ids(of: layer.container)
-    let features = layer.features
-    return .init(
-      layer: layer.id.rawValue, revision: layer.revision, kind: kind(layer.kind), map: map, scene: scene,
-      group: layer.group?.rawValue, source: features?.source.rawValue, sourceLayer: layer.schema?.name,
-      name: layer.name, isVisible: layer.appearance.isVisible, opacity: layer.appearance.opacity,
-      minScale: layer.appearance.minScale, maxScale: layer.appearance.maxScale,
-      loadStatus: loadStatus(world.loadStatus(of: layer)), layers: layer.grouping?.layers.map(\.rawValue),
-      visibilityMode: layer.grouping.map { visibilityMode($0.visibilityMode) },
-      spatialReference: features == nil ? nil : layer.reference.definition,
-      geometryType: layer.schema?.geometryType, featureCount: layer.featureCount, extent: layer.extent.map(envelope),
-      fields: layer.schema?.fields.map(field), selectedCount: features?.selectedCount,
-      definitionExpression: features?.definitionExpression?.text, time: features?.time.map(time),
-      isTimeFilterEnabled: features?.isTimeFilterEnabled,
-      renderer: layer.portrayal.renderer.map(renderer), labels: layer.portrayal.labels.map(label),
-      labelsEnabled: layer.portrayal.labelsEnabled, popup: layer.portrayal.popup.map(popup),
-      isPopupEnabled: layer.portrayal.isPopupEnabled)
-  }
 
   /// The map or the scene that params name: exactly one.
   static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
@@ -88,30 +44,6 @@ extension Wire {
     case (let map?, nil): .map(ID(map))
     case (nil, let scene?): .scene(ID(scene))
     default: throw .oneOf(["map", "scene"])
-    }
-  }
-
-  /// The map or the scene.
-  static func ids(of container: ViewContent) -> (map: String?, scene: String?) {
-    switch container {
-    case .map(let id): (id.rawValue, nil)
-    case .scene(let id): (nil, id.rawValue)
-    }
-  }
-
-  static func kind(_ kind: Layer.Kind) -> LayerProtocol.LayerKind {
-    switch kind {
-    case .feature: .feature
-    case .group: .group
-    case .table: .table
-    }
-  }
-
-  static func visibilityMode(_ mode: GroupVisibilityMode) -> LayerProtocol.GroupVisibilityMode {
-    switch mode {
-    case .independent: .independent
-    case .inherited: .inherited
-    case .exclusive: .exclusive
     }
   }
 
@@ -136,7 +68,7 @@ extension Wire {
 
   static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
     .init(
-      startField: time.startField, endField: time.endField,
+      startField: time.startField.string, endField: time.endField?.string,
       extent: time.extent.map { .init(startTime: $0.start?.text, endTime: $0.end?.text) })
   }
 

@@ -21,7 +21,9 @@ enum Wire {
   }
 
   static func failure(_ failure: Failure) -> SessionProtocol.Failure {
-    .init(kind: failure.kind, message: failure.message, path: failure.path, expected: failure.expected)
+    .init(
+      kind: failure.kind.string, message: failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
   }
 
   static func origin(_ origin: Origin) -> SessionProtocol.Origin {
@@ -36,15 +38,7 @@ enum Wire {
   }
 
   static func field(_ field: Field) -> SourceProtocol.Field {
-    .init(name: field.name, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
-  }
-
-  // MARK: Objects
-
-  static func source(_ source: Source) -> SourceProtocol.Source {
-    .init(
-      source: source.id.rawValue, revision: source.revision, driver: source.driver, path: source.path,
-      status: sourceStatus(source.status), layers: source.layers.map(sourceLayer))
+    .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
   }
 
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
@@ -64,7 +58,7 @@ enum Wire {
 
   static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
     .init(
-      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      name: layer.name.string, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
     )
   }
@@ -88,26 +82,6 @@ enum Wire {
     }
   }
 
-  static func overlay(_ overlay: Overlay) -> OverlayProtocol.Overlay {
-    .init(
-      overlay: overlay.id.rawValue, revision: overlay.revision, view: overlay.view.rawValue, name: overlay.name,
-      spatialReference: overlay.reference.definition, isVisible: overlay.appearance.isVisible,
-      opacity: overlay.appearance.opacity, minScale: overlay.appearance.minScale, maxScale: overlay.appearance.maxScale,
-      renderer: overlay.portrayal.renderer.map(renderer), labels: overlay.portrayal.labels.map(label),
-      labelsEnabled: overlay.portrayal.labelsEnabled, popup: overlay.portrayal.popup.map(popup),
-      isPopupEnabled: overlay.portrayal.isPopupEnabled, selectionColor: overlay.selectionColor?.text,
-      renderingMode: renderingMode(overlay.renderingMode), graphicCount: overlay.store.count,
-      selectedCount: overlay.selectedCount,
-      extent: overlay.store.extent.map(envelope))
-  }
-
-  static func renderingMode(_ mode: RenderingMode) -> OverlayProtocol.RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-  static func renderingMode(_ mode: OverlayProtocol.RenderingMode) -> RenderingMode {
-    mode == .static ? .static : .dynamic
-  }
-
   // MARK: Locations
 
   static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {
@@ -125,13 +99,6 @@ enum Wire {
       timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
       horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
       speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
-  }
-
-  static func locationSource(_ source: LocationSource) -> LocationProtocol.LocationSource {
-    .init(
-      locationSource: source.id.rawValue, revision: source.revision, kind: .simulated,
-      status: locationStatus(source.status), velocity: source.velocity, interval: source.interval,
-      loops: source.loops, owner: source.owner?.id, location: source.location.map(location))
   }
 
   /// - Parameter path: where it stands, for errors.

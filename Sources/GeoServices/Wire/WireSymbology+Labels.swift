@@ -1,4 +1,4 @@
-// Labels, popups and legends on the wire.
+// Converts labels, popups and legends between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -7,36 +7,23 @@ import JSON
 import Query
 
 extension Wire {
-  // MARK: In
-
-  static func portrayal(
-    _ renderer: SymbologyProtocol.Renderer?, _ labels: [SymbologyProtocol.LabelDefinition]?, _ labelsEnabled: Bool?,
-    _ popup: SymbologyProtocol.PopupDefinition?, _ isPopupEnabled: Bool?
-  ) throws(SymbologyError) -> PortrayalUpdate {
-    var update = PortrayalUpdate(labelsEnabled: labelsEnabled, isPopupEnabled: isPopupEnabled)
-    if let renderer {
-      update.renderer = try within("renderer") { () throws(SymbologyError) in try self.renderer(renderer) }
-    }
-    if let labels { update.labels = try within("labels") { () throws(SymbologyError) in try self.labels(labels) } }
-    if let popup { update.popup = try within("popup") { () throws(SymbologyError) in try self.popup(popup) } }
-    return update
-  }
+  // MARK: From the wire
 
   static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition] {
     var result: [LabelDefinition] = []
-    for (place, each) in labels.enumerated() {
-      result.append(try within(String(place)) { () throws(SymbologyError) in try label(each) })
+    for (index, each) in labels.enumerated() {
+      result.append(try within(String(index)) { () throws(SymbologyError) in try label(each) })
     }
     return result
   }
 
   private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {
-    var words = TextSymbol()
+    var textSymbol = TextSymbol()
     if let symbol = label.symbol {
       guard case .text(let text) = try self.symbol(symbol) else {
         throw SymbologyError(.form, at: ["symbol", "type"], expected: "\"text\"", found: "another type of symbol")
       }
-      words = text
+      textSymbol = text
     }
     if let far = label.minScale, let near = label.maxScale, far <= near {
       throw SymbologyError(
@@ -51,7 +38,7 @@ extension Wire {
       condition = read
     }
     return LabelDefinition(
-      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: words,
+      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: textSymbol,
       minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
       priority: label.priority)
   }
@@ -63,9 +50,9 @@ extension Wire {
     }
     guard let lines = popup.elements else { return PopupDefinition(title: title) }
     var elements: [PopupDefinition.Element] = []
-    for (place, each) in lines.enumerated() {
+    for (index, each) in lines.enumerated() {
       elements.append(
-        try within("elements", String(place)) { () throws(SymbologyError) in
+        try within("elements", String(index)) { () throws(SymbologyError) in
           try PopupDefinition.Element(
             source: try source(each.field, each.expression), label: each.label, format: each.format)
         })
@@ -73,7 +60,7 @@ extension Wire {
     return PopupDefinition(title: title, elements: elements)
   }
 
-  // MARK: Out
+  // MARK: To the wire
 
   static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
     .init(
@@ -84,31 +71,34 @@ extension Wire {
 
   static func popup(_ popup: PopupDefinition) -> SymbologyProtocol.PopupDefinition {
     .init(
-      title: popup.title?.text,
+      title: popup.title?.text.string,
       elements: popup.elements?.map { each in
-        .init(field: field(each.source), expression: expression(each.source), label: each.label, format: each.format)
+        .init(
+          field: field(each.source), expression: expression(each.source), label: each.label?.string,
+          format: each.format?.string)
       })
   }
 
   static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
-    var symbol = label.symbol
-    if case .text(let grown) = Symbol.text(symbol).scaled(by: scale) { symbol = grown }
+    let symbol = label.scaled(by: scale).symbol
     return .init(
-      id: id, text: symbol.text, symbol: text(symbol), placement: word(label.placement, .automatic),
+      id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
       priority: label.priority, definition: label.definition)
   }
 
   static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
     .init(
-      id: id, title: popup.title,
+      id: id, title: popup.title.string,
       lines: popup.lines.map { line in
         .init(
-          field: line.field, label: line.label, value: line.value == .null ? nil : opaque(line.value), text: line.text)
+          field: line.field?.string, label: line.label.string, value: line.value == .null ? nil : opaque(line.value),
+          text: line.text?.string)
       })
   }
 
   static func legend(_ entry: LegendEntry, scale: Double, count: Int?) -> SymbologyProtocol.LegendEntry {
     .init(
-      label: entry.label, description: entry.description, symbol: symbol(entry.symbol.scaled(by: scale)), count: count)
+      label: entry.label.string, description: entry.description?.string, symbol: symbol(entry.symbol.scaled(by: scale)),
+      count: count)
   }
 }

@@ -1,4 +1,4 @@
-// Renderers on the wire, both ways.
+// Converts renderers between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSON
 import Query
 
 extension Wire {
-  // MARK: In
+  // MARK: From the wire
 
   static func renderer(_ renderer: SymbologyProtocol.Renderer) throws(SymbologyError) -> Renderer {
     switch renderer {
@@ -19,35 +19,35 @@ extension Wire {
     case .uniqueValue(let unique):
       let sources = try self.sources(unique.fields, unique.expression)
       var entries: [UniqueValueRenderer.Entry] = []
-      for (place, each) in unique.uniqueValues.enumerated() {
+      for (index, each) in unique.uniqueValues.enumerated() {
         entries.append(
-          try within("uniqueValues", String(place)) { () throws(SymbologyError) in
+          try within("uniqueValues", String(index)) { () throws(SymbologyError) in
             UniqueValueRenderer.Entry(
               values: try values(each.values), entry: try entry(each.symbol, each.label, each.description))
           })
       }
       let other = try defaultEntry(unique.defaultSymbol, unique.defaultLabel)
-      let made = try within("uniqueValues") { () throws(SymbologyError) in
+      let renderer = try within("uniqueValues") { () throws(SymbologyError) in
         try UniqueValueRenderer(sources: sources, entries: entries, defaultEntry: other)
       }
-      return Renderer(.uniqueValue(made), visualVariables: try variables(unique.visualVariables))
+      return Renderer(.uniqueValue(renderer), visualVariables: try variables(unique.visualVariables))
     case .classBreaks(let classes):
       let source = try self.source(classes.field, classes.expression)
       var breaks: [ClassBreaksRenderer.Break] = []
-      for (place, each) in classes.breaks.enumerated() {
+      for (index, each) in classes.breaks.enumerated() {
         breaks.append(
-          try within("breaks", String(place)) { () throws(SymbologyError) in
+          try within("breaks", String(index)) { () throws(SymbologyError) in
             ClassBreaksRenderer.Break(
               minValue: each.minValue, maxValue: each.maxValue,
               entry: try entry(each.symbol, each.label, each.description))
           })
       }
       let other = try defaultEntry(classes.defaultSymbol, classes.defaultLabel)
-      let made = try within("breaks") { () throws(SymbologyError) in
+      let renderer = try within("breaks") { () throws(SymbologyError) in
         try ClassBreaksRenderer(
           source: source, normalizationField: classes.normalizationField, breaks: breaks, defaultEntry: other)
       }
-      return Renderer(.classBreaks(made), visualVariables: try variables(classes.visualVariables))
+      return Renderer(.classBreaks(renderer), visualVariables: try variables(classes.visualVariables))
     }
   }
 
@@ -69,14 +69,14 @@ extension Wire {
       symbol: try within("defaultSymbol") { () throws(SymbologyError) in try self.symbol(symbol) }, label: label)
   }
 
-  /// A value to compare with: a string, number or boolean. (Null is refused where the renderer is made.)
+  /// The values of a unique-value class: strings, numbers or booleans. (`UniqueValueRenderer.init` refuses null.)
   private static func values(_ values: [JSONOpaque]) throws(SymbologyError) -> [AttributeValue] {
     var result: [AttributeValue] = []
-    for (place, value) in values.enumerated() {
+    for (index, value) in values.enumerated() {
       let attribute = value.value.map(GraphicReader.attribute) ?? .null
       if case .json = attribute {
         throw SymbologyError(
-          .form, at: ["values", String(place)], expected: "a string, number or boolean",
+          .form, at: ["values", String(index)], expected: "a string, number or boolean",
           found: value.value?.kind == .array ? "an array" : "an object")
       }
       result.append(attribute)
@@ -113,9 +113,9 @@ extension Wire {
     _ variables: [SymbologyProtocol.VisualVariable]
   ) throws(SymbologyError) -> [VisualVariable] {
     var result: [VisualVariable] = []
-    for (place, each) in variables.enumerated() {
+    for (index, each) in variables.enumerated() {
       result.append(
-        try within("visualVariables", String(place)) { () throws(SymbologyError) in try variable(each) })
+        try within("visualVariables", String(index)) { () throws(SymbologyError) in try variable(each) })
     }
     return result
   }
@@ -141,7 +141,7 @@ extension Wire {
     try within("stops") { () throws(SymbologyError) in try Ramp(stops) }
   }
 
-  /// Stops, or the two that least and greatest values make.
+  /// The stops of a size ramp: `stops`, or two from `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
   private static func ramp(_ size: SymbologyProtocol.VisualVariable.Size) throws(SymbologyError) -> Ramp<Double> {
     let ends = [size.minDataValue, size.maxDataValue, size.minSize, size.maxSize].compactMap { $0 }
     switch (size.stops, ends.count) {
@@ -159,7 +159,7 @@ extension Wire {
     }
   }
 
-  // MARK: Out
+  // MARK: To the wire
 
   static func renderer(_ renderer: Renderer) -> SymbologyProtocol.Renderer {
     let variables = renderer.visualVariables.map(variable)
@@ -167,7 +167,8 @@ extension Wire {
     case .simple(let entry):
       return .simple(
         .init(
-          symbol: symbol(entry.symbol), label: entry.label, description: entry.description, visualVariables: variables))
+          symbol: symbol(entry.symbol), label: entry.label?.string, description: entry.description?.string,
+          visualVariables: variables))
     case .uniqueValue(let unique):
       var expression: String?
       if case .expression(let only)? = unique.sources.first { expression = only.text }
@@ -176,22 +177,24 @@ extension Wire {
           fields: expression == nil ? unique.sources.flatMap(\.fields) : nil, expression: expression,
           uniqueValues: unique.entries.map { each in
             .init(
-              values: each.values.map(opaque), symbol: symbol(each.entry.symbol), label: each.entry.label,
-              description: each.entry.description)
+              values: each.values.map(opaque), symbol: symbol(each.entry.symbol), label: each.entry.label?.string,
+              description: each.entry.description?.string)
           },
-          defaultSymbol: unique.defaultEntry.map { symbol($0.symbol) }, defaultLabel: unique.defaultEntry?.label,
+          defaultSymbol: unique.defaultEntry.map { symbol($0.symbol) },
+          defaultLabel: unique.defaultEntry?.label?.string,
           visualVariables: variables))
     case .classBreaks(let classes):
       return .classBreaks(
         .init(
           field: field(classes.source), expression: expression(classes.source),
-          normalizationField: classes.normalizationField,
+          normalizationField: classes.normalizationField?.string,
           breaks: classes.breaks.map { each in
             .init(
               minValue: each.minValue, maxValue: each.maxValue, symbol: symbol(each.entry.symbol),
-              label: each.entry.label, description: each.entry.description)
+              label: each.entry.label?.string, description: each.entry.description?.string)
           },
-          defaultSymbol: classes.defaultEntry.map { symbol($0.symbol) }, defaultLabel: classes.defaultEntry?.label,
+          defaultSymbol: classes.defaultEntry.map { symbol($0.symbol) },
+          defaultLabel: classes.defaultEntry?.label?.string,
           visualVariables: variables))
     }
   }
@@ -204,7 +207,7 @@ extension Wire {
     if case .expression(let expression) = source { expression.text } else { nil }
   }
 
-  /// An attribute's value by itself.
+  /// An attribute's value as JSON.
   static func opaque(_ value: AttributeValue) -> JSONOpaque {
     .written { writer in
       switch value {

@@ -1,21 +1,23 @@
-// Symbols on the wire, both ways.
+// Converts symbols between the wire and the model.
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 
 extension Wire {
-  /// Composites in composites are refused beyond this.
-  private static let deepestSymbol = 8
+  /// The deepest nesting of composite symbols.
+  private static let maxSymbolDepth = 8
 
-  /// The same word in another enumeration: those of the model and of the protocol have the same ones (a test sees to it).
+  /// The case with the same raw value in another enumeration: from the model's to the protocol's or back. A test checks that both
+  /// have the same cases, so `fallback` is never used.
   static func word<A: RawRepresentable, B: RawRepresentable>(_ word: A, _ fallback: B) -> B
   where A.RawValue == String, B.RawValue == String { B(rawValue: word.rawValue) ?? fallback }
 
-  /// A colour that the decoder has checked.
+  /// A colour from text that the decoder has validated.
   static func color(_ text: String) -> Color { Color(text) ?? .lightGray }
 
-  // MARK: In
+  // MARK: From the wire
 
   static func symbol(_ symbol: SymbologyProtocol.Symbol, depth: Int = 0) throws(SymbologyError) -> Symbol {
     switch symbol {
@@ -33,14 +35,14 @@ extension Wire {
           style: word(fill.style, .solid), color: color(fill.color), outline: fill.outline.map(outline)))
     case .text(let text): return .text(self.text(text))
     case .composite(let parts):
-      guard depth < deepestSymbol else {
+      guard depth < maxSymbolDepth else {
         throw SymbologyError(
-          .form, at: ["symbols"], expected: "at most \(deepestSymbol) composites in each other", found: "more")
+          .form, at: ["symbols"], expected: "at most \(maxSymbolDepth) nested composites", found: "more")
       }
       var symbols: [Symbol] = []
-      for (place, part) in parts.enumerated() {
+      for (index, part) in parts.enumerated() {
         symbols.append(
-          try within("symbols", String(place)) { () throws(SymbologyError) in try self.symbol(part, depth: depth + 1) })
+          try within("symbols", String(index)) { () throws(SymbologyError) in try self.symbol(part, depth: depth + 1) })
       }
       return .composite(symbols)
     }
@@ -57,7 +59,7 @@ extension Wire {
     result.yOffset = text.yOffset
     result.haloColor = text.haloColor.map(color)
     result.haloWidth = text.haloWidth
-    result.fontFamily = text.fontFamily
+    result.fontFamily = Text(text.fontFamily)
     result.fontStyle = word(text.fontStyle, .normal)
     result.fontWeight = word(text.fontWeight, .normal)
     result.horizontalAlignment = word(text.horizontalAlignment, .center)
@@ -65,14 +67,14 @@ extension Wire {
     return result
   }
 
-  /// What `body` gives; errors of it stand at a place of something larger.
+  /// Runs `body` and prefixes the path of its error with `segments`.
   static func within<R>(
-    _ steps: String..., body: () throws(SymbologyError) -> R
+    _ segments: String..., body: () throws(SymbologyError) -> R
   ) throws(SymbologyError) -> R {
-    do { return try body() } catch { throw error.under(steps) }
+    do { return try body() } catch { throw error.under(segments) }
   }
 
-  // MARK: Out
+  // MARK: To the wire
 
   static func symbol(_ symbol: Symbol) -> SymbologyProtocol.Symbol {
     switch symbol {
@@ -97,14 +99,15 @@ extension Wire {
   static func text(_ text: TextSymbol) -> SymbologyProtocol.Symbol {
     .text(
       .init(
-        text: text.text, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
-        yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth, fontFamily: text.fontFamily,
+        text: text.text.string, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
+        yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth,
+        fontFamily: text.fontFamily?.string,
         fontStyle: word(text.fontStyle, .normal), fontWeight: word(text.fontWeight, .normal),
         horizontalAlignment: word(text.horizontalAlignment, .center),
         verticalAlignment: word(text.verticalAlignment, .middle)))
   }
 
-  // MARK: As text, which is how a graphic's own symbol is kept
+  // MARK: As JSON text, the stored form of a graphic's own symbol
 
   static func symbolText(_ symbol: Symbol) -> String {
     var writer = JSONWriter(capacity: 256)
@@ -112,8 +115,8 @@ extension Wire {
     return writer.string
   }
 
-  /// A symbol that was kept as text; nil for what is none.
-  static func keptSymbol(_ text: String) -> SymbologyProtocol.Symbol? {
+  /// A symbol from its stored text; nil for invalid text.
+  static func storedSymbol(_ text: String) -> SymbologyProtocol.Symbol? {
     guard let document = try? JSONDocument(text) else { return nil }
     return try? document.read { (value) throws(JSONError) in try SymbologyProtocol.Symbol(from: value) }
   }

@@ -1,4 +1,4 @@
-// Values of view models and of the environment, both ways: JSON of any shape.
+// Converts values of view models and of the environment between JSON of any shape and the model.
 
 import GeoModel
 import GeoProtocol
@@ -7,10 +7,10 @@ import JSON
 import Query
 
 extension Wire {
-  /// - Throws: for what lies too deep.
+  /// - Throws: for values nested deeper than `Value.depthLimit`.
   static func value(_ json: JSONValue, depth: Int = 0) throws(JSONError) -> Value {
     guard depth <= Value.depthLimit else {
-      throw json.error(expected: "a value with at most \(Value.depthLimit) arrays and objects in one another")
+      throw json.error(expected: "a value with at most \(Value.depthLimit) levels of arrays and objects")
     }
     switch json.kind {
     case .absent, .null: return .null
@@ -33,7 +33,7 @@ extension Wire {
     return try value(json)
   }
 
-  /// Values by property; null counts as absent.
+  /// Values by property name, in order. Null counts as absent.
   static func values(_ opaque: JSONOpaque?) throws(JSONError) -> [(name: String, value: Value)] {
     guard let json = opaque?.value else { return [] }
     try json.requireObject()
@@ -47,7 +47,7 @@ extension Wire {
 
   static func opaque(_ value: Value) -> JSONOpaque { .written { value.encode(to: &$0) } }
 
-  /// As an expression sees it.
+  /// The value as an input of an expression.
   static func attribute(_ value: Value) -> AttributeValue {
     switch value {
     case .null: .null
@@ -72,7 +72,7 @@ extension Wire {
 }
 
 extension Value: JSONEncodable {
-  /// Nil when the text is no JSON, or too deep.
+  /// Nil when the text is not JSON or nested too deeply.
   init?(json text: String) {
     guard let document = try? JSONDocument(text), let value = try? document.read({ try Wire.value($0) }) else {
       return nil
@@ -99,7 +99,6 @@ extension Value: JSONEncodable {
     }
   }
 
-  /// Its JSON.
   var jsonText: String {
     var writer = JSONWriter(capacity: 256)
     encode(to: &writer)

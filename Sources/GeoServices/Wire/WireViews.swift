@@ -87,12 +87,4 @@ extension Wire {
       wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
   }
 
-  static func view(_ view: View) -> ViewProtocol.View {
-    let (map, scene) = ids(of: view.content)
-    return .init(
-      view: view.id.rawValue, revision: view.revision, map: map, scene: scene, width: view.screen.width,
-      height: view.screen.height, dpi: view.screen.dpi, spatialReference: view.reference.reference.definition,
-      viewpoint: viewpoint(view.viewpoint), isNavigating: view.isNavigating, overlays: view.overlays.map(\.rawValue),
-      locationDisplay: locationDisplay(view.locationDisplay))
-  }
 }

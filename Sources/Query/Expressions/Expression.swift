@@ -71,7 +71,7 @@ public struct Expression: Hashable, Sendable {
   /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the place of the first.
   public func check(names: [String]) throws(ExpressionError) {
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
-    where !names.contains(where: { $0.isWritten(as: name) }) {
+    where !names.contains(where: { Text($0) == Text(name) }) {
       throw ExpressionError(
         .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names)
     }
@@ -94,7 +94,7 @@ public struct Expression: Hashable, Sendable {
       guard let column = schema.column(named: name) else {
         throw ExpressionError(
           .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name,
-          available: schema.fields.map(\.name))
+          available: schema.fields.map(\.name.string))
       }
       columns.append(column)
     }

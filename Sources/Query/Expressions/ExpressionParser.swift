@@ -8,7 +8,7 @@ struct ExpressionParser {
   private(set) var range = 0..<0
   private var depth = 0
   var parts = ExpressionTree.Parts()
-  private var propertyNumbers: [ExactText: Int] = [:]
+  private var propertyNumbers: [Text: Int] = [:]
 
   init(_ text: String) throws(ExpressionError) {
     guard text.utf8.count <= Expression.lengthLimit else {
@@ -190,9 +190,9 @@ struct ExpressionParser {
   // MARK: Leaves
 
   mutating func addProperty(_ name: String, at offset: Int) -> Int {
-    let number = propertyNumbers[ExactText(name)] ?? parts.properties.count
+    let number = propertyNumbers[Text(name)] ?? parts.properties.count
     if number == parts.properties.count {
-      propertyNumbers[ExactText(name)] = number
+      propertyNumbers[Text(name)] = number
       parts.properties.append(name)
       parts.propertyOffsets.append(offset)
     }

@@ -18,7 +18,7 @@ public struct FeatureBatch: Sendable {
   private(set) var hidden: [Int] = []
   private(set) var selected: [Int] = []
 
-  private var columnsByName: [ExactText: Int] = [:]
+  private var columnsByName: [Text: Int] = [:]
   /// The column that followed each the last time, and where this row stands in that order.
   private var successors: [Int] = []
   private var first = 0
@@ -104,10 +104,10 @@ public struct FeatureBatch: Sendable {
 
   /// The number of the column with this name, for the setters; a new one when there is none.
   public mutating func column(named name: String) -> Int {
-    if let known = columnsByName[ExactText(name)] { return known }
+    if let known = columnsByName[Text(name)] { return known }
     columns.append(BatchColumn(name: name))
     successors.append(columns.count)
-    columnsByName[ExactText(name)] = columns.count - 1
+    columnsByName[Text(name)] = columns.count - 1
     return columns.count - 1
   }
 

@@ -22,10 +22,10 @@ extension FeatureStore {
 
   private mutating func update(_ edits: [FeatureEdit], noting old: inout OldValues?) throws(StoreFailure) {
     let rows = try self.rows(of: edits.lazy.map(\.id), mayRepeat: true)
-    var unknown: Set<ExactText> = []
+    var unknown: Set<Text> = []
     for edit in edits {
       for (name, value) in edit.attributes where value != .null && schema.column(named: name) == nil {
-        unknown.insert(ExactText(name))
+        unknown.insert(Text(name))
       }
     }
     guard schema.count + unknown.count <= Self.columnLimit else {

@@ -84,7 +84,7 @@ extension FeatureRow {
   /// Whether all that can be asked of it is equal, its row aside; the columns of both have the same numbers.
   func isSame(as other: FeatureRow) -> Bool {
     guard zIndex == other.zIndex, isVisible == other.isVisible, isSelected == other.isSelected else { return false }
-    guard symbol.isWritten(as: other.symbol), geometry == other.geometry else { return false }
+    guard Text(symbol) == Text(other.symbol), geometry == other.geometry else { return false }
     return chunk.columnNumbers.allSatisfy { value($0) == other.value($0) }
       && other.chunk.columnNumbers.allSatisfy { chunk.place(of: $0) != nil || other.value($0) == .null }
   }

@@ -118,11 +118,11 @@ public struct FeatureSchema: Sendable {
   private var declared: [FieldType?] = []
   /// The types that came, a bit each.
   private(set) var seen: [UInt8] = []
-  private var numbers: [ExactText: Int] = [:]
+  private var numbers: [Text: Int] = [:]
 
   init(fields: [Field]) {
-    for field in fields where numbers[ExactText(field.name)] == nil {
-      let number = add(field.name)
+    for field in fields where numbers[field.name] == nil {
+      let number = add(field.name.string)
       declared[number] = field.type
     }
   }
@@ -134,11 +134,11 @@ public struct FeatureSchema: Sendable {
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
   /// The column of an attribute; nil when no feature has had it.
-  public func column(named name: String) -> Int? { numbers[ExactText(name)] }
+  public func column(named name: String) -> Int? { numbers[Text(name)] }
 
   mutating func add(_ name: String) -> Int {
-    if let known = numbers[ExactText(name)] { return known }
-    numbers[ExactText(name)] = names.count
+    if let known = numbers[Text(name)] { return known }
+    numbers[Text(name)] = names.count
     names.append(name)
     declared.append(nil)
     seen.append(0)
@@ -152,7 +152,7 @@ public struct FeatureSchema: Sendable {
   /// Drops names from the end, or adds some there, until there are `count`; `types` are the types that came then.
   mutating func change(to count: Int, adding more: ArraySlice<String>, seen types: [UInt8]) {
     while names.count > count {
-      numbers[ExactText(names.removeLast())] = nil
+      numbers[Text(names.removeLast())] = nil
       declared.removeLast()
     }
     for name in more.prefix(count - names.count) { _ = add(name) }

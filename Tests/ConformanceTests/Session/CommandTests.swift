@@ -1,4 +1,4 @@
-// Promise 3 and what goes with it: what fails changes nothing, what is equal already emits nothing, ids never return.
+// Promise 3: a command that fails changes nothing, one without effect sends nothing, ids are never reused.
 
 import Testing
 
@@ -34,7 +34,7 @@ struct CommandTests {
       ["id": "d", "line": ["type": "LineString", "coordinates": [[0, 0], [1, 1]]], "velocity": 1000])
     try server.call("location/start", ["locationSource": "d"])
     try server.call("view/setLocationDisplay", ["view": "v", "source": "d"])
-    server.ask(
+    server.request(
       "view/animateViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500], "duration": 100])
     try server.call("state/observe", ["paths": [""]])
     _ = try server.takeMessages()
@@ -48,7 +48,7 @@ struct CommandTests {
     "type": "boundingGeometry", "geometry": ["type": "MultiPoint", "coordinates": []], "spatialReference": "EPSG:4326",
   ]
 
-  /// Method, params, kind of the refusal.
+  /// Method, params, kind of the error.
   static let bad: [(String, Value, String)] = [
     ("map/create", ["id": "m"], "idExists"),
     ("map/create", ["id": "v"], "idExists"),
@@ -136,11 +136,11 @@ struct CommandTests {
     ("map/create", ["id": "x", "meta": ["ifRevision": "1"]], "invalidParams"),
   ]
 
-  @Test func `a command that fails changes nothing and tells nobody`() throws {
+  @Test func `a command that fails changes nothing and sends no delta`() throws {
     var before = try server.worldText()
     let revision = try server.revision
     for (method, params, kind) in Self.bad {
-      let id = server.ask(method, params)
+      let id = server.request(method, params)
       let messages = try server.takeMessages()
       #expect(messages.count == 1, "\(method) \(params)")
       #expect(messages.first?["id"] == id)
@@ -151,12 +151,12 @@ struct CommandTests {
       before = after
       _ = try server.takeMessages()
     }
-    // What never came to be has taken no id, and what moved still moves.
+    // Failed commands use up no id, and the animation continues.
     for id in ["x", "w", "p", "e"] as [Value] { try server.call("map/create", ["id": id]) }
     #expect(try server.state("/views/v/isNavigating").values.first == true)
   }
 
-  /// What is so already.
+  /// Commands that set existing values.
   static let equal: [(String, Value)] = [
     ("map/create", ["id": "m", "ifExists": "reuse"]),
     ("map/update", ["map": "m", "title": "t"]),
@@ -189,14 +189,14 @@ struct CommandTests {
     ("layer/cancelLoad", ["layer": "l"]),
   ]
 
-  @Test func `a set of what is so already emits nothing and leaves the revision`() throws {
+  @Test func `setting an equal value sends nothing and keeps the revision`() throws {
     try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 1000]])
     try server.call("clock/advance", ["seconds": 0.04])
     _ = try server.takeMessages()
     let before = try server.worldText()
     let revision = try server.revision
     for (method, params) in Self.equal {
-      let id = server.ask(method, params)
+      let id = server.request(method, params)
       let messages = try server.takeMessages()
       #expect(messages.count == 1, "\(method) \(params) \(messages)")
       #expect(messages.first?["id"] == id)
@@ -211,7 +211,7 @@ struct CommandTests {
     #expect(try server.revision == revision + 1)
   }
 
-  @Test func `a part of a bounding viewpoint that is so already leaves its kind`() throws {
+  @Test func `setting an equal part of a bounding viewpoint keeps its type`() throws {
     let box: Value = [
       "type": "boundingGeometry", "geometry": ["type": "LineString", "coordinates": [[0, 0], [10, 10]]],
       "spatialReference": "EPSG:4326",
@@ -224,7 +224,7 @@ struct CommandTests {
     #expect(try server.state("/views/v/viewpoint/type").values.first == "boundingGeometry")
   }
 
-  @Test func `every changing command is one revision, and ids never return`() throws {
+  @Test func `every command with an effect is one revision, and ids are never reused`() throws {
     var revision = try server.revision
     func isNext(_ answer: Value, sourceLocation: SourceLocation = #_sourceLocation) {
       revision += 1
@@ -242,7 +242,7 @@ struct CommandTests {
     isNext(try server.call("map/close", ["map": "m"]))
     for id in ["m", "l"] as [Value] { #expect(try server.refusal("map/create", ["id": id])["kind"] == "idExists") }
     #expect(try server.refusal("map/create", ["id": "m", "ifExists": "reuse"])["kind"] == "idExists")
-    // Minted ids are as unique, and give way to a client's.
+    // Generated ids are unique as well, and skip those of clients.
     let first = try #require(try server.call("map/create")["map"]?.string)
     let number = try #require(Int(first.dropFirst(3)))
     try server.call("map/create", ["id": .string("map\(number + 1)")])
@@ -251,7 +251,7 @@ struct CommandTests {
     #expect(try server.call("map/create")["map"] == .string("map\(number + 3)"))
   }
 
-  @Test func `ids of graphics are not minted twice, whatever was named or removed`() throws {
+  @Test func `a generated graphic id is never reused, whatever was given or removed`() throws {
     func add(_ graphics: Value) throws -> Value {
       try server.call("overlay/addGraphics", ["overlay": "o", "graphics": graphics])
     }
@@ -264,7 +264,7 @@ struct CommandTests {
     #expect(ids.contains("/overlays/o/graphics/5"))
   }
 
-  @Test func `state paths mean what stands there, and nothing where nothing does`() throws {
+  @Test func `a state path matches existing values only`() throws {
     let paths = [
       "/views/v/isNavigating/x", "/views/v/viewpoint/type/0", "/maps/m/operationalLayers/1",
       "/maps/m/operationalLayers/00", "/maps/m/operationalLayers/-1", "/overlays/o/graphics/00",
@@ -280,7 +280,7 @@ struct CommandTests {
     #expect(try server.state("/clock/*").count == 2)
   }
 
-  @Test func `manual time has an end that nobody is thrown over`() throws {
+  @Test func `manual time cannot advance beyond the last representable instant`() throws {
     try server.call("clock/set", ["now": "2262-04-11T00:00:00Z"])
     let last = try server.call("clock/get")["now"]
     #expect(try server.refusal("clock/advance", ["seconds": 86400])["kind"] == "tooManyTicks")

@@ -1,4 +1,4 @@
-// Dependents that defer edits: nothing while one goes on, one net delta at its end.
+// Subscriptions with `edits: "deferred"`: no delta during an edit, one coalesced delta at its end.
 
 import Testing
 
@@ -10,15 +10,15 @@ struct DeferredReplicaTests {
   ]
 
   @Test(arguments: UInt64(300)..<330)
-  func `a deferred replica hears nothing within an edit and equals the model after it`(seed: UInt64) throws {
+  func `a deferred replica receives no delta during an edit and equals the model after it`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = RandomEdits(server, seed: seed)
     try server.call("clock/set", ["mode": "manual"])
-    var followers: [Follower] = []
+    var observers: [Observer] = []
     for patterns in patterns {
       let paths: Value = .array(patterns.map { .string($0) })
       let answer = try server.call("state/observe", ["paths": paths, "edits": "deferred"])
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     for round in 0..<8 {
       let isEdit = round % 2 == 0
@@ -36,19 +36,19 @@ struct DeferredReplicaTests {
         _ = try server.takeMessages()
       }
       let log = server.record ?? []
-      for index in followers.indices {
+      for index in observers.indices {
         for message in log {
-          do { try followers[index].replica.apply(message) } catch {
-            Issue.record("seed \(seed), round \(round), \(followers[index].patterns): \(error)\n\(message)")
+          do { try observers[index].replica.apply(message) } catch {
+            Issue.record("seed \(seed), round \(round), \(observers[index].patterns): \(error)\n\(message)")
             return
           }
         }
-        try followers[index].check(server, "seed \(seed), round \(round)")
+        try observers[index].check(server, "seed \(seed), round \(round)")
       }
     }
   }
 
-  @Test func `what an edit puts back is not told, whatever it is`() throws {
+  @Test func `changes that an edit takes back itself are not sent`() throws {
     let server = try MemoryServer()
     try server.call("map/create", ["id": "m", "title": "One"])
     try server.call("view/create", ["id": "v", "map": "m"])
@@ -72,7 +72,7 @@ struct DeferredReplicaTests {
     try server.call("edit/end")
     #expect(try server.takeNotifications("state/changed") == [])
 
-    // An edit that is cancelled brings back what was closed, and nobody hears of it.
+    // A cancelled edit restores what it closed, without a delta.
     try server.call("edit/begin")
     try server.call("overlay/close", ["overlay": "o", "all": true])
     try server.call("map/update", ["map": "m", "title": "Two"])
@@ -82,7 +82,7 @@ struct DeferredReplicaTests {
     #expect(try server.takeNotifications("state/changed").count == 2)
   }
 
-  @Test func `a subscription made within an edit starts from there`() throws {
+  @Test func `a subscription made during an edit starts from the state at that time`() throws {
     let server = try MemoryServer()
     try server.call("map/create", ["id": "m", "title": "One"])
     try server.call("edit/begin")
@@ -90,8 +90,8 @@ struct DeferredReplicaTests {
     var replica = try Replica(try server.call("state/observe", ["paths": ["/maps/m/title"], "edits": "deferred"]))
     try server.call("map/update", ["map": "m", "title": "Three"])
     #expect(try server.takeNotifications("state/changed") == [])
-    server.ask("edit/end")
+    server.request("edit/end")
     for message in try server.takeMessages() { try replica.apply(message) }
-    #expect(try replica.places("/maps/m/title") == ["/maps/m/title": "Three"])
+    #expect(try replica.values(at: "/maps/m/title") == ["/maps/m/title": "Three"])
   }
 }

@@ -1,4 +1,4 @@
-// Documents: what is saved comes back equal, whatever the model, and what cannot be saved or opened changes nothing.
+// Documents: any model that is saved and opened again is equal, and a save or open that fails changes nothing.
 
 import Foundation
 import JSON
@@ -23,7 +23,7 @@ struct DocumentTests {
 
   // MARK: Equal models
 
-  /// The tree without what documents do not hold.
+  /// The part of the state tree that documents contain.
   private static func saved(_ tree: Value?, keeping sources: Set<String>) -> Value {
     guard case .object(var members)? = tree else { return .null }
     for name in ["locationSources", "edit", "document"] { members[name] = nil }
@@ -57,7 +57,7 @@ struct DocumentTests {
       }
       return view
     }
-    // Closed sources that layers need come back.
+    // Opening restores closed sources that layers need.
     members["sources"] = .object((members["sources"]?.object ?? [:]).filter { sources.contains($0.key) })
     return .object(members)
   }
@@ -108,19 +108,19 @@ struct DocumentTests {
   }
 
   @Test(arguments: UInt64(0)..<12)
-  func `replicas follow when a document takes the model's place`(seed: UInt64) throws {
+  func `replicas equal the model after a document is opened`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
     edits.hasFlow = true
     for _ in 0..<60 { try edits.step() }
     try saveAs("a.json")
     for _ in 0..<20 { try edits.step() }
-    var followers: [Follower] = []
+    var observers: [Observer] = []
     for patterns in [
       [""], ["/views"], ["/overlays", "/maps"], ["/document", "/edit"], ["/overlays/*/graphicCount"],
       ["/overlays/*/graphics/*"], ["/views/*/viewpoint/targetScale"], ["/layers/*/loadStatus/type"], ["/*/*/name"],
     ] {
       let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) })])
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     _ = try server.takeMessages()
     for (method, params) in [
@@ -131,9 +131,9 @@ struct DocumentTests {
       try server.call(method, params)
       _ = try server.takeMessages()
       for message in server.record ?? [] {
-        for index in followers.indices { try followers[index].replica.apply(message) }
+        for index in observers.indices { try observers[index].replica.apply(message) }
       }
-      for follower in followers { try follower.check(server, "seed \(seed), \(method), \(follower.patterns)") }
+      for observer in observers { try observer.check(server, "seed \(seed), \(method), \(observer.patterns)") }
     }
   }
 
@@ -167,51 +167,51 @@ struct DocumentTests {
     #expect(try isModified == false)
   }
 
-  @Test func `commands that come while a save is under way stay to be saved, and a later save wins`() throws {
+  @Test func `a command during a save leaves the document modified, and a later save wins`() throws {
     let server = try MemoryServer(.stepped)
     func run() { server.loop.runOffloaded() }
-    server.ask("map/create", ["id": "m", "title": "one"])
+    server.request("map/create", ["id": "m", "title": "one"])
     let path: Value = .string(folder.path("a.json"))
-    let first = server.ask("document/saveAs", ["path": path])
-    server.ask("map/update", ["map": "m", "title": "two"])
+    let first = server.request("document/saveAs", ["path": path])
+    server.request("map/update", ["map": "m", "title": "two"])
     run()
-    #expect(try server.answer(to: first)?["result"]?["isModified"] == true)
+    #expect(try server.response(to: first)?["result"]?["isModified"] == true)
     #expect(try folder.text("a.json").contains("\"one\""))
-    let second = server.ask("document/save")
-    server.ask("map/update", ["map": "m", "title": "three"])
-    let third = server.ask("document/save")
+    let second = server.request("document/save")
+    server.request("map/update", ["map": "m", "title": "three"])
+    let third = server.request("document/save")
     run()
-    #expect(try server.answer(to: second)?["result"] != nil)
-    #expect(try server.answer(to: third)?["result"]?["isModified"] == false)
+    #expect(try server.response(to: second)?["result"] != nil)
+    #expect(try server.response(to: third)?["result"]?["isModified"] == false)
     #expect(try folder.text("a.json").contains("\"three\""))
-    let late = server.ask("document/save")
-    server.ask("document/new")
+    let late = server.request("document/save")
+    server.request("document/new")
     run()
-    // Of a document that is gone the answer tells the file that was written.
-    #expect(try server.answer(to: late)?["result"]?["path"] == path)
+    // The document has been replaced: the result contains the file that was written.
+    #expect(try server.response(to: late)?["result"]?["path"] == path)
     #expect(try server.call("document/get")["path"] == nil)
   }
 
-  @Test func `a newer open supersedes one under way, and an empty document cancels it`() throws {
+  @Test func `a newer open supersedes one in progress, and document/new cancels it`() throws {
     let server = try MemoryServer(.stepped)
     try folder.write(#"{"format": "geomodel-document", "version": 1, "maps": [{"map": "a"}]}"#, to: "a.json")
     try folder.write(#"{"format": "geomodel-document", "version": 1, "maps": [{"map": "b"}]}"#, to: "b.json")
-    func open(_ name: String) -> Value { server.ask("document/open", ["path": .string(folder.path(name))]) }
+    func open(_ name: String) -> Value { server.request("document/open", ["path": .string(folder.path(name))]) }
     let first = open("a.json")
     let second = open("b.json")
-    #expect(try server.failure(of: first) == "superseded")
+    #expect(try server.errorKind(of: first) == "superseded")
     let joined = open("b.json")
     server.loop.runOffloaded()
-    #expect(try server.answer(to: second)?["result"] == (try server.answer(to: joined)?["result"]))
+    #expect(try server.response(to: second)?["result"] == (try server.response(to: joined)?["result"]))
     #expect(try server.state("/maps")["/maps"]?.object?.keys.sorted() == ["b"])
     let third = open("a.json")
     try server.call("document/new")
-    #expect(try server.failure(of: third) == "cancelled")
+    #expect(try server.errorKind(of: third) == "cancelled")
     server.loop.runOffloaded()
     #expect(try server.state("/maps")["/maps"] == [:])
   }
 
-  @Test func `a file keeps its mode, and a symbolic link its place`() throws {
+  @Test func `saving keeps the file's mode, and a symbolic link`() throws {
     try saveAs("a.json")
     let path = folder.path("a.json")
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
@@ -225,7 +225,7 @@ struct DocumentTests {
     #expect(try folder.names == ["a.json", "link.json"])
   }
 
-  @Test func `how work stands and what is derived are no changes of the document, a value is`() throws {
+  @Test func `status and derived properties do not modify the document, other values do`() throws {
     let properties: Value = [
       ["name": "work", "type": "status"], ["name": "a", "type": "integer"],
       ["name": "far", "type": "integer", "derived": ["expression": "n", "inputs": ["n": "/views/v/width"]]],
@@ -243,7 +243,7 @@ struct DocumentTests {
       try server.call("viewModel/get", ["viewModel": "x"])["values"] == ["work": ["type": "empty"], "a": 0, "far": 800])
   }
 
-  @Test func `ids of what was closed return with a document, and may be chosen again when another begins`() throws {
+  @Test func `ids of closed objects can be used again in another document`() throws {
     try server.call("map/create", ["id": "m"])
     try saveAs("a.json")
     try server.call("map/close", ["map": "m"])
@@ -255,20 +255,20 @@ struct DocumentTests {
     #expect(try server.call("map/create")["map"]?.string != minted)
     #expect(try server.call("map/create", ["id": "m", "title": "new"])["title"] == "new")
     try server.call("map/close", ["map": "m"])
-    // Undo might bring it back.
+    // Undo could restore the object.
     #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
     try open("a.json")
     #expect(try server.refusal("map/create", ["id": "m"])["kind"] == "idExists")
     #expect(try server.call("map/get", ["map": "m"])["title"] == nil)
     #expect(try server.call("map/create", ["id": .string(minted)])["map"]?.string == minted)
-    // Whatever is chosen, nothing that was ever used is minted.
+    // A generated id is never one that was used before.
     try server.call("document/new")
     for _ in 0..<3 { #expect(try server.call("map/create")["map"]?.string != minted) }
   }
 }
 
 extension Value {
-  /// An object of objects, each changed.
+  /// Maps each object of an object of objects.
   func mapped(_ change: ([String: Value]) -> [String: Value]) -> Value {
     .object((object ?? [:]).mapValues { .object(change($0.object ?? [:])) })
   }

@@ -1,4 +1,4 @@
-// The text of documents: valid by its schema, with what newer versions know, and as nobody should have written it.
+// The text of documents: valid by the schema, stable, with unknown members kept, and robust against invalid text.
 
 import Foundation
 import JSON
@@ -44,7 +44,7 @@ struct DocumentTextTests {
     #expect(try python(["-c", script, folder.path("a.json")]) == 0)
   }
 
-  // MARK: What newer versions know
+  // MARK: Unknown members
 
   private static let newer = """
     {
@@ -113,7 +113,7 @@ struct DocumentTextTests {
     #expect(scopes.first { $0["node"] == "m" }?["since"] == 1)
     #expect(scopes.first { $0["node"] == nil }?["wind"] == [2])
 
-    // Again, from what was saved; and where a value became another one, its own members still stand.
+    // Once more from the saved file; a changed value keeps its unknown members.
     try open("b.json")
     try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": 500]])
     try saveAs("c.json")
@@ -123,7 +123,7 @@ struct DocumentTextTests {
     #expect(
       try Value(try folder.text("c.json"))["views"]?.array?[0]["overlays"] == saved["views"]?.array?[0]["overlays"])
 
-    // Another document has none of it, nor has an object that is gone.
+    // Closed objects and other documents have none of them.
     try server.call("document/revert")
     try server.call("overlay/close", ["overlay": "o"])
     try saveAs("d.json")
@@ -177,7 +177,7 @@ struct DocumentTextTests {
     try saveAs("b.json")
     let saved = try Value(try folder.text("b.json"))
     let layers = try #require(saved["sources"]?.array?[0]["layers"]?.array)
-    // What no layer shows any more is not saved.
+    // Schemas that no layer uses are not saved.
     #expect(layers.map { $0["name"] } == ["cities"])
     #expect(layers[0]["age"] == 2)
     #expect(layers[0]["fields"]?.array?[0]["case"] == 1)
@@ -193,7 +193,7 @@ struct DocumentTextTests {
     #expect(graphics[1]["symbol"]?["symbols"]?.array?[1]["glow"] == 3)
     #expect(graphics[2]["geometry"]?["certainty"] == 0.1)
 
-    // Values that change keep them; another shape has none of them, nor has what is gone.
+    // A changed value keeps them unless its type changes.
     try server.call("layer/add", ["map": "m", "source": "w", "sourceLayer": "countries"])
     try server.call(
       "overlay/updateGraphics",
@@ -225,7 +225,9 @@ struct DocumentTextTests {
     #expect(moved[2]["geometry"] == ["type": "LineString", "coordinates": [[7.0, 8.0], [9.0, 8.0]]])
   }
 
-  @Test func `the schemas of a source's layers stand in the order of the document, whenever the layers came`() throws {
+  @Test func `the schemas of a source's layers are in the order of the document, whenever the layers were added`()
+    throws
+  {
     try server.call("map/create", ["id": "m1"])
     try server.call("map/create", ["id": "m2"])
     try server.call("source/open", ["path": "Tests/Fixtures/naturalearth_110m.gpkg", "id": "s"])
@@ -241,17 +243,18 @@ struct DocumentTextTests {
     #expect(try folder.text("a.json") == text)
   }
 
-  @Test func `attributes and formats are written as they are when the document is read and saved again`() throws {
+  @Test func `the order of attributes and the format are the same when the document is opened and saved again`() throws
+  {
     try server.call("map/create", ["id": "m"])
     try server.call("view/create", ["id": "v", "map": "m"])
     try server.call("overlay/create", ["id": "o", "view": "v"])
-    // The overlay has `b` before `a` for a graphic that goes.
+    // The overlay's columns are `b`, `a`, because of a graphic that is removed.
     let graphics: Value = [
       ["id": 0, "attributes": ["b": 1]], ["id": 1, "attributes": ["a": 1]], ["id": 2, "attributes": ["a": 1, "b": 2]],
     ]
     try server.call("overlay/addGraphics", ["overlay": "o", "graphics": graphics])
     try server.call("overlay/removeGraphics", ["overlay": "o", "ids": [0]])
-    // The format is found, not given, and the source is gone when the document is saved.
+    // The format is detected, not given, and the source is closed when the document is saved.
     try server.call("source/open", ["id": "s", "path": "Tests/Fixtures/naturalearth_110m.gpkg"])
     try server.call("layer/add", ["map": "m", "source": "s", "sourceLayer": "cities"])
     try server.call("source/close", ["source": "s"])
@@ -265,14 +268,14 @@ struct DocumentTextTests {
   }
 
   @Test(arguments: UInt64(0)..<20)
-  func `a document that is opened and saved is the same text from then on, whatever it holds`(seed: UInt64) throws {
+  func `opening and saving a saved document gives the same text`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
     edits.hasFlow = true
     for _ in 0..<60 { try edits.step() }
     try saveAs("a.json")
-    // What a newer version might have written, anywhere, and in an order of its own.
+    // Unknown members anywhere, and members in another order.
     var random = SeededGenerator(seed: seed &+ 1)
-    try folder.write(Self.foreign(try Value(try folder.text("a.json")), &random).text, to: "newer.json")
+    try folder.write(Self.withUnknownMembers(try Value(try folder.text("a.json")), &random).text, to: "newer.json")
     try open("newer.json")
     var names = 0
     func isStable() throws {
@@ -291,28 +294,29 @@ struct DocumentTextTests {
     }
   }
 
-  /// The same with members that nobody knows in some of its objects.
-  private static func foreign(_ value: Value, _ random: inout SeededGenerator, isData: Bool = false) -> Value {
+  /// Adds unknown members to some objects.
+  private static func withUnknownMembers(_ value: Value, _ random: inout SeededGenerator, isData: Bool = false) -> Value
+  {
     switch value {
     case .object(let members):
       var result: [String: Value] = [:]
       for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-        // What clients have named is all known.
+        // Clients choose the names in these objects, so no member is unknown.
         let isOpen = ["values", "objects", "attributes", "data", "defaultValue", "inputs"].contains(name)
-        result[name] = isOpen ? member : foreign(member, &random)
+        result[name] = isOpen ? member : withUnknownMembers(member, &random)
       }
       if Int.random(in: 0..<4, using: &random) == 0 {
         result["newer"] = ["text": .string(String(repeating: "x", count: Int.random(in: 0..<90, using: &random)))]
       }
       return .object(result)
-    case .array(let elements): return .array(elements.map { foreign($0, &random) })
+    case .array(let elements): return .array(elements.map { withUnknownMembers($0, &random) })
     default: return value
     }
   }
 
   // MARK: Bad texts
 
-  @Test func `a document that is cut off anywhere is refused and changes nothing`() throws {
+  @Test func `opening a truncated document fails and changes nothing`() throws {
     var edits = RandomEdits(server, seed: 7)
     for _ in 0..<60 { try edits.step() }
     try saveAs("a.json")
@@ -327,7 +331,7 @@ struct DocumentTextTests {
   }
 
   @Test(arguments: UInt64(0)..<200)
-  func `a document that was tampered with is refused with a typed error or opened, and the server lives`(
+  func `a corrupted document is opened or refused with a typed error, and the server keeps running`(
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)
@@ -336,9 +340,9 @@ struct DocumentTextTests {
     try saveAs("a.json")
     let tree = try Value(try folder.text("a.json"))
     let before = try server.worldText()
-    try folder.write(tree.tampered(using: &random).text, to: "bad.json")
-    let id = server.ask("document/open", ["path": .string(folder.path("bad.json"))])
-    let answer = try #require(try server.answer(to: id))
+    try folder.write(tree.corrupted(using: &random).text, to: "bad.json")
+    let id = server.request("document/open", ["path": .string(folder.path("bad.json"))])
+    let answer = try #require(try server.response(to: id))
     if answer["result"] == nil {
       let kind = answer["error"]?["data"]?["kind"]?.string ?? ""
       #expect(["invalidDocument", "documentTooNew", "pathRefused", "fileNotFound"].contains(kind), "\(answer)")
@@ -352,15 +356,15 @@ extension Value {
     .null, true, -1, 1e300, "", "nobody", [], [:], [[]], ["type": "Point"], "\u{0}", 1, "m1",
   ]
 
-  /// The same with one value somewhere in it replaced, taken away or put there twice.
-  fileprivate func tampered(using random: inout SeededGenerator) -> Value {
+  /// Replaces, removes or duplicates one value anywhere.
+  fileprivate func corrupted(using random: inout SeededGenerator) -> Value {
     switch self {
     case .object(var members) where !members.isEmpty:
       guard let name = members.keys.sorted().randomElement(using: &random) else { return self }
       switch Int.random(in: 0..<8, using: &random) {
       case 0: members[name] = nil
       case 1: members[name] = Self.intruders.randomElement(using: &random)
-      default: members[name] = members[name]?.tampered(using: &random)
+      default: members[name] = members[name]?.corrupted(using: &random)
       }
       return .object(members)
     case .array(var elements) where !elements.isEmpty:
@@ -368,7 +372,7 @@ extension Value {
       switch Int.random(in: 0..<8, using: &random) {
       case 0: elements.append(elements[index])
       case 1: elements[index] = Self.intruders.randomElement(using: &random) ?? .null
-      default: elements[index] = elements[index].tampered(using: &random)
+      default: elements[index] = elements[index].corrupted(using: &random)
       }
       return .array(elements)
     default: return Self.intruders.randomElement(using: &random) ?? .null
@@ -376,10 +380,12 @@ extension Value {
   }
 }
 
-/// Whether this machine's Python has the package that checks files by their schemas.
+/// Whether Python has the package `jsonschema`.
 private let hasJSONSchema = (try? python(["-c", "import jsonschema"])) == 0
 
-/// The exit code.
+/// Runs Python.
+///
+/// - Returns: the exit code.
 private func python(_ arguments: [String]) throws -> Int32 {
   let process = Process()
   process.executableURL = URL(filePath: "/usr/bin/env")

@@ -1,13 +1,13 @@
-// Links and derived properties under whatever is done: they settle or are refused, and replicas follow.
+// Links and derived properties under random commands: values propagate or the command fails, and replicas equal the model.
 
 import JSON
 import Testing
 
-/// Random view models, links, values and environment over a server in memory.
+/// Random commands on view models, links, values and the environment of a server in memory.
 private struct FlowEdits {
   let server: MemoryServer
   var random: SeededGenerator
-  /// Plain two-way links by id, whether they are there or not: the ends of those that are have to be equal.
+  /// All two-way links without expressions that were made, by id. The ends of those that exist have to be equal.
   var links: [String: (first: String, second: String)] = [:]
   let models = (0..<6).map { "x\($0)" }
   private var names = 0
@@ -38,23 +38,24 @@ private struct FlowEdits {
       ])
   }
 
-  mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &random) < part }
+  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
   private mutating func small() -> Value { .integer(Int.random(in: 0..<10, using: &random)) }
-  private mutating func place() -> String {
+  private mutating func path() -> String {
     let id = models.randomElement(using: &random) ?? "x0"
     return "/viewModels/\(id)/" + (chance(0.5) ? "a" : "b")
   }
 
-  /// One request; the answer's error when it was refused.
+  /// Sends one request.
   ///
-  /// - Parameter onlyModel: nothing that moves time or history.
+  /// - Parameter onlyModel: whether to exclude commands on time and history.
+  /// - Returns: the error, if it fails.
   mutating func step(onlyModel: Bool = false) throws -> Value? {
     let model = Value.string(models.randomElement(using: &random) ?? "x0")
     switch Int.random(in: 0..<(onlyModel ? 8 : 14), using: &random) {
     case 0, 1:
       names += 1
       let id = "l\(names)"
-      let (first, second) = (place(), place())
+      let (first, second) = (path(), path())
       var params: [String: Value] = ["id": .string(id), "first": .string(first), "second": .string(second)]
       let isPlain = chance(0.7)
       if !isPlain {
@@ -68,7 +69,7 @@ private struct FlowEdits {
       guard let id = links.keys.sorted().randomElement(using: &random), chance(0.5) else { return nil }
       return try ask("binding/unlink", ["link": .string(id)])
     case 3, 4, 5: return try ask("viewModel/set", ["viewModel": model, "values": ["a": small(), "b": small()]])
-    case 6: return try ask("state/set", ["path": .string(place()), "value": small()])
+    case 6: return try ask("state/set", ["path": .string(path()), "value": small()])
     case 7:
       let items = (0..<Int.random(in: 0..<6, using: &random)).map { Value.string("i\($0)") }.shuffled(using: &random)
       return try ask(
@@ -82,14 +83,14 @@ private struct FlowEdits {
     case 10: return try ask("environment/clear", ["node": chance(0.5) ? "m" : "v"])
     case 11:
       let commands: [Value] = (0..<3).map { _ in
-        ["method": "state/set", "params": ["path": .string(place()), "value": small()]]
+        ["method": "state/set", "params": ["path": .string(path()), "value": small()]]
       }
       return try ask("model/apply", ["commands": .array(commands)])
     case 12:
       if chance(0.3) {
         return try ask("binding/link", ["first": "/views/v/viewpoint", "second": "/views/w/viewpoint"])
       }
-      server.ask(
+      server.request(
         "view/animateViewpoint",
         ["view": chance(0.5) ? "v" : "w", "duration": 0.5, "viewpoint": ["type": "scale", "targetScale": 5000]])
       return nil
@@ -98,15 +99,15 @@ private struct FlowEdits {
   }
 
   private func ask(_ method: String, _ params: Value) throws -> Value? {
-    try server.answer(to: server.ask(method, params))?["error"]
+    try server.response(to: server.request(method, params))?["error"]
   }
 
-  /// What has to hold whatever was done.
+  /// Checks what has to hold after any command.
   func check(_ where: String) throws {
-    let stands = try server.state("/viewModels/*/*")
-    func number(_ path: String) -> Int? { stands[path]?.integer }
-    let standing = try server.call("binding/list")["links"]?.array?.compactMap { $0["link"]?.string } ?? []
-    for id in standing {
+    let values = try server.state("/viewModels/*/*")
+    func number(_ path: String) -> Int? { values[path]?.integer }
+    let existing = try server.call("binding/list")["links"]?.array?.compactMap { $0["link"]?.string } ?? []
+    for id in existing {
       guard let ends = links[id], number(ends.first) != number(ends.second) else { continue }
       Issue.record("\(`where`): \(id) \(ends) has \(number(ends.first) ?? -1) and \(number(ends.second) ?? -1)")
     }
@@ -121,17 +122,18 @@ private struct FlowEdits {
 
 struct FlowTests {
   @Test(arguments: UInt64(0)..<20)
-  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64) throws
+  func `links propagate or the command is refused with nothing changed, and replicas equal the model`(seed: UInt64)
+    throws
   {
     let server = try MemoryServer()
     var edits = try FlowEdits(server, seed: seed)
-    var followers: [Follower] = []
+    var observers: [Observer] = []
     for patterns in [
       [""], ["/viewModels"], ["/viewModels/*/list"], ["/viewModels/x1/any/0", "/viewModels/x2/far"],
       ["/views/*/environment/units"], ["/environments"], ["/links"],
     ] {
       let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) })])
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     var refused: Set<String> = []
     for step in 0..<60 {
@@ -143,14 +145,14 @@ struct FlowTests {
       let log = server.record ?? []
       server.record = nil
       for message in log {
-        for index in followers.indices { try followers[index].replica.apply(message) }
+        for index in observers.indices { try observers[index].replica.apply(message) }
       }
       if let kind = error?["data"]?["kind"]?.string {
         refused.insert(kind)
         #expect(try server.worldText() == before, "seed \(seed), step \(step): \(kind) has changed something")
       }
       try edits.check("seed \(seed), step \(step)")
-      for follower in followers { try follower.check(server, "seed \(seed), step \(step)") }
+      for observer in observers { try observer.check(server, "seed \(seed), step \(step)") }
     }
     #expect(
       refused.isSubset(of: [
@@ -159,23 +161,23 @@ struct FlowTests {
   }
 
   @Test(arguments: UInt64(200)..<230)
-  func `what was done with links among it is undone wholly, and done again`(seed: UInt64) throws {
+  func `edits of linked values are undone and redone completely`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = try FlowEdits(server, seed: seed)
-    func told() throws -> [String: Value] {
+    func state() throws -> [String: Value] {
       try server.state("/viewModels/*/*").merging(try server.state("/environments/*/values")) { $1 }
         .merging(try server.state("/links/*")) { $1 }
     }
-    func expect(_ wanted: [String: Value], _ what: String, where isMeant: (String) -> Bool = { _ in true }) throws {
-      let found = try told()
-      for path in Set(wanted.keys).union(found.keys) where found[path] != wanted[path] && isMeant(path) {
+    func expect(_ wanted: [String: Value], _ what: String, where isIncluded: (String) -> Bool = { _ in true }) throws {
+      let found = try state()
+      for path in Set(wanted.keys).union(found.keys) where found[path] != wanted[path] && isIncluded(path) {
         Issue.record("seed \(seed), \(what): \(path) is \(found[path] ?? .null), not \(wanted[path] ?? .null)")
       }
     }
     for _ in 0..<10 {
-      let start = try told()
+      let start = try state()
       let done = try server.call("edit/history")["undo"]?.array?.count ?? 0
-      // One step, whatever is in it: links that are made alone are none, and what follows them belongs to it.
+      // One step of history: it includes what links propagate. An edit that only creates links is not a step.
       try server.call("edit/begin")
       for _ in 0..<6 { _ = try edits.step(onlyModel: true) }
       guard edits.chance(0.7) else {
@@ -184,7 +186,7 @@ struct FlowTests {
         continue
       }
       try server.call("edit/end")
-      let end = try told()
+      let end = try state()
       guard try server.call("edit/history")["undo"]?.array?.count ?? 0 > done else {
         try expect(start, "nothing") { !$0.hasPrefix("/links") }
         continue
@@ -197,14 +199,14 @@ struct FlowTests {
   }
 
   @Test(arguments: UInt64(100)..<120)
-  func `values and environment undone wholly are as before, and done again as after`(seed: UInt64) throws {
+  func `values and the environment are undone and redone completely`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = try FlowEdits(server, seed: seed)
-    func told() throws -> [String: Value] {
+    func state() throws -> [String: Value] {
       try server.state("/viewModels").merging(try server.state("/environments/*/values")) { $1 }
         .merging(try server.state("/views/*/environment")) { $1 }
     }
-    let start = try told()
+    let start = try state()
     let done = try server.call("edit/history")["undo"]?.array?.count ?? 0
     for _ in 0..<40 {
       _ = try server.takeMessages()
@@ -223,13 +225,13 @@ struct FlowTests {
           "model/apply", ["commands": [["method": "viewModel/set", "params": set], ["method": "environment/clear"]]])
       }
     }
-    let end = try told()
+    let end = try state()
     let steps = (try server.call("edit/history")["undo"]?.array?.count ?? 0) - done
     try server.call("edit/undo", ["steps": .integer(steps)])
-    // A scope that was made for it may be gone.
-    #expect(try told().filter { start[$0.key] != nil } == start)
+    // Undo may remove a scope that the commands created.
+    #expect(try state().filter { start[$0.key] != nil } == start)
     try server.call("edit/redo", ["steps": .integer(steps)])
-    #expect(try told() == end)
+    #expect(try state() == end)
   }
 
   @Test func `every member that an update takes can be written by its path`() throws {
@@ -249,9 +251,9 @@ struct FlowTests {
       let names = (entry["params"]?.array ?? []).compactMap { $0["name"]?.string }
       #expect(names.count > 2)
       for name in names where !["map", "layer", "scene", "overlay", "clear", "meta"].contains(name) {
-        let answer = try server.answer(
-          to: server.ask("state/set", ["path": .string("\(object)/\(name)"), "value": ["no": "value"]]))
-        // Some take such a value, others say what they would take.
+        let answer = try server.response(
+          to: server.request("state/set", ["path": .string("\(object)/\(name)"), "value": ["no": "value"]]))
+        // The value may be invalid for the member, but the member has to be writable.
         #expect(answer?["error"]?["data"]?["kind"]?.string != "notWritable", "\(object)/\(name)")
       }
     }

@@ -1,11 +1,11 @@
-// Ordered lists are told by insertions, removals and moves: any JSON Patch library gets the same list, by the fewest moves.
+// Changes of ordered lists are sent as insertions, removals and moves that any JSON Patch library applies, with the fewest moves.
 
 import Testing
 
 @testable import GeoServices
 
 struct ListReplicaTests {
-  // MARK: The steps themselves
+  // MARK: Steps
 
   @Test(arguments: UInt64(0)..<300)
   func `the steps between any two lists lead from one to the other, deletions first, by the fewest moves`(
@@ -23,7 +23,7 @@ struct ListReplicaTests {
   }
 
   @Test(arguments: UInt64(0)..<300)
-  func `the steps between two lists of ids are as few, whether one was moved or many`(seed: UInt64) throws {
+  func `the steps between two lists of ids use the fewest moves`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let old = (0..<Int.random(in: 1...9, using: &random)).map { "e\($0)" }.shuffled(using: &random)
     var new = old
@@ -37,19 +37,19 @@ struct ListReplicaTests {
     try check(steps, from: old.map { ListElement(id: $0) }, to: new.map { ListElement(id: $0) })
   }
 
-  /// Holds steps against what they are to lead to.
+  /// Checks that steps lead from one list to the other.
   private func check(_ steps: [ListDelta.Step], from old: [ListElement], to new: [ListElement]) throws {
     var now = old
     var moves = 0
-    for (place, step) in steps.enumerated() {
+    for (index, step) in steps.enumerated() {
       switch step {
       case .remove(let at, let id):
-        #expect(now.remove(at: at).id == id)
-        #expect(steps[..<place].allSatisfy { if case .remove = $0 { true } else { false } })
+        #expect(now.remove(at: at).id.string == id)
+        #expect(steps[..<index].allSatisfy { if case .remove = $0 { true } else { false } })
       case .move(let from, let to, let id):
         moves += 1
         let element = now.remove(at: from)
-        #expect(element.id == id)
+        #expect(element.id.string == id)
         now.insert(element, at: to)
       case .add(let at, let element): now.insert(element, at: at)
       case .replace(let at, let element):
@@ -63,32 +63,34 @@ struct ListReplicaTests {
     #expect(moves == kept.count - longestAscending(kept))
   }
 
-  /// How long the longest ascending subsequence is, the plain way.
+  /// The length of the longest ascending subsequence, by the quadratic algorithm.
   private func longestAscending(_ numbers: [Int]) -> Int {
     var lengths: [Int] = []
-    for (place, number) in numbers.enumerated() {
-      lengths.append(1 + ((0..<place).filter { numbers[$0] < number }.map { lengths[$0] }.max() ?? 0))
+    for (index, number) in numbers.enumerated() {
+      lengths.append(1 + ((0..<index).filter { numbers[$0] < number }.map { lengths[$0] }.max() ?? 0))
     }
     return lengths.max() ?? 0
   }
 
   @Test(arguments: [#"["a","a"]"#, "[1,2]", #"[{"name":"a"}]"#, #"{"a":1}"#, "null", #"[["a"]]"#])
-  func `what has no ids, or one twice, is no list that goes by id`(text: String) {
+  func `a list with missing or repeated ids is sent whole`(text: String) {
     #expect(ListElement.elements(of: text) == nil)
   }
 
   // MARK: On the server
 
   @Test(arguments: UInt64(0)..<15)
-  func `layers that come, go and move are told by id, at once, folded and at an edit's end`(seed: UInt64) throws {
+  func `added, removed and moved layers are sent by id: at once, coalesced and at the end of an edit`(seed: UInt64)
+    throws
+  {
     let server = try MemoryServer()
     var random = SeededGenerator(seed: seed)
     try server.call("map/create", ["id": "m"])
     let point: Value = ["type": "Feature", "properties": [:], "geometry": ["type": "Point", "coordinates": [1, 2]]]
     try server.call("source/openInline", ["id": "s", "data": point])
     var layers: [String] = []
-    var made = 0
-    var followers: [Follower] = []
+    var created = 0
+    var observers: [Observer] = []
     for (patterns, more) in [
       (["/maps/m/operationalLayers"], [:]), (["/maps"], [:]), ([""], ["edits": "deferred"]),
       (["/maps/*/operationalLayers"], ["maxRate": 1]), (["/maps/m"], ["edits": "deferred"]),
@@ -96,7 +98,7 @@ struct ListReplicaTests {
     ] as [([String], [String: Value])] {
       let paths: Value = ["paths": .array(patterns.map { .string($0) })]
       let answer = try server.call("state/observe", .object((paths.object ?? [:]).merging(more) { $1 }))
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     for round in 0..<12 {
       let isEdit = Bool.random(using: &random)
@@ -104,11 +106,11 @@ struct ListReplicaTests {
       for _ in 0..<Int.random(in: 1...6, using: &random) {
         switch Int.random(in: 0..<5, using: &random) {
         case 0, 1:
-          made += 1
+          created += 1
           let index = Int.random(in: 0...layers.count, using: &random)
           try server.call(
-            "layer/add", ["map": "m", "source": "s", "id": .string("y\(made)"), "index": .integer(index)])
-          layers.insert("y\(made)", at: index)
+            "layer/add", ["map": "m", "source": "s", "id": .string("y\(created)"), "index": .integer(index)])
+          layers.insert("y\(created)", at: index)
         case 2:
           guard let layer = layers.randomElement(using: &random) else { continue }
           try server.call("layer/remove", ["layer": .string(layer)])
@@ -126,11 +128,11 @@ struct ListReplicaTests {
       let messages = try server.takeMessages()
       for message in messages {
         for entry in message["params"]?["changes"]?.array ?? [] where entry["path"] == "/maps/m/operationalLayers" {
-          Issue.record("the whole list was told: \(message)")
+          Issue.record("sent whole: \(message)")
         }
-        for index in followers.indices { try followers[index].replica.apply(message) }
+        for index in observers.indices { try observers[index].replica.apply(message) }
       }
-      for follower in followers { try follower.check(server, "seed \(seed), round \(round)") }
+      for observer in observers { try observer.check(server, "seed \(seed), round \(round)") }
       #expect(
         try server.state("/maps/m/operationalLayers")["/maps/m/operationalLayers"]
           == .array(layers.map { .string($0) }))

@@ -1,4 +1,4 @@
-// Random edits of what clients keep in the model for themselves: view models, what is shared, the environment.
+// Random edits of view models, shared objects and the environment.
 
 import Testing
 
@@ -18,10 +18,10 @@ extension RandomEdits {
     ],
   ]
 
-  /// One request, which may be refused.
+  /// Sends one request, which may fail.
   mutating func flowStep() throws {
     let server = server
-    func attempt(_ method: String, _ params: [String: Value]) throws { server.ask(method, .object(params)) }
+    func attempt(_ method: String, _ params: [String: Value]) throws { server.request(method, .object(params)) }
     let models = try server.state("/viewModels")["/viewModels"]?.object?.keys.sorted() ?? []
     let nodes = maps + views + overlays.keys.sorted() + layers.keys.sorted()
     func with(_ member: String, _ id: String?, _ params: [String: Value]) -> [String: Value] {

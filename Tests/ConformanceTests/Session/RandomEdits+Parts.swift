@@ -1,16 +1,16 @@
-// Random edits of what maps and scenes are made of: groups, tables, bookmarks, scale ranges; undo, redo and transactions.
+// Random edits of the parts of maps and scenes: groups, tables, bookmarks, scale ranges; undo, redo and transactions.
 
 import Testing
 
 extension RandomEdits {
-  /// One request, which may be refused: then it has changed nothing.
+  /// Sends one request, which may fail.
   ///
-  /// - Parameter onlyUndoable: whether what undo leaves alone, and undo itself, are left out.
+  /// - Parameter onlyUndoable: whether to exclude changes that undo does not restore, and undo and redo.
   mutating func partStep(origin: String? = nil, onlyUndoable: Bool = false) throws {
     let server = server
     @discardableResult
     func attempt(_ method: String, _ params: [String: Value]) throws -> Value? {
-      let answer = try server.answer(to: server.ask(method, Self.with(origin, .object(params))))
+      let answer = try server.response(to: server.request(method, Self.with(origin, .object(params))))
       return answer?["result"]
     }
     guard let (noun, container) = try container() else { return }
@@ -22,32 +22,35 @@ extension RandomEdits {
     case 1:
       var params: [String: Value] = ["name": .string(name("k")), "viewpoint": viewpoint()]
       if chance(0.3) { params["index"] = 0 }
-      try attempt("\(noun)/addBookmark", with(params))
+      try attempt("bookmark/add", with(params))
     case 2:
       let bookmarks = try server.state("/\(noun)s/\(container)/bookmarks").values.first?.array ?? []
       guard let id = pick(bookmarks.compactMap { $0["id"] }) else { return }
-      try attempt(
-        chance(0.4) ? "\(noun)/removeBookmark" : "\(noun)/moveBookmark", with(["bookmark": id, "index": 0]))
+      if chance(0.4) {
+        try attempt("bookmark/remove", with(["bookmark": id]))
+      } else {
+        try attempt("bookmark/move", with(["bookmark": id, "index": 0]))
+      }
     case 3:
-      var params = place(all)
+      var params = position(all)
       params["id"] = .string(name("g"))
       params["visibilityMode"] = .string(pick(["independent", "inherited", "exclusive"]) ?? "independent")
-      try attempt("\(noun)/addGroupLayer", with(params))
+      try attempt("layer/addGroup", with(params))
     case 4, 5:
       guard let source = pick(try ids("sources")) else { return }
       let id = name("y")
       let isTable = chance(0.3)
-      var params = isTable ? [:] : place(all)
+      var params = isTable ? [:] : position(all)
       params["id"] = .string(id)
       params["source"] = .string(source)
-      let added = try attempt(isTable ? "\(noun)/addTable" : "\(noun)/addLayer", with(params))
+      let added = try attempt(isTable ? "layer/addTable" : "layer/add", with(params))
       if added != nil, noun == "map" { layers[id] = container }
     case 6, 7:
       guard let layer = pick(all) else { return }
-      var params = place(all)
+      var params = position(all)
       params["layer"] = .string(layer)
       if chance(0.5) { params["index"] = .integer(Int.random(in: 0..<3, using: &random)) }
-      try attempt("\(noun)/moveLayer", with(params))
+      try attempt("layer/move", params)
     case 8:
       guard let layer = pick(all) else { return }
       var params: [String: Value] = ["layer": .string(layer)]
@@ -62,11 +65,11 @@ extension RandomEdits {
       try attempt("layer/update", params)
     case 9:
       guard chance(0.3), let layer = pick(all) else { return }
-      if try attempt("\(noun)/removeLayer", with(["layer": .string(layer)])) != nil { try resync() }
+      if try attempt("layer/remove", ["layer": .string(layer)]) != nil { try resync() }
     case 10:
       guard let layer = pick(all) else { return }
       try attempt("layer/select", ["layer": .string(layer), "whereClause": "n > 0"])
-    case 11: try attempt("\(noun)/load", me)
+    case 11: try attempt("layer/load", me)
     case 12:
       let id = name("sc")
       try attempt("scene/create", ["id": .string(id)])
@@ -89,7 +92,7 @@ extension RandomEdits {
       try resync()
     default:
       let good: Value = ["method": .string("\(noun)/update"), "params": .object(with(["title": .string(name("t"))]))]
-      let group: Value = ["method": .string("\(noun)/addGroupLayer"), "params": .object(me)]
+      let group: Value = ["method": "layer/addGroup", "params": .object(me)]
       let bad: Value = ["method": "layer/update", "params": ["layer": "nobody"]]
       try attempt("model/apply", ["commands": .array(chance(0.5) ? [good, group] : [group, good, bad])])
     }
@@ -107,8 +110,8 @@ extension RandomEdits {
     try server.state("/" + collection)["/" + collection]?.object?.keys.sorted() ?? []
   }
 
-  /// Somewhere at the top level, or in what may be a group.
-  private mutating func place(_ layers: [String]) -> [String: Value] {
+  /// A position at the top level, or in a group.
+  private mutating func position(_ layers: [String]) -> [String: Value] {
     if chance(0.4), let group = pick(layers.filter { $0.hasPrefix("g") }) { return ["group": .string(group)] }
     return chance(0.3) ? ["role": .string(chance(0.5) ? "base" : "reference")] : [:]
   }
@@ -131,7 +134,7 @@ extension RandomEdits {
     }
   }
 
-  /// Looks up what there is, after others have come or gone than were named.
+  /// Reads the existing objects from the server, after a change of objects that the edit did not name.
   mutating func resync() throws {
     maps = try ids("maps")
     views = try ids("views")

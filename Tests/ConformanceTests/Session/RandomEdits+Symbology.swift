@@ -33,7 +33,7 @@ extension RandomEdits {
     }
   }
 
-  /// Members of an update: none, some or all of them.
+  /// Random members of an update.
   mutating func portrayal() -> [String: Value] {
     var members: [String: Value] = [:]
     if chance(0.4) { members["renderer"] = renderer() }
@@ -41,7 +41,7 @@ extension RandomEdits {
     if chance(0.3) { members["labelsEnabled"] = .bool(chance(0.5)) }
     if chance(0.3) { members["popup"] = ["title": "{n}", "elements": [["field": "n", "format": "%.2f"]]] }
     if chance(0.2) { members["isPopupEnabled"] = .bool(chance(0.5)) }
-    // What is set is not cleared in the same breath.
+    // A request must not set and clear the same member.
     let others = ["renderer", "labels", "popup"].filter { members[$0] == nil }
     if let name = pick(others), chance(0.2) { members["clear"] = [.string(name)] }
     return members

@@ -1,8 +1,8 @@
-// A client that does anything that can be done, in an order that a seed decides.
+// A client that sends any valid command, in an order that a seed determines.
 
 import Testing
 
-/// Random requests over a server in memory, and what they have left there.
+/// Random requests to a server in memory, and the objects they have created.
 struct RandomEdits {
   let server: MemoryServer
   var random: SeededGenerator
@@ -13,7 +13,7 @@ struct RandomEdits {
   var sources: [String] = []
   /// Feature layers of maps, with their maps.
   var layers: [String: String] = [:]
-  /// Whether there are view models and an environment as well.
+  /// Whether to edit view models and the environment as well.
   var hasFlow = false
   private var names = 0
   private var animations: [Value] = []
@@ -25,7 +25,7 @@ struct RandomEdits {
 
   // MARK: Choosing
 
-  mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &random) < part }
+  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
   mutating func pick<T>(_ elements: [T]) -> T? { elements.randomElement(using: &random) }
   mutating func number(_ range: ClosedRange<Double>) -> Value {
     .real((Double.random(in: range, using: &random) * 1000).rounded() / 1000)
@@ -78,11 +78,11 @@ struct RandomEdits {
 
   private mutating func some(of ids: [Int]) -> [Int] { ids.filter { _ in chance(0.4) } }
 
-  // MARK: Doing
+  // MARK: Editing
 
-  /// One request, or a few that belong together.
+  /// Sends one request, or a few that belong together.
   ///
-  /// - Parameter origin: who says to have made it.
+  /// - Parameter origin: the `meta.origin` of the requests.
   mutating func step(origin: String? = nil) throws {
     func call(_ method: String, _ params: Value) throws -> Value {
       try server.call(method, Self.with(origin, params))
@@ -132,7 +132,7 @@ struct RandomEdits {
     case 10, 11:
       guard let view = pick(views) else { return }
       let params: Value = ["view": .string(view), "viewpoint": target(), "duration": number(0...1)]
-      animations.append(server.ask("view/animateViewpoint", Self.with(origin, params)))
+      animations.append(server.request("view/animateViewpoint", Self.with(origin, params)))
     case 12:
       if let id = animations.popLast() { server.cancel(id) }
     case 13, 14: _ = try server.call("clock/advance", ["seconds": number(0...0.5)])
@@ -147,23 +147,23 @@ struct RandomEdits {
       overlays[id] = nil
     case 17:
       guard let id = overlay() else { return }
-      let looks = portrayal()
+      let symbology = portrayal()
       let plain: [String: Value] = [
         "overlay": .string(id), "opacity": chance(0.5) ? 0.5 : 1, "isVisible": .bool(chance(0.5)),
         "clear": chance(0.2) ? ["name"] : [],
       ]
-      _ = try call("overlay/update", .object(plain.merging(looks) { $1 }))
+      _ = try call("overlay/update", .object(plain.merging(symbology) { $1 }))
     case 18, 19:
       guard let id = overlay() else { return }
       let graphics = (0..<Int.random(in: 0...4, using: &random)).map { _ in graphic() }
       let added = try call("overlay/addGraphics", ["overlay": .string(id), "graphics": .array(graphics)])
-      note(added, id)
+      recordAdded(added, id)
     case 20:
       guard let id = overlay() else { return }
       let added = try call(
         "overlay/addColumns",
         ["overlay": .string(id), "x": [number(0...9), number(0...9)], "y": [1, 2], "attributes": ["n": [1, .null]]])
-      note(added, id)
+      recordAdded(added, id)
     case 21:
       guard let id = overlay(), let ids = overlays[id] else { return }
       let edits: [Value] = some(of: ids).map { graphic in
@@ -258,7 +258,7 @@ struct RandomEdits {
     return .object(members)
   }
 
-  private mutating func note(_ added: Value, _ overlay: String) {
+  private mutating func recordAdded(_ added: Value, _ overlay: String) {
     guard let first = added["firstId"]?.integer, let count = added["count"]?.integer else { return }
     overlays[overlay, default: []] += first..<first + count
   }

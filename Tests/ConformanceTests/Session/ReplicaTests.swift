@@ -1,10 +1,10 @@
-// Promises 3, 4 and 5: whatever is done, and whatever is followed, a replica fed by deltas equals the model.
+// Promises 3, 4 and 5: after any commands, a replica of any pattern that deltas update equals the model.
 
 import JSONRPC
 import Testing
 
-/// What clients may follow: everything, collections, single places, places inside values, places that overlap.
-private let followed: [[String]] = [
+/// Patterns of subscriptions: everything, collections, single values, parts of values, overlapping patterns.
+private let observedPatterns: [[String]] = [
   [""], ["/views"], ["/overlays", "/maps"], ["/views/*/viewpoint"], ["/overlays/*/graphicCount", "/overlays/*/extent"],
   ["/overlays/o1/graphics", "/overlays/o2/graphics", "/overlays/o3/graphics"], ["/overlays/*/graphics/*"],
   ["/views/*/viewpoint/targetScale"],
@@ -24,15 +24,15 @@ struct ReplicaTests {
     let server = try MemoryServer()
     var edits = RandomEdits(server, seed: seed)
     try server.call("clock/set", ["mode": "manual"])
-    var followers: [Follower] = []
+    var observers: [Observer] = []
     var stated = 0
     for step in 0..<60 {
-      if edits.chance(step == 0 ? 1 : 0.15), let patterns = edits.pick(followed) {
+      if edits.chance(step == 0 ? 1 : 0.15), let patterns = edits.pick(observedPatterns) {
         let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) })])
-        followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+        observers.append(Observer(replica: try Replica(answer), patterns: patterns))
       }
-      if edits.chance(0.05), !followers.isEmpty {
-        let gone = followers.removeFirst()
+      if edits.chance(0.05), !observers.isEmpty {
+        let gone = observers.removeFirst()
         try server.call("state/unobserve", ["subscription": .string(gone.replica.subscription)])
       }
       _ = try server.takeMessages()
@@ -41,15 +41,15 @@ struct ReplicaTests {
       for message in log {
         if let revision = message["result"]?["revision"]?.integer { stated = max(stated, revision) }
         if message["method"] == "state/changed", let revision = message["params"]?["revision"]?.integer {
-          #expect(revision > stated, "a delta to \(revision) after the answer that states \(stated)")
+          #expect(revision > stated, "a delta to \(revision) after a response with revision \(stated)")
         }
-        for index in followers.indices { try followers[index].replica.apply(message) }
+        for index in observers.indices { try observers[index].replica.apply(message) }
       }
-      for follower in followers { try follower.check(server, "seed \(seed), step \(step): \(log.first ?? .null)") }
+      for observer in observers { try observer.check(server, "seed \(seed), step \(step): \(log.first ?? .null)") }
     }
   }
 
-  /// All that a client was sent while `body` ran, answers that `body` took included.
+  /// Records all messages sent to the client while `body` runs.
   private func recording(_ log: inout [Value], _ server: MemoryServer, _ body: () throws -> Void) throws {
     server.record = []
     defer { server.record = nil }
@@ -59,38 +59,38 @@ struct ReplicaTests {
   }
 
   @Test(arguments: UInt64(100)..<120)
-  func `a client that does not hear its own changes hears all others without a gap`(seed: UInt64) throws {
+  func `a client that excludes its own changes receives all others without a gap`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = RandomEdits(server, seed: seed)
     try server.call("clock/set", ["mode": "manual"])
-    var followers: [Follower] = []
+    var observers: [Observer] = []
     for patterns in [["/views"], ["/overlays"], ["/views/*/viewpoint/targetScale"], ["/overlays/*/graphicCount"]] {
       let answer = try server.call(
         "state/observe", ["paths": .array(patterns.map { .string($0) }), "exceptOrigin": "me"])
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     for step in 0..<60 {
       let isOwn = edits.chance(0.5)
       var log: [Value] = []
       try recording(&log, server) { try edits.step(origin: isOwn ? "me" : nil) }
-      for index in followers.indices {
-        for message in log { try followers[index].replica.apply(message) }
-        // What a client does itself it knows already.
-        if isOwn { try followers[index].replica.assume(followers[index].patterns.map { ($0, try server.state($0)) }) }
-        try followers[index].check(server, "seed \(seed), step \(step): \(log.first ?? .null)")
+      for index in observers.indices {
+        for message in log { try observers[index].replica.apply(message) }
+        // The client knows its own changes.
+        if isOwn { try observers[index].replica.assume(observers[index].patterns.map { ($0, try server.state($0)) }) }
+        try observers[index].check(server, "seed \(seed), step \(step): \(log.first ?? .null)")
       }
     }
   }
 
   @Test(arguments: UInt64(200)..<230)
-  func `a client that asks for few deltas gets folded ones that lead to the same`(seed: UInt64) throws {
+  func `a client with a rate limit receives coalesced deltas that lead to the same state`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = RandomEdits(server, seed: seed)
     try server.call("clock/set", ["mode": "manual"])
-    var followers: [Follower] = []
-    for patterns in followed {
+    var observers: [Observer] = []
+    for patterns in observedPatterns {
       let answer = try server.call("state/observe", ["paths": .array(patterns.map { .string($0) }), "maxRate": 1])
-      followers.append(Follower(replica: try Replica(answer), patterns: patterns))
+      observers.append(Observer(replica: try Replica(answer), patterns: patterns))
     }
     for round in 0..<8 {
       var log: [Value] = []
@@ -98,21 +98,21 @@ struct ReplicaTests {
         for _ in 0..<12 { try edits.step() }
         server.loop.advance(by: 2_000_000_000)
       }
-      for index in followers.indices {
-        let before = followers[index].replica.deltas
+      for index in observers.indices {
+        let before = observers[index].replica.deltas
         for message in log {
-          do { try followers[index].replica.apply(message) } catch {
-            Issue.record("seed \(seed), round \(round), \(followers[index].patterns): \(error)\n\(message)")
+          do { try observers[index].replica.apply(message) } catch {
+            Issue.record("seed \(seed), round \(round), \(observers[index].patterns): \(error)\n\(message)")
             return
           }
         }
-        #expect(followers[index].replica.deltas - before <= 2)
-        try followers[index].check(server, "seed \(seed), round \(round)")
+        #expect(observers[index].replica.deltas - before <= 2)
+        try observers[index].check(server, "seed \(seed), round \(round)")
       }
     }
   }
 
-  @Test func `what is again as it was told when a rate lets it be told is not told`() throws {
+  @Test func `a change that is reverted before the rate limit allows a delta is not sent`() throws {
     let server = try MemoryServer()
     try server.call("map/create", ["id": "m", "title": "A"])
     try server.call("view/create", ["id": "v", "map": "m"])
@@ -130,14 +130,14 @@ struct ReplicaTests {
       try server.call("viewModel/set", ["viewModel": "x", "values": ["list": list]])
       try server.call("view/setViewpoint", ["view": "v", "viewpoint": ["type": "scale", "targetScale": scale]])
     }
-    func told() throws -> [Value] {
+    func deltas() throws -> [Value] {
       server.loop.advance(by: 2_000_000_000)
       return try server.takeMessages().filter { $0["method"]?.string?.hasSuffix("hanged") == true }
     }
     try set("B", ["i", "j"], scale: 1000)
-    #expect(try told().count > 2)
+    #expect(try deltas().count > 2)
     for id in ["n", "p"] as [Value] {
-      // The first change is told at once, and what follows waits.
+      // The first change is sent at once, and later ones wait.
       try server.call(
         "model/apply",
         [
@@ -155,17 +155,17 @@ struct ReplicaTests {
       try server.call("map/close", ["map": id])
       try set("B", ["i", "j"], scale: 1001)
       try server.call("map/update", ["map": "m", "title": "C"])
-      #expect(try told() == [])
+      #expect(try deltas() == [])
       try set("B", ["i", "j"], scale: 1000)
-      // What comes to nothing takes no turn.
+      // A reverted change does not use up the rate limit.
       #expect(try server.takeMessages().count > 1)
-      _ = try told()
+      _ = try deltas()
       try server.call("edit/undo", ["steps": 2])
-      _ = try told()
+      _ = try deltas()
     }
   }
 
-  @Test func `a long snapshot comes in parts behind its answer, and long deltas in parts`() throws {
+  @Test func `a long snapshot is sent in parts after its response, and long deltas in parts`() throws {
     let server = try MemoryServer()
     try server.call("map/create", ["id": "m"])
     try server.call("view/create", ["id": "v", "map": "m"])
@@ -181,7 +181,7 @@ struct ReplicaTests {
     ]
     try server.call("overlay/addColumns", add)
     for patterns in [[""], ["/overlays"], ["/overlays/o1/graphics"], ["/overlays/*/graphics/*"], ["/overlays/o1"]] {
-      let id = server.ask("state/observe", ["paths": .array(patterns.map { .string($0) })])
+      let id = server.request("state/observe", ["paths": .array(patterns.map { .string($0) })])
       var messages = try server.takeMessages()
       let answer = messages.removeFirst()
       #expect(answer["id"] == id)
@@ -190,11 +190,11 @@ struct ReplicaTests {
       #expect(messages.count > 1)
       for message in messages { try replica.apply(message) }
       #expect(!replica.awaitsParts)
-      try Follower(replica: replica, patterns: patterns).check(server, "\(patterns)")
+      try Observer(replica: replica, patterns: patterns).check(server, "\(patterns)")
       try server.call("state/unobserve", ["subscription": .string(replica.subscription)])
     }
     var replica = try Replica(try server.call("state/observe", ["paths": ["/overlays/o2"]]))
-    server.ask("overlay/addColumns", .object((add.object ?? [:]).merging(["overlay": "o2"]) { $1 }))
+    server.request("overlay/addColumns", .object((add.object ?? [:]).merging(["overlay": "o2"]) { $1 }))
     let messages = try server.takeMessages()
     let parts = messages.filter { $0["method"] == "state/changed" }
     #expect(parts.count > 1)
@@ -202,26 +202,26 @@ struct ReplicaTests {
     #expect(parts.last?["params"]?["isLast"] == true)
     #expect(messages.last?["result"]?["count"] == .integer(count))
     for message in messages { try replica.apply(message) }
-    try Follower(replica: replica, patterns: ["/overlays/o2"]).check(server, "a delta in parts")
+    try Observer(replica: replica, patterns: ["/overlays/o2"]).check(server, "a delta in parts")
   }
 }
 
-/// A replica and what it follows.
-struct Follower {
+/// A replica and the patterns it observes.
+struct Observer {
   var replica: Replica
   let patterns: [String]
 
   func check(_ server: MemoryServer, _ where: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     for pattern in patterns {
-      let told = try replica.places(pattern)
-      let stands = try server.state(pattern)
-      for path in Set(told.keys).union(stands.keys).sorted() where told[path] != stands[path] {
+      let values = try replica.values(at: pattern)
+      let expected = try server.state(pattern)
+      for path in Set(values.keys).union(expected.keys).sorted() where values[path] != expected[path] {
         Issue.record(
           """
           \(`where`)
-          followed \(patterns), at \(path)
-          the replica has \(told[path]?.text.prefix(500) ?? "nothing")
-          the model has   \(stands[path]?.text.prefix(500) ?? "nothing")
+          observing \(patterns), at \(path)
+          the replica has \(values[path]?.text.prefix(500) ?? "nothing")
+          the model has   \(expected[path]?.text.prefix(500) ?? "nothing")
           """, sourceLocation: sourceLocation)
         return
       }

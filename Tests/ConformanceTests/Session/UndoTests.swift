@@ -1,9 +1,9 @@
-// Undo over the whole server: what any commands did is taken back wholly, and done again.
+// Undo and redo over the whole server: any commands are undone and redone completely.
 
 import Testing
 
 struct UndoTests {
-  /// The tree without what undo leaves alone.
+  /// The part of the state tree that undo restores.
   private static func undone(_ server: MemoryServer) throws -> Value {
     var result: [String: Value] = [:]
     for name in ["maps", "scenes", "layers", "overlays"] {
@@ -21,7 +21,7 @@ struct UndoTests {
   }
 
   @Test(arguments: UInt64(0)..<30)
-  func `commands undone wholly leave the model as it was, and redone as they made it`(seed: UInt64) throws {
+  func `undoing all commands restores the model, and redoing them their result`(seed: UInt64) throws {
     let server = try MemoryServer()
     var edits = RandomEdits(server, seed: seed)
     try server.call("clock/set", ["mode": "manual"])
@@ -30,7 +30,7 @@ struct UndoTests {
       try server.call("map/create", ["id": "late"])
       try edits.resync()
     }
-    // A change puts what was undone so far out of reach.
+    // A change clears the redo list.
     try server.call("map/create", ["id": "last"])
     let first = try Self.steps(server)
     let before = try Self.undone(server)

@@ -1,4 +1,4 @@
-// The whole server without its standard streams, driven by a test: what is sent, what comes back and in which order.
+// The whole server without its standard streams, driven by a test: messages in, messages out, in order.
 
 import Foundation
 import GeoModel
@@ -11,28 +11,28 @@ import Projection
 import Synchronization
 import Testing
 
-/// The checkout.
+/// The root of the repository.
 let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent()
 
-/// One for all tests: it is made for many threads, and its first use of a reference is slow.
+/// Shared by all tests: it is thread-safe, and its first use of a reference is slow.
 let proj = PROJTransformer()
 
-/// The real time as the server sees it, moved by the test.
+/// The server's real-time clock, advanced by the test.
 final class TestTime: Sendable {
   private let nanoseconds = Mutex(Int64(1_700_000_000_000_000_000))
   var now: Instant { Instant(nanoseconds: nanoseconds.withLock { $0 }) }
   func advance(by step: Int64) { nanoseconds.withLock { $0 += step } }
 }
 
-/// A session in memory, initialized, with one message a line.
+/// An initialized session in memory, with one message a line.
 final class MemoryServer {
   let loop: ManualLoop
   let connection: MemoryConnection
   let time = TestTime()
-  /// What came and has not been looked at.
+  /// Messages received and not yet taken.
   private(set) var inbox: [Value] = []
-  /// Everything that comes, looked at or not, while it is not nil.
+  /// All messages received, taken or not, while it is not nil.
   var record: [Value]?
   private var lastID = 0
   private var partial: [UInt8] = []
@@ -52,16 +52,18 @@ final class MemoryServer {
 
   func send(_ message: Value) { send(text: message.text) }
 
-  /// A message as somebody wrote it: members in that order, numbers in that form.
+  /// Sends a message with members in the order, and numbers in the form, of the text.
   func send(text: String) { connection.send(text + "\n") }
 
   func notify(_ method: String, _ params: Value) {
     send(["jsonrpc": "2.0", "method": .string(method), "params": params])
   }
 
-  /// Sends a request; answers its id.
+  /// Sends a request.
+  ///
+  /// - Returns: its id.
   @discardableResult
-  func ask(_ method: String, _ params: Value = [:], id: Value? = nil) -> Value {
+  func request(_ method: String, _ params: Value = [:], id: Value? = nil) -> Value {
     lastID += 1
     let id = id ?? .integer(lastID)
     send(["jsonrpc": "2.0", "id": id, "method": .string(method), "params": params])
@@ -82,50 +84,50 @@ final class MemoryServer {
     }
   }
 
-  /// Everything that has come since the last look, in order.
+  /// All messages received and not yet taken, in order.
   func takeMessages() throws -> [Value] {
     try read()
     defer { inbox = [] }
     return inbox
   }
 
-  /// The notifications of a method that have come, taken out of what has come.
+  /// Takes the notifications of a method; other messages stay.
   func takeNotifications(_ method: String) throws -> [Value] {
     try read()
     defer { inbox.removeAll { $0["method"]?.string == method } }
     return inbox.filter { $0["method"]?.string == method }.compactMap { $0["params"] }
   }
 
-  /// The answer to a request, if it has come; it is taken out.
-  func answer(to id: Value) throws -> Value? {
+  /// Takes the response to a request; nil when it has not been received.
+  func response(to id: Value) throws -> Value? {
     try read()
     guard let index = inbox.firstIndex(where: { $0["id"] == id && $0["method"] == nil }) else { return nil }
     return inbox.remove(at: index)
   }
 
-  /// The kind of the error that a request was answered with.
-  func failure(of id: Value) throws -> String? { try answer(to: id)?["error"]?["data"]?["kind"]?.string }
+  /// Takes the response to a request; the kind of its error.
+  func errorKind(of id: Value) throws -> String? { try response(to: id)?["error"]?["data"]?["kind"]?.string }
 
-  // MARK: Both
+  // MARK: Calling
 
-  /// A request and its result.
+  /// Sends a request and takes its result.
   @discardableResult
   func call(
     _ method: String, _ params: Value = [:], sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Value {
-    let id = ask(method, params)
-    let answer = try #require(try answer(to: id), "no answer to \(method)", sourceLocation: sourceLocation)
+    let id = request(method, params)
+    let answer = try #require(try response(to: id), "no response to \(method)", sourceLocation: sourceLocation)
     return try #require(
       answer["result"], "\(method) \(params) was refused: \(answer)", sourceLocation: sourceLocation)
   }
 
-  /// A request that has to be refused, and the error's data.
+  /// Sends a request that has to fail, and takes the error's data.
   @discardableResult
   func refusal(
     _ method: String, _ params: Value = [:], sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Value {
-    let id = ask(method, params)
-    let answer = try #require(try answer(to: id), "no answer to \(method)", sourceLocation: sourceLocation)
+    let id = request(method, params)
+    let answer = try #require(try response(to: id), "no response to \(method)", sourceLocation: sourceLocation)
     return try #require(
       answer["error"]?["data"], "\(method) \(params) was not refused: \(answer)", sourceLocation: sourceLocation)
   }
@@ -134,20 +136,20 @@ final class MemoryServer {
     get throws { try #require(try call("session/status")["revision"]?.integer) }
   }
 
-  /// The values at a pattern, by path.
+  /// The values that match a pattern, by path.
   func state(_ pattern: String) throws -> [String: Value] {
     var values: [String: Value] = [:]
-    for place in try call("state/get", ["path": .string(pattern)])["values"]?.array ?? [] {
-      values[place["path"]?.string ?? ""] = place["value"] ?? .null
+    for entry in try call("state/get", ["path": .string(pattern)])["values"]?.array ?? [] {
+      values[entry["path"]?.string ?? ""] = entry["value"] ?? .null
     }
     return values
   }
 
-  /// Everything, as one text.
+  /// The whole state tree as JSON text.
   func worldText() throws -> String { (try state("")[""] ?? .null).text }
 }
 
-/// Numbers that look random and come out the same every time.
+/// A deterministic random number generator.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }

@@ -1,27 +1,27 @@
-// A client's copy of the model, fed by nothing but snapshots and deltas: the proof that these suffice.
+// A client's copy of the model that only snapshots and deltas update. It shows that they suffice.
 
-/// What a subscription's notifications amount to.
+/// The state that the notifications of one subscription lead to.
 struct Replica {
-  /// Something in the stream that no replica could follow.
+  /// A message that violates the protocol of subscriptions.
   struct Fault: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
   }
 
   let subscription: String
-  /// Where the replica stands.
+  /// The revision of the replica's state.
   private(set) var revision: Int
   private(set) var root = Value.object([:])
   private(set) var resyncs = 0
   private(set) var deltas = 0
-  /// Whether parts of a snapshot are still to come.
+  /// Whether parts of a snapshot are missing.
   private(set) var awaitsParts = false
-  /// Whether parts of a delta are still to come, and the base they all name.
+  /// The base and revision of a delta whose last part is missing; all parts name the same.
   private var openDelta: (base: Int, revision: Int)?
 
   init(_ observed: Value) throws {
     guard let subscription = observed["subscription"]?.string, let revision = observed["revision"]?.integer else {
-      throw Fault("no answer of state/observe: \(observed)")
+      throw Fault("not a result of state/observe: \(observed)")
     }
     self.subscription = subscription
     self.revision = revision
@@ -31,10 +31,10 @@ struct Replica {
   private mutating func start(_ snapshot: Value?) throws {
     root = .object([:])
     awaitsParts = snapshot == nil
-    for place in snapshot?.array ?? [] { try merge(place) }
+    for entry in snapshot?.array ?? [] { try merge(entry) }
   }
 
-  /// Takes in a notification; those of other subscriptions are ignored.
+  /// Applies a notification; those of other subscriptions are ignored.
   mutating func apply(_ message: Value) throws {
     guard let params = message["params"], params["subscription"]?.string == subscription else { return }
     switch message["method"]?.string {
@@ -45,9 +45,9 @@ struct Replica {
       openDelta = nil
       try start(params["snapshot"])
     case "state/snapshotPart":
-      guard awaitsParts else { throw Fault("a part of a snapshot that nobody waits for") }
+      guard awaitsParts else { throw Fault("an unexpected part of a snapshot") }
       guard params["revision"]?.integer == revision else { throw Fault("a part of another snapshot: \(params)") }
-      for place in params["values"]?.array ?? [] { try merge(place) }
+      for entry in params["values"]?.array ?? [] { try merge(entry) }
       if params["isLast"]?.bool == true { awaitsParts = false }
     default: break
     }
@@ -56,7 +56,9 @@ struct Replica {
   private mutating func change(_ params: Value) throws {
     guard !awaitsParts else { throw Fault("a delta before the snapshot was complete") }
     guard let base = params["base"]?.integer, let next = params["revision"]?.integer else { throw Fault("\(params)") }
-    guard base == revision else { throw Fault("a gap: the replica stands at \(revision), the delta at \(base)") }
+    guard base == revision else {
+      throw Fault("a gap: the replica is at revision \(revision), the delta's base is \(base)")
+    }
     guard next > base else { throw Fault("a delta from \(base) to \(next)") }
     if let openDelta, openDelta != (base, next) { throw Fault("a part of another delta: \(base)...\(next)") }
     deltas += 1
@@ -80,34 +82,34 @@ struct Replica {
       try insert(value, names, path)
       try Self.checkID(entry, names, value)
     case "move":
-      guard let from = entry["from"]?.string else { throw Fault("move from nowhere: \(path)") }
+      guard let from = entry["from"]?.string else { throw Fault("move without from: \(path)") }
       let source = try Self.names(from)
       var moved: Value?
       try edit(source, from) { old in
         moved = old
         return nil
       }
-      guard let moved else { throw Fault("move of nothing: \(from)") }
+      guard let moved else { throw Fault("move of an absent value: \(from)") }
       try insert(moved, names, path)
       try Self.checkID(entry, names, moved)
     case "replace":
       guard let value = entry["value"] else { throw Fault("replace without a value: \(path)") }
       try edit(names, path) { old in
-        guard old != nil else { throw Fault("replace of nothing: \(path)") }
+        guard old != nil else { throw Fault("replace of an absent value: \(path)") }
         return value
       }
       try Self.checkID(entry, names, value)
     case "remove":
       try edit(names, path) { old in
-        guard let old else { throw Fault("remove of nothing: \(path)") }
+        guard let old else { throw Fault("remove of an absent value: \(path)") }
         try Self.checkID(entry, names, old)
         return nil
       }
-    default: throw Fault("no operation of ours: \(operation)")
+    default: throw Fault("unknown operation: \(operation)")
     }
   }
 
-  /// Adds a member, or an element in front of the one at its place.
+  /// Adds a member, or inserts an element at its index.
   private mutating func insert(_ value: Value, _ names: [String], _ path: String) throws {
     guard let last = names.last else { return try edit(names, path) { _ in value } }
     try edit(Array(names.dropLast()), path) { parent in
@@ -116,34 +118,34 @@ struct Replica {
         members[last] = value
         return .object(members)
       }
-      guard let index = Int(last), (0...elements.count).contains(index) else { throw Fault("no place \(path)") }
+      guard let index = Int(last), (0...elements.count).contains(index) else { throw Fault("no index \(path)") }
       elements.insert(value, at: index)
       return .array(elements)
     }
   }
 
-  /// Changes of lists name their element, so that a client can go by id.
+  /// Operations on lists name the id of their element, so that clients can find it by id.
   private static func checkID(_ entry: Value, _ names: [String], _ element: Value) throws {
     guard let id = entry["id"]?.string else { return }
     let own = element.string ?? element["id"]?.string
-    guard own == id else { throw Fault("\(id) is said of \(own ?? "what has no id"): \(entry)") }
+    guard own == id else { throw Fault("id \(id) names \(own ?? "an element without id"): \(entry)") }
   }
 
-  private mutating func merge(_ place: Value) throws {
-    guard let path = place["path"]?.string, let value = place["value"] else { throw Fault("\(place)") }
+  private mutating func merge(_ entry: Value) throws {
+    guard let path = entry["path"]?.string, let value = entry["value"] else { throw Fault("\(entry)") }
     try edit(try Self.names(path), path) { old in
       guard case .object(let members)? = old, case .object(let more) = value else { return value }
       return .object(members.merging(more) { Self.merged($0, $1) })
     }
   }
 
-  /// Member by member, all the way down.
+  /// Merges objects recursively.
   private static func merged(_ old: Value, _ new: Value) -> Value {
     guard case .object(let members) = old, case .object(let more) = new else { return new }
     return .object(members.merging(more) { merged($0, $1) })
   }
 
-  /// Where nothing stands on the way, there are objects: a subscription shows only some places of the tree.
+  /// Creates missing objects along the path, since a subscription contains only parts of the tree.
   private mutating func edit(_ names: [String], _ path: String, _ change: (Value?) throws -> Value?) throws {
     root = try Self.edited(root, names[...], path, change) ?? .object([:])
   }
@@ -154,7 +156,7 @@ struct Replica {
     guard let name = names.first else { return try change(value) }
     switch value {
     case .array(var elements)?:
-      guard let index = Int(name), elements.indices.contains(index) else { throw Fault("no place \(path)") }
+      guard let index = Int(name), elements.indices.contains(index) else { throw Fault("no index \(path)") }
       guard let new = try edited(elements[index], names.dropFirst(), path, change) else {
         elements.remove(at: index)
         return .array(elements)
@@ -177,21 +179,21 @@ struct Replica {
     }
   }
 
-  /// Takes what stands at patterns for known, as a client does with what it has changed itself.
-  mutating func assume(_ known: [(pattern: String, places: [String: Value])]) throws {
-    for (pattern, places) in known {
-      for path in try self.places(pattern).keys { try edit(try Self.names(path), path) { _ in nil } }
-      for (path, value) in places { try edit(try Self.names(path), path) { _ in value } }
+  /// Sets the values at patterns, as a client does with its own changes.
+  mutating func assume(_ known: [(pattern: String, values: [String: Value])]) throws {
+    for (pattern, values) in known {
+      for path in try self.values(at: pattern).keys { try edit(try Self.names(path), path) { _ in nil } }
+      for (path, value) in values { try edit(try Self.names(path), path) { _ in value } }
     }
   }
 
   // MARK: Reading
 
-  /// What stands at a pattern, by path.
-  func places(_ pattern: String) throws -> [String: Value] {
-    var places: [(String, Value)] = [("", root)]
+  /// The values that match a pattern, by path.
+  func values(at pattern: String) throws -> [String: Value] {
+    var matches: [(String, Value)] = [("", root)]
     for name in try Self.names(pattern) {
-      places = places.flatMap { path, value -> [(String, Value)] in
+      matches = matches.flatMap { path, value -> [(String, Value)] in
         switch value {
         case .object(let members):
           if name == "*" { return members.map { (path + "/" + escaped($0.key), $0.value) } }
@@ -203,7 +205,7 @@ struct Replica {
         }
       }
     }
-    return Dictionary(places) { $1 }
+    return Dictionary(matches) { $1 }
   }
 
   private func escaped(_ name: String) -> String {

@@ -30,7 +30,7 @@ enum Value: Hashable, Sendable {
     }
   }
 
-  /// Texts are equal where they are written alike.
+  /// Compares strings by code points: Swift's `==` ignores differences of Unicode normalization.
   static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true

@@ -7,7 +7,7 @@ import JSON
 import JSONRPC
 import Logging
 
-/// Plays the client's part. Work runs on threads and the loop's time goes with the real one, as in the server itself.
+/// The client of a transcript. As in the server, workers are threads and the loop runs in real time.
 final class Conversation {
   private let framing: Transcript.Framing
   private let head: Value
@@ -15,15 +15,16 @@ final class Conversation {
   private var bindings = Bindings()
   private let loop = ManualLoop(offloading: .threads)
   private lazy var connection = makeConnection()
-  /// What came and is still to be looked at.
+  /// Messages received and not yet matched.
   private var inbox: [Value] = []
-  /// What is sent in a row leaves in one piece, so that a cancel comes right behind its request.
+  /// Consecutive messages are sent as one piece, so that a cancellation directly follows its request.
   private var unsent: [UInt8] = []
-  /// The ids of the answers to come that may come earlier or later than they stand, and how often.
+  /// The ids of `late` responses, which may arrive at any time, and how many are expected of each.
   private var late: [[Value]: Int] = [:]
   private var isStopped = false
   private var input: [UInt8] = []
-  private var turned = ContinuousClock.now
+  private var lastTurn = ContinuousClock.now
+  /// The longest wait for a message, in seconds.
   private let patience: Double
 
   init(_ transcript: Transcript, _ head: Value) throws {
@@ -44,7 +45,7 @@ final class Conversation {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// The flags that a server in memory has a meaning for.
+  /// Applies the flags that a server in memory supports.
   private func makeConnection() -> MemoryConnection {
     var configuration = Configuration(
       transformer: proj, geodesy: proj, workingDirectory: folder.path,
@@ -66,7 +67,7 @@ final class Conversation {
 
   // MARK: Steps
 
-  /// Everything before the first line of the case's own.
+  /// Initializes the session unless the case does.
   func begin() throws {
     guard head["initialize"]?.bool == true else { return }
     send([
@@ -103,11 +104,11 @@ final class Conversation {
     } else if step["stop"] != nil {
       isStopped = true
     } else if step["note"] == nil {
-      throw Mismatch("", "no step of ours: \(step)")
+      throw Mismatch("", "unknown step: \(step)")
     }
   }
 
-  /// After the last line the input ends, the server too, and nothing is left over.
+  /// After the last line the input ends; the server has to end as well, with no unexpected message left.
   func end() throws {
     if isStopped { return }
     flush()
@@ -152,33 +153,33 @@ final class Conversation {
 
   private func expectEnd(_ code: Int?) throws {
     flush()
-    guard try wait(until: { connection.session.ending != nil }) else { throw Mismatch("", "the server goes on") }
+    guard try wait(until: { connection.session.ending != nil }) else { throw Mismatch("", "the server does not end") }
     try read()
-    inbox.removeAll { isTalk($0) || isSkipped($0, head["skip"]?.array ?? []) }
-    guard inbox.isEmpty else { throw Mismatch("", "something nobody expected: \(inbox.map(\.text))") }
+    inbox.removeAll { isLog($0) || isSkipped($0, head["skip"]?.array ?? []) }
+    guard inbox.isEmpty else { throw Mismatch("", "unexpected messages: \(inbox.map(\.text))") }
     if let code, let found = connection.session.ending?.code, found != Int32(code) {
       throw Mismatch("", "expected exit status \(code), found \(found)")
     }
   }
 
-  /// The next message that is not to be skipped; a late one wherever it stands, others behind those that are late.
+  /// Takes the next message that is not skipped. Late responses are taken from any position; other messages pass over them.
   private func next(_ skip: [Value], _ patterns: [Value], isLate: Bool = false) throws -> Value {
     flush()
     let own = patterns.map(\.answeredIDs)
-    var place = 0
+    var index = 0
     while true {
-      guard try wait(until: { inbox.count > place || connection.session.ending != nil }), inbox.count > place else {
-        throw Mismatch("", "nothing came; expected \(patterns.map { $0.text.prefix(300) })")
+      guard try wait(until: { inbox.count > index || connection.session.ending != nil }), inbox.count > index else {
+        throw Mismatch("", "no message; expected \(patterns.map { $0.text.prefix(300) })")
       }
-      let message = inbox[place]
+      let message = inbox[index]
       let isOwn = own.contains(message.answeredIDs)
-      if isTalk(message) && !patterns.contains(where: { $0["method"] == message["method"] }) || isSkipped(message, skip)
+      if isLog(message) && !patterns.contains(where: { $0["method"] == message["method"] }) || isSkipped(message, skip)
       {
-        inbox.remove(at: place)
+        inbox.remove(at: index)
       } else if isOwn || !isLate && late[message.answeredIDs, default: 0] == 0 {
-        return inbox.remove(at: place)
+        return inbox.remove(at: index)
       } else {
-        place += 1
+        index += 1
       }
     }
   }
@@ -190,7 +191,7 @@ final class Conversation {
     }
   }
 
-  private func isTalk(_ message: Value) -> Bool {
+  private func isLog(_ message: Value) -> Bool {
     message["method"] == "$/logMessage" || message["method"] == "$/logTrace"
   }
 
@@ -198,13 +199,13 @@ final class Conversation {
     let start = ContinuousClock.now
     while true {
       let now = ContinuousClock.now
-      let step = (now - turned).components
-      turned = now
+      let step = (now - lastTurn).components
+      lastTurn = now
       loop.advance(by: UInt64(step.seconds) * 1_000_000_000 + UInt64(step.attoseconds / 1_000_000_000))
       try read()
       if condition() { return true }
       if now - start > .seconds(patience) { return false }
-      // Wakes at once when a thread has done its work.
+      // Returns at once when a worker has finished.
       var hasWoken = false
       _ = loop.run(
         until: {
@@ -224,7 +225,7 @@ final class Conversation {
         let unknown = Set(entry.object?.keys.map { $0 } ?? ["nothing"]).subtracting([
           "jsonrpc", "id", "method", "params", "result", "error",
         ])
-        guard entry["jsonrpc"] == "2.0", unknown.isEmpty else { throw Mismatch("", "no message: \(entry)") }
+        guard entry["jsonrpc"] == "2.0", unknown.isEmpty else { throw Mismatch("", "not a message: \(entry)") }
       }
       inbox.append(value)
     }
@@ -239,7 +240,7 @@ final class Conversation {
     }
     guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let digits = String(decoding: input[16..<end.lowerBound], as: UTF8.self)
-    guard let count = Int(digits) else { throw Mismatch("", "no header of ours: \(digits)") }
+    guard let count = Int(digits) else { throw Mismatch("", "invalid header: \(digits)") }
     guard input.count >= end.upperBound + count else { return nil }
     defer { input.removeFirst(end.upperBound + count) }
     return Array(input[end.upperBound..<end.upperBound + count])
@@ -247,7 +248,7 @@ final class Conversation {
 }
 
 extension Value {
-  /// The ids that a message, or its pattern, answers, in an order of their own; none where it answers nothing.
+  /// The ids of the requests that a message, or a pattern of one, responds to, sorted.
   fileprivate var answeredIDs: [Value] {
     if let inner = self["$literal"] ?? self["$unordered"] { return inner.answeredIDs }
     let answers = (array ?? [self]).filter { $0["method"] == nil }

@@ -1,14 +1,14 @@
-// What a transcript expects: matching a message against a pattern, and saying where it does not fit.
+// Matches messages against the patterns of a transcript, and reports the path of a mismatch.
 //
 // The patterns are described in Protocol/conformance/README.md.
 
 import Foundation
 
-/// What names stand for in one case.
+/// The values bound to names in one case.
 struct Bindings {
   var values: [String: Value] = [:]
 
-  /// The value with `${NAME}`, `$ref`, `$repeat` and joined parts put in.
+  /// The value with `${NAME}`, `$ref`, `$repeat` and joined parts substituted.
   func resolved(_ value: Value) throws -> Value {
     switch value {
     case .string(let text): return .string(resolved(text))
@@ -31,22 +31,22 @@ struct Bindings {
 
   func resolved(_ text: String) -> String {
     var result = ""
-    var rest = text[...]
-    while let start = rest.range(of: "${") {
-      guard let end = rest[start.upperBound...].firstIndex(of: "}") else { break }
-      let name = String(rest[start.upperBound..<end])
-      result += rest[..<start.lowerBound]
+    var remaining = text[...]
+    while let start = remaining.range(of: "${") {
+      guard let end = remaining[start.upperBound...].firstIndex(of: "}") else { break }
+      let name = String(remaining[start.upperBound..<end])
+      result += remaining[..<start.lowerBound]
       switch values[name] {
       case .string(let bound)?: result += bound
       case .integer(let bound)?: result += String(bound)
       default: result += "${\(name)}"
       }
-      rest = rest[rest.index(after: end)...]
+      remaining = remaining[remaining.index(after: end)...]
     }
-    return result + rest
+    return result + remaining
   }
 
-  /// The bytes of `sendText`, `sendRaw` and `file`: a string, or parts put together.
+  /// The bytes of `sendText`, `sendRaw` and `file`: a string, or concatenated parts.
   func bytes(_ value: Value) throws -> [UInt8] {
     switch value {
     case .string(let text): return Array(resolved(text).utf8)
@@ -63,7 +63,7 @@ struct Bindings {
   }
 }
 
-/// Where a message does not fit.
+/// The path in a message that does not match, and why.
 struct Mismatch: Error, CustomStringConvertible {
   let path: String
   let reason: String
@@ -75,7 +75,7 @@ struct Mismatch: Error, CustomStringConvertible {
 }
 
 extension Bindings {
-  /// Matches a value; nil stands for a member that is not there.
+  /// Matches a value; nil stands for an absent member.
   mutating func match(_ pattern: Value, _ found: Value?, at path: String = "") throws {
     if case .object(let members) = pattern, try matched(members, found, path) { return }
     guard let found else { throw Mismatch(path, "expected \(short(pattern)), found nothing") }
@@ -98,37 +98,37 @@ extension Bindings {
     }
   }
 
-  /// Whether the pattern is a matcher, which then fits.
+  /// Whether the pattern is a matcher (`$any`, `$type`, ...). Throws when it does not match.
   private mutating func matched(_ members: [String: Value], _ found: Value?, _ path: String) throws -> Bool {
-    func there() throws -> Value {
+    func present() throws -> Value {
       guard let found else { throw Mismatch(path, "expected something, found nothing") }
       return found
     }
     if let literal = members["$literal"] {
-      try matchLiteral(literal, try there(), at: path)
+      try matchLiteral(literal, try present(), at: path)
     } else if members["$any"] != nil {
-      _ = try there()
+      _ = try present()
     } else if members["$absent"] != nil {
       if let found { throw Mismatch(path, "expected nothing, found \(short(found))") }
     } else if let type = members["$type"]?.string {
-      guard try there().isOf(type) else { throw Mismatch(path, "expected \(type), found \(short(try there()))") }
+      guard try present().isOf(type) else { throw Mismatch(path, "expected \(type), found \(short(try present()))") }
     } else if let exact = members["$exact"] {
       try match(exact, found, at: path)
       let unknown = Set(found?.object?.keys.map { $0 } ?? []).subtracting(exact.object?.keys.map { $0 } ?? [])
       if !unknown.isEmpty { throw Mismatch(path, "expected no \(unknown.sorted())") }
     } else if let number = members["$approx"]?.number {
       let within = members["within"]?.number ?? 1e-9
-      guard let other = try there().number, abs(other - number) <= within else {
-        throw Mismatch(path, "expected \(number) give or take \(within), found \(short(try there()))")
+      guard let other = try present().number, abs(other - number) <= within else {
+        throw Mismatch(path, "expected \(number) give or take \(within), found \(short(try present()))")
       }
     } else if let patterns = members["$unordered"]?.array {
-      guard let elements = try there().array, elements.count == patterns.count else {
-        throw Mismatch(path, "expected \(patterns.count) elements, found \(short(try there()))")
+      guard let elements = try present().array, elements.count == patterns.count else {
+        throw Mismatch(path, "expected \(patterns.count) elements, found \(short(try present()))")
       }
       try matchUnordered(patterns, elements, at: path)
     } else if let name = members["$bind"]?.string {
       if let pattern = members["to"] { try match(pattern, found, at: path) }
-      values[name] = try there()
+      values[name] = try present()
     } else if members["$ref"] != nil || members["$repeat"] != nil {
       try match(try resolved(.object(members)), found, at: path)
     } else {
@@ -137,7 +137,7 @@ extension Bindings {
     return true
   }
 
-  /// As any pattern, but that nothing in it stands for anything else.
+  /// Matches without substitution: names and matchers in the pattern are plain text.
   private func matchLiteral(_ wanted: Value, _ found: Value, at path: String) throws {
     switch (wanted, found) {
     case (.object(let members), .object(let others)):
@@ -165,9 +165,9 @@ extension Bindings {
       var attempt = self
       do {
         try attempt.match(pattern, value, at: "\(path)/\(index)")
-        var rest = found
-        rest.remove(at: index)
-        try attempt.matchUnordered(Array(patterns.dropFirst()), rest, at: path)
+        var remaining = found
+        remaining.remove(at: index)
+        try attempt.matchUnordered(Array(patterns.dropFirst()), remaining, at: path)
         self = attempt
         return
       } catch let mismatch as Mismatch { reasons.append(mismatch.description) }

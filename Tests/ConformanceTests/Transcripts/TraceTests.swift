@@ -1,5 +1,4 @@
-// What a server writes of its traffic is a case that it passes: every session, whatever was said in it. The Python client's tests
-// say it again over pipes.
+// The trace of any session is a conformance case that the server passes. The Python client's tests check the same over pipes.
 
 import Foundation
 import GeoModel
@@ -11,7 +10,7 @@ import Testing
 
 struct TraceTests {
   @Test(arguments: UInt64(0)..<40)
-  func `a random session's trace is passed by a server in memory`(seed: UInt64) throws {
+  func `the trace of a random session passes against a server in memory`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let framing: Transcript.Framing = seed.isMultiple(of: 2) ? .lines : .headers
     let folder = try TemporaryFolder()
@@ -24,7 +23,7 @@ struct TraceTests {
     }
   }
 
-  /// Says it to a server with a trace, in pieces of any size.
+  /// Sends the bytes to a tracing server, in pieces of random size.
   private func record(_ bytes: [UInt8], in file: URL, using random: inout SeededGenerator) throws {
     let recorder = try #require(TraceFile(path: file.path, varying: ["now", "residentBytes", "unread"]))
     let loop = ManualLoop(offloading: .threads)
@@ -33,11 +32,11 @@ struct TraceTests {
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Instant(nanoseconds: 0) })
     configuration.limits.messageBytes = 64 << 20
     let connection = MemoryConnection(Host.makeSession(configuration, on: loop, recorder: recorder), on: loop)
-    var place = 0
-    while place < bytes.count {
-      let end = min(place + Int.random(in: 1...3000, using: &random), bytes.count)
-      connection.send(Array(bytes[place..<end]))
-      place = end
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + Int.random(in: 1...3000, using: &random), bytes.count)
+      connection.send(Array(bytes[start..<end]))
+      start = end
     }
     connection.close()
     #expect(loop.run(until: { connection.session.ending != nil }, seconds: 10))
@@ -45,23 +44,23 @@ struct TraceTests {
   }
 }
 
-/// What nobody should say, and what anybody says, in any order.
+/// Valid and invalid messages in random order.
 private enum RandomSession {
   static func bytes(_ framing: Transcript.Framing, using random: inout SeededGenerator) -> [UInt8] {
-    var said = [request("0", "initialize", #"{"protocolVersions":["0.2"]}"#), notification("initialized")].map {
+    var messages = [request("0", "initialize", #"{"protocolVersions":["0.2"]}"#), notification("initialized")].map {
       Array($0.utf8)
     }
-    if Bool.random(using: &random) { said += view.map { Array($0.utf8) } }
+    if Bool.random(using: &random) { messages += view.map { Array($0.utf8) } }
     for _ in 0..<40 {
       let isText = Int.random(in: 0..<8, using: &random) > 0
-      said.append(
+      messages.append(
         isText ? Array((texts.randomElement(using: &random) ?? "").utf8) : bytes.randomElement(using: &random) ?? [])
     }
     let ends: [[String]] = [
       [], [notification("exit")], [request("\"end\"", "shutdown"), texts[0], notification("exit")],
     ]
-    said += (ends.randomElement(using: &random) ?? []).map { Array($0.utf8) }
-    var stream = said.flatMap { frame($0, framing) }
+    messages += (ends.randomElement(using: &random) ?? []).map { Array($0.utf8) }
+    var stream = messages.flatMap { frame($0, framing) }
     switch Int.random(in: 0..<3, using: &random) {
     case 0: stream += Array("{\"jsonrpc\":\"2.0\",\"id\":1,".utf8)
     case 1: stream += [0xFF, 0x00, 0x0A]

@@ -20,9 +20,9 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
   static let folder = repository.appending(path: "Protocol/conformance")
 
-  /// Every case that can be run in memory, in each framing that it is for.
+  /// Every case that can run in memory, once for each framing it applies to.
   ///
-  /// `GEOMODEL_CASES` restricts them to the cases that its glob matches (`overlay/*`), `GEOMODEL_QUICK` to one framing each.
+  /// `GEOMODEL_CASES` is a glob that selects cases (`overlay/*`), `GEOMODEL_QUICK` selects one framing for each.
   static let all: [Transcript] = {
     let environment = ProcessInfo.processInfo.environment
     let glob = environment["GEOMODEL_CASES"] ?? "*"
@@ -33,7 +33,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     return cases.flatMap { file -> [Transcript] in
       guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
       let head = try? Value(String(text.prefix { $0 != "\n" }))
-      // A limit would be on this process, and on all tests. The Python runner gives the server a process of its own.
+      // A file size limit would apply to the test process. The Python runner covers these cases.
       if head?["fileSizeLimit"] != nil { return [] }
       let only = head?["framing"]?.string
       if let framing = only.flatMap(Framing.init) { return [Transcript(file: file, framing: framing)] }
@@ -43,18 +43,18 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     }
   }()
 
-  /// The lines, parsed: the first says what case it is.
+  /// The parsed lines; the first is the head of the case.
   func steps() throws -> [Step] {
     try Data(contentsOf: file).split(separator: 0x0A).enumerated().map { index, line in
       do { return try Step(line) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
     }
   }
 
-  /// Plays it against a fresh server.
+  /// Runs the case against a new server.
   func play() throws {
     let steps = try steps()
     let conversation = try Conversation(self, steps.first?.value ?? [:])
-    // Files that come first are there before the server is.
+    // Files at the beginning are written before the server starts.
     let files = steps.dropFirst().prefix { $0["file"] != nil }
     var line = 1
     do {
@@ -74,7 +74,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   /// A line.
   struct Step {
     let value: Value
-    /// What is sent when nothing is filled in: members in the order of the file.
+    /// The message's text, with members in the order of the file; sent when nothing has to be substituted.
     let sent: [UInt8]?
 
     init(_ line: Data) throws {

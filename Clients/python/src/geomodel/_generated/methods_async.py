@@ -1951,15 +1951,15 @@ class LayerMethods(AsyncCaller):
         opacity: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        visibility_mode: t.GroupVisibilityMode | None = None,
+        definition_expression: t.Expression | None = None,
+        time: t.LayerTime | None = None,
+        is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         is_popup_enabled: bool | None = None,
-        visibility_mode: t.GroupVisibilityMode | None = None,
-        definition_expression: t.Expression | None = None,
-        time: t.LayerTime | None = None,
-        is_time_filter_enabled: bool | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Layer:
@@ -1968,21 +1968,22 @@ class LayerMethods(AsyncCaller):
         Args:
             layer: Its id.
             name: What people read. (at most 1024 characters)
-            is_visible: Whether it is drawn and identified.
+            is_visible: Whether it is drawn and identified, where the group around it lets it.
             opacity: 0 clear, 1 solid. (in 0...1)
-            min_scale: As in Layer. (above 0)
-            max_scale: As in Layer. (above 0)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
+            visibility_mode: How a group shows its layers; absent for others.
+            definition_expression: Only features for which this is true count, in questions, drawing and
+                identifying; all when absent.
+            time: When its features are, and which are wanted.
+            is_time_filter_enabled: Whether the time extent counts; absent for a group.
             renderer: Which symbols it has; without one, by simplestyle or in grey.
-            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
-            visibility_mode: Of groups alone.
-            definition_expression: Only features for which this is true count; not for groups.
-            time: The whole of it anew; not for groups.
-            is_time_filter_enabled: Whether the time extent counts; not for groups.
-            clear: Members to take away: `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
-                `definitionExpression`, `time`.
+            clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
+                `renderer`, `labels`, `popup`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2021,15 +2022,15 @@ class LayerMethods(AsyncCaller):
                     "opacity": opacity,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "visibilityMode": visibility_mode,
+                    "definitionExpression": definition_expression,
+                    "time": time,
+                    "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "isPopupEnabled": is_popup_enabled,
-                    "visibilityMode": visibility_mode,
-                    "definitionExpression": definition_expression,
-                    "time": time,
-                    "isTimeFilterEnabled": is_time_filter_enabled,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -2878,6 +2879,7 @@ class MapMethods(AsyncCaller):
         self,
         *,
         map: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -2886,18 +2888,19 @@ class MapMethods(AsyncCaller):
         min_scale: float | None = None,
         max_scale: float | None = None,
         background_color: t.Color | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
         """Changes a map; absent members stay as they are.
 
         Args:
             map: Its id.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; made where there is none.
-            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; views that are
-                there stay.
+            basemap: Layers that orient; absent when there is none.
+            bookmarks: Places to come back to, in order. (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; the world when
+                absent.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
                 shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
                 (above 0)
@@ -2905,8 +2908,6 @@ class MapMethods(AsyncCaller):
                 is held to it. Views that are there already stay until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2933,6 +2934,7 @@ class MapMethods(AsyncCaller):
             _given(
                 {
                     "map": map,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -2941,7 +2943,6 @@ class MapMethods(AsyncCaller):
                     "minScale": min_scale,
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),
@@ -3046,8 +3047,13 @@ class OverlayMethods(AsyncCaller):
         *,
         view: t.ObjectId,
         id: t.ObjectId | None = None,
-        name: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        if_exists: t.IfExists | None = None,
+        name: str | None = None,
+        is_visible: bool | None = None,
+        opacity: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
         renderer: t.Renderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
@@ -3055,7 +3061,6 @@ class OverlayMethods(AsyncCaller):
         is_popup_enabled: bool | None = None,
         selection_color: t.Color | None = None,
         rendering_mode: t.RenderingMode | None = None,
-        if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Overlay:
         """Creates an overlay on top of a view's others.
@@ -3063,17 +3068,21 @@ class OverlayMethods(AsyncCaller):
         Args:
             view: The view.
             id: The new object's id; minted when absent.
-            name: What people read. (at most 1024 characters)
             spatial_reference: Of its graphics. (default "EPSG:4326")
+            if_exists: What to do when an object of that id is there already. (default "error")
+            name: What people read. (at most 1024 characters)
+            is_visible: Whether it is drawn and identified.
+            opacity: 0 clear, 1 solid. (in 0...1)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
             renderer: Which symbols it has; without one, only graphics with a symbol of their own are
                 drawn.
-            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
-            selection_color: Of what is selected; else the environment's.
-            rendering_mode: When it is drawn anew; `dynamic` at first.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            selection_color: Of what is selected; the environment's `selectionColor` when absent.
+            rendering_mode: When it is drawn anew.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3104,8 +3113,13 @@ class OverlayMethods(AsyncCaller):
                 {
                     "view": view,
                     "id": id,
-                    "name": name,
                     "spatialReference": spatial_reference,
+                    "ifExists": if_exists,
+                    "name": name,
+                    "isVisible": is_visible,
+                    "opacity": opacity,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
                     "renderer": renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
@@ -3113,7 +3127,6 @@ class OverlayMethods(AsyncCaller):
                     "isPopupEnabled": is_popup_enabled,
                     "selectionColor": selection_color,
                     "renderingMode": rendering_mode,
-                    "ifExists": if_exists,
                     "meta": meta,
                 }
             ),
@@ -3192,17 +3205,17 @@ class OverlayMethods(AsyncCaller):
             name: What people read. (at most 1024 characters)
             is_visible: Whether it is drawn and identified.
             opacity: 0 clear, 1 solid. (in 0...1)
-            min_scale: As in Overlay. (above 0)
-            max_scale: As in Overlay. (above 0)
+            min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
+            max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
             renderer: Which symbols it has; without one, only graphics with a symbol of their own are
                 drawn.
-            labels: Label definitions, in place of those there are. (at most 100 elements)
+            labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: What is told about one that is pointed at; without one, all attributes.
             is_popup_enabled: Whether anything is.
-            selection_color: Of what is selected; else the environment's.
-            rendering_mode: When it is drawn anew; `dynamic` at first.
-            clear: Members to take away: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
+            selection_color: Of what is selected; the environment's `selectionColor` when absent.
+            rendering_mode: When it is drawn anew.
+            clear: Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
                 `selectionColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -3909,6 +3922,7 @@ class SceneMethods(AsyncCaller):
         self,
         *,
         scene: t.ObjectId,
+        clear: Sequence[t.MemberName] | None = None,
         title: str | None = None,
         basemap: t.BasemapUpdate | None = None,
         bookmarks: Sequence[t.NewBookmark] | None = None,
@@ -3918,18 +3932,19 @@ class SceneMethods(AsyncCaller):
         max_scale: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
-        clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
         """Changes a scene; absent members stay as they are.
 
         Args:
             scene: Its id.
+            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
+                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Its basemap; made where there is none.
-            bookmarks: All bookmarks anew, in order. (None at all: `clear`.) (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; views that are
-                there stay.
+            basemap: Layers that orient; absent when there is none.
+            bookmarks: Places to come back to, in order. (at most 10000 elements)
+            initial_viewpoint: Where views that are created without a viewpoint start; the world when
+                absent.
             reference_scale: The scale's denominator at which symbols have their own size, growing and
                 shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
                 (above 0)
@@ -3938,8 +3953,6 @@ class SceneMethods(AsyncCaller):
             max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
             background_color: What is seen where nothing is drawn; none when absent.
             base_surface: The ground.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -3966,6 +3979,7 @@ class SceneMethods(AsyncCaller):
             _given(
                 {
                     "scene": scene,
+                    "clear": clear,
                     "title": title,
                     "basemap": basemap,
                     "bookmarks": bookmarks,
@@ -3975,7 +3989,6 @@ class SceneMethods(AsyncCaller):
                     "maxScale": max_scale,
                     "backgroundColor": background_color,
                     "baseSurface": base_surface,
-                    "clear": clear,
                     "meta": meta,
                 }
             ),

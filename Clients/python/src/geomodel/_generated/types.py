@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "72e62beda1bdc049"
+PROTOCOL_HASH = "3b4dc85215695439"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
@@ -698,24 +698,10 @@ class SavedMap(TypedDict):
 
     map: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the map. (default "EPSG:3857")"""
     basemap: NotRequired[BasemapUpdate]
     """Present when there is one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """Where views start."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their own size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn."""
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; what is in a group stands behind it and names it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
@@ -724,6 +710,24 @@ class SavedMap(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
 
 
 class SavedLayer(TypedDict):
@@ -734,39 +738,39 @@ class SavedLayer(TypedDict):
     kind: NotRequired[LayerKind]
     """What it is. (default "feature")"""
     group: NotRequired[ObjectId]
-    """The group it lies in, one of those before it."""
+    """The group it lies in; absent at the top level."""
     source: NotRequired[ObjectId]
-    """The source, one of those of the document; absent for a group."""
+    """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """The layer's name in the source; its only one when absent. (at most 1024 characters)"""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: NotRequired[str]
     """What people read. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
+    """Whether it is drawn and identified, where the group around it lets it."""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1; default 1)"""
+    """0 clear, 1 solid. (in 0...1)"""
     minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     visibilityMode: NotRequired[GroupVisibilityMode]
-    """Of a group."""
+    """How a group shows its layers; absent for others."""
     definitionExpression: NotRequired[Expression]
-    """Which features count."""
+    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
-    """When features are."""
+    """When its features are, and which are wanted."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent counts."""
+    """Whether the time extent counts; absent for a group."""
     renderer: NotRequired[Renderer]
-    """Which symbols it has."""
+    """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
+    """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
+    """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at."""
+    """What is told about one that is pointed at; without one, all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is; so when absent."""
+    """Whether anything is."""
 
 
 class SavedElevationSource(TypedDict):
@@ -783,22 +787,8 @@ class SavedScene(TypedDict):
 
     scene: ObjectId
     """Its id."""
-    title: NotRequired[str]
-    """Its title. (at most 1024 characters)"""
     basemap: NotRequired[BasemapUpdate]
     """Present when there is one."""
-    bookmarks: NotRequired[list[Bookmark]]
-    """In order."""
-    initialViewpoint: NotRequired[Viewpoint]
-    """Where views start."""
-    referenceScale: NotRequired[float]
-    """The scale at which symbols have their own size. (above 0)"""
-    minScale: NotRequired[float]
-    """Views are not zoomed out beyond. (above 0)"""
-    maxScale: NotRequired[float]
-    """Views are not zoomed in beyond. (above 0)"""
-    backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn."""
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
@@ -813,6 +803,24 @@ class SavedScene(TypedDict):
     """The basemap's, likewise. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
+    title: NotRequired[str]
+    """Its title. (at most 1024 characters)"""
+    bookmarks: NotRequired[list[Bookmark]]
+    """Places to come back to, in order."""
+    initialViewpoint: NotRequired[Viewpoint]
+    """Where views that are created without a viewpoint start; the world when absent."""
+    referenceScale: NotRequired[float]
+    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
+    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """
+    minScale: NotRequired[float]
+    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
+    that are there already stay until they move. (above 0)
+    """
+    maxScale: NotRequired[float]
+    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    backgroundColor: NotRequired[Color]
+    """What is seen where nothing is drawn; none when absent."""
 
 
 class SavedView(TypedDict):
@@ -820,18 +828,12 @@ class SavedView(TypedDict):
 
     view: ObjectId
     """Its id."""
-    map: NotRequired[ObjectId]
-    """The map it shows; this or `scene`."""
-    scene: NotRequired[ObjectId]
-    """The scene it shows; this or `map`."""
     width: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 800)"""
     height: NotRequired[float]
     """Of the screen. (device-independent pixel; in 1...32768; default 600)"""
     dpi: NotRequired[float]
     """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
-    viewpoint: NotRequired[Viewpoint]
-    """As it was last set; the world when absent."""
     position: NotRequired[ViewPosition]
     """Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the
     viewpoint when absent.
@@ -840,6 +842,12 @@ class SavedView(TypedDict):
     """How it follows a location. Which one, and that it does, is not saved."""
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
+    map: NotRequired[ObjectId]
+    """The map it shows."""
+    scene: NotRequired[ObjectId]
+    """The scene it shows."""
+    viewpoint: NotRequired[Viewpoint]
+    """As it was last set."""
 
 
 class ViewPosition(TypedDict):
@@ -869,34 +877,34 @@ class SavedOverlay(TypedDict):
 
     overlay: ObjectId
     """Its id."""
-    name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
     spatialReference: NotRequired[SpatialReference]
     """Of its graphics. (default "EPSG:4326")"""
-    isVisible: NotRequired[bool]
-    """Whether it is drawn. (default True)"""
-    opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1; default 1)"""
-    minScale: NotRequired[float]
-    """Not drawn when zoomed out beyond this denominator. (above 0)"""
-    maxScale: NotRequired[float]
-    """Not drawn when zoomed in beyond this denominator. (above 0)"""
-    renderer: NotRequired[Renderer]
-    """Which symbols it has."""
-    labels: NotRequired[list[LabelDefinition]]
-    """Label definitions; none when absent. (at most 100 elements)"""
-    labelsEnabled: NotRequired[bool]
-    """Whether labels are drawn; not when absent."""
-    popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at."""
-    selectionColor: NotRequired[Color]
-    """Of what is selected."""
-    renderingMode: NotRequired[RenderingMode]
-    """When it is drawn anew; `dynamic` when absent."""
-    isPopupEnabled: NotRequired[bool]
-    """Whether anything is; so when absent."""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one a line."""
+    name: NotRequired[str]
+    """What people read. (at most 1024 characters)"""
+    isVisible: NotRequired[bool]
+    """Whether it is drawn and identified."""
+    opacity: NotRequired[float]
+    """0 clear, 1 solid. (in 0...1)"""
+    minScale: NotRequired[float]
+    """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
+    maxScale: NotRequired[float]
+    """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
+    renderer: NotRequired[Renderer]
+    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    labels: NotRequired[list[LabelDefinition]]
+    """Label definitions. (at most 100 elements)"""
+    labelsEnabled: NotRequired[bool]
+    """Whether labels are drawn."""
+    popup: NotRequired[PopupDefinition]
+    """What is told about one that is pointed at; without one, all attributes."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether anything is."""
+    selectionColor: NotRequired[Color]
+    """Of what is selected; the environment's `selectionColor` when absent."""
+    renderingMode: NotRequired[RenderingMode]
+    """When it is drawn anew."""
 
 
 class SavedViewModelType(TypedDict):
@@ -1017,6 +1025,17 @@ class EditCancelResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class EnvironmentScope(TypedDict):
+    """What is set and shared at one node."""
+
+    node: ObjectId
+    """A map, scene, view, overlay or layer; `$session` for the session."""
+    values: dict[str, Any]
+    """What is set at the node, by key."""
+    objects: dict[str, ObjectId]
+    """View models that the node shares, by name."""
 
 
 class EnvironmentSourceRegistered(TypedDict):
@@ -1312,9 +1331,9 @@ class Layer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group."""
+    """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: str
-    """What people read."""
+    """What people read. (at most 1024 characters)"""
     isVisible: bool
     """Whether it is drawn and identified, where the group around it lets it."""
     opacity: float
@@ -1352,7 +1371,7 @@ class Layer(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1652,7 +1671,7 @@ class Map(TypedDict):
     revision: int
     """Of its last change, or of its layers'."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of the map: views show it in this."""
     loadStatus: LoadStatus
@@ -1747,7 +1766,7 @@ class Overlay(TypedDict):
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
-    """What people read."""
+    """What people read. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of its graphics."""
     isVisible: bool
@@ -1761,7 +1780,7 @@ class Overlay(TypedDict):
     renderer: NotRequired[Renderer]
     """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
     labels: NotRequired[list[LabelDefinition]]
-    """Label definitions. (default [])"""
+    """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
@@ -1958,7 +1977,7 @@ class Scene(TypedDict):
     revision: int
     """Of its last change, or of its layers'."""
     title: NotRequired[str]
-    """Its title."""
+    """Its title. (at most 1024 characters)"""
     loadStatus: LoadStatus
     """What follows from its layers and tables: failed when one has failed, which the error names; loading
     while one is; loaded when all are. Elevation sources do not count: they are opened by the command that

@@ -1,8 +1,8 @@
-// Updates of graphics in a row are done as one edit; nobody can tell from what is answered, told, or undone.
+// Consecutive updates of graphics in a transaction run as one edit, with the same results, deltas and undo as separate ones.
 
 import Testing
 
-struct TransactionRowTests {
+struct CoalescedUpdateTests {
   private let server: MemoryServer
 
   init() throws { server = try Self.prepared() }
@@ -29,7 +29,7 @@ struct TransactionRowTests {
     return ["method": "overlay/updateGraphics", "params": .object(params)]
   }
 
-  /// Changes nothing, and ends a row.
+  /// A command without effect that separates consecutive updates.
   private static let nothing: Value = ["method": "map/update", "params": ["map": "m", "title": "t"]]
 
   private static func graphic(_ random: inout SeededGenerator, isSafe: Bool) -> Value {
@@ -48,7 +48,7 @@ struct TransactionRowTests {
   }
 
   @Test(arguments: UInt64(0)..<60)
-  func `a row answers, tells and takes back what its commands do one by one`(seed: UInt64) throws {
+  func `coalesced updates have the results, deltas and undo of separate ones`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let isSafe = seed % 3 != 0
     let commands = (0..<Int.random(in: 2..<12, using: &random)).map { _ in
@@ -59,10 +59,10 @@ struct TransactionRowTests {
     let apart = try Self.prepared()
     let observed = try [server, apart].map { try Replica(try $0.call("state/observe", ["paths": ["/overlays/o"]])) }
     var replicas = observed
-    let row = server.ask("model/apply", ["commands": .array(commands)])
-    let single = apart.ask("model/apply", ["commands": .array(commands.flatMap { [$0, Self.nothing] })])
+    let coalesced = server.request("model/apply", ["commands": .array(commands)])
+    let single = apart.request("model/apply", ["commands": .array(commands.flatMap { [$0, Self.nothing] })])
     let messages = try [server.takeMessages(), apart.takeMessages()]
-    let answers = zip(messages, [row, single]).map { messages, id in messages.first { $0["id"] == id } }
+    let answers = zip(messages, [coalesced, single]).map { messages, id in messages.first { $0["id"] == id } }
     #expect(answers[0]?["result"]?["revision"] == answers[1]?["result"]?["revision"])
     #expect(answers[0]?["error"]?["data"]?["error"] == answers[1]?["error"]?["data"]?["error"])
     if let results = answers[0]?["result"]?["results"]?.array, let others = answers[1]?["result"]?["results"]?.array {
@@ -70,9 +70,9 @@ struct TransactionRowTests {
     } else {
       #expect(answers[0]?["error"] != nil && answers[1]?["error"] != nil)
     }
-    for place in 0..<2 { for message in messages[place] { try replicas[place].apply(message) } }
+    for index in 0..<2 { for message in messages[index] { try replicas[index].apply(message) } }
     #expect(try server.worldText() == apart.worldText())
-    #expect(try replicas[0].places("/overlays/o") == server.state("/overlays/o"))
+    #expect(try replicas[0].values(at: "/overlays/o") == server.state("/overlays/o"))
     #expect(try server.call("edit/history")["undo"] == apart.call("edit/history")["undo"])
     if try server.call("edit/history")["canUndo"] == true {
       try server.call("edit/undo")
@@ -81,19 +81,19 @@ struct TransactionRowTests {
     }
   }
 
-  @Test func `in a row the command that fails is named, and what the others did is taken back`() throws {
+  @Test func `the error names the update that fails, and the others are rolled back`() throws {
     let before = try server.worldText()
-    let id = server.ask(
+    let id = server.request(
       "model/apply",
       ["commands": .array((0..<5).map { Self.update([["id": .integer($0 == 3 ? 99 : $0), "zIndex": 1]]) })])
-    let error = try server.answer(to: id)?["error"]?["data"]
+    let error = try server.response(to: id)?["error"]?["data"]
     #expect(error?["kind"] == "transactionFailed")
     #expect(error?["index"] == 3)
     #expect(error?["path"] == "/params/commands/3")
     #expect(try server.worldText() == before)
   }
 
-  @Test func `who follows an overlay sees each command of a row`() throws {
+  @Test func `a link from an overlay runs after the updates`() throws {
     try server.call(
       "viewModel/create",
       ["id": "w", "properties": [["name": "selected", "type": "integer"]]])

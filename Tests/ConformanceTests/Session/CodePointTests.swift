@@ -1,43 +1,43 @@
-// A text that is written otherwise is another value, though Unicode says that both are the same: it is kept, told, undone and saved.
+// Texts are compared by code points: one in another Unicode normalization is a different value, which is kept, sent, undone and saved.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// One way to set a text that a client gives, and the place of the schema at which it is given.
+/// One way to set a client's text, and the member of the schema that contains it.
 struct TextSetting: Sendable, CustomTestStringConvertible {
   /// `method.param`, or `Type.member`; elements of lists with `[]`.
-  let place: String
+  let member: String
   let method: String
   let params: @Sendable (_ text: String) -> Value
-  /// What tells two settings of one place apart.
+  /// Distinguishes several settings of one member.
   let note: String
-  var testDescription: String { note.isEmpty ? place : "\(place), \(note)" }
+  var testDescription: String { note.isEmpty ? member : "\(member), \(note)" }
 
   init(
-    _ place: String, _ method: String, _ note: String = "", _ params: @escaping @Sendable (_ text: String) -> Value
+    _ member: String, _ method: String, _ note: String = "", _ params: @escaping @Sendable (_ text: String) -> Value
   ) {
-    (self.place, self.method, self.note, self.params) = (place, method, note, params)
+    (self.member, self.method, self.note, self.params) = (member, method, note, params)
   }
 }
 
-struct WrittenTextTests {
+struct CodePointTests {
   /// An e with an acute accent in one code point, and in two.
   static let (one, two) = ("\u{E9}", "e\u{301}")
 
-  // MARK: Where texts are set
+  // MARK: Members with texts
 
-  /// The commands that set again what an object has.
+  /// The commands whose params are checked for texts.
   private static let setters = [
     "map/update", "scene/update", "layer/update", "overlay/update", "overlay/updateGraphics", "viewModel/set",
     "environment/set",
   ]
 
-  /// Places whose texts are no client's own words.
+  /// Members whose strings are not free text.
   private static let others: Set<String> = [
     "layer/update.clear[]", "map/update.clear[]", "overlay/update.clear[]", "scene/update.clear[]",
     "viewModel/set.clear[]", "viewModel/set.path",
-    // Instants, and what libraries read.
+    // Instants, and definitions that libraries parse.
     "TimeExtent.startTime", "TimeExtent.endTime", "Viewpoint.center", "Viewpoint.geometry",
     "Viewpoint.spatialReference",
   ]
@@ -215,14 +215,14 @@ struct WrittenTextTests {
     try server.call("overlay/create", ["id": "o", "view": "v"])
     let point: Value = ["type": "Point", "coordinates": [1, 2]]
     try server.call("overlay/addGraphics", ["overlay": "o", "graphics": [["id": 1, "geometry": point]]])
-    // Two fields for each form of the name: they are two.
+    // The two normalizations of a name are two fields.
     let properties: Value = ["name": "a", "size": 1, "start": "2020-01-01", "other": 3, "day other": "2020-01-04"]
     let feature: Value = ["type": "Feature", "geometry": point, "properties": properties]
     let twins = #""\#(Self.one)":1,"\#(Self.two)":2,"day \#(Self.one)":"2020-01-02","day \#(Self.two)":"2020-01-03","#
     let data = feature.text.replacing(#""properties":{"#, with: #""properties":{\#(twins)"#)
     server.send(
       text: #"{"jsonrpc":"2.0","id":"s","method":"source/openInline","params":{"id":"s","data":\#(data)}}"#)
-    #expect(try server.answer(to: "s")?["error"] == nil)
+    #expect(try server.response(to: "s")?["error"] == nil)
     try server.call("layer/add", ["map": "m", "source": "s", "id": "l"])
     try server.call("layer/load", ["layer": "l"])
     let types = ["text": "string", "json": "json", "list": "list", "dictionary": "dictionary"]
@@ -233,7 +233,7 @@ struct WrittenTextTests {
     try server.call("environment/register", ["key": "words", "type": "list"])
   }
 
-  /// How often the accent in two code points stands in the model.
+  /// The number of combining accents in the model.
   private func accents() throws -> Int {
     try server.worldText().unicodeScalars.count { $0 == "\u{301}" }
   }
@@ -241,7 +241,8 @@ struct WrittenTextTests {
   private func steps() throws -> Int { try server.call("edit/history")["undo"]?.array?.count ?? -1 }
 
   @Test(arguments: settings)
-  func `a text that is written otherwise is kept, told, a step, undone and saved`(setting: TextSetting) throws {
+  func `a text in another normalization is kept, sent, a step of history, undone and saved`(setting: TextSetting) throws
+  {
     func set(_ text: String) throws { try server.call(setting.method, setting.params(text)) }
     var replicas: [(name: String, replica: Replica)] = []
     for (name, more) in [
@@ -259,7 +260,7 @@ struct WrittenTextTests {
         #expect(replica.root.text.utf8.elementsEqual(world.utf8), "\(name), \(moment)")
       }
     }
-    if setting.note.hasPrefix("dictionary") || setting.place == "viewModel/set.value" { try set("a") }
+    if setting.note.hasPrefix("dictionary") || setting.member == "viewModel/set.value" { try set("a") }
     try set(Self.one)
     try check("first")
     try server.call("document/saveAs", ["path": .string(folder.path("a.json"))])
@@ -270,7 +271,7 @@ struct WrittenTextTests {
     #expect(try self.accents() > accents, "it is not kept")
     #expect(try self.steps() == steps + 1)
     #expect(try server.call("document/get")["isModified"] == true)
-    try check("written otherwise")
+    try check("other normalization")
     try set(Self.two)
     #expect(try self.steps() == steps + 1, "an equal text is a step")
 
@@ -296,18 +297,18 @@ struct WrittenTextTests {
     #expect(try folder.text("a.json").utf8.elementsEqual(saved.utf8), "saved again it is another text")
   }
 
-  // MARK: Whether all are there
+  // MARK: Completeness
 
-  @Test func `every text that a command can set is among them`() throws {
-    let known = Set(Self.settings.map(\.place)).union(Self.others)
-    let places = try TextPlaces().of(Self.setters)
-    #expect(places.count > 40)
-    for place in places.sorted() where !known.contains(place) {
-      Issue.record("\(place) takes a text: say in WrittenTextTests how it is set")
+  @Test func `settings covers every text that a command can set`() throws {
+    let known = Set(Self.settings.map(\.member)).union(Self.others)
+    let members = try TextMembers().of(Self.setters)
+    #expect(members.count > 40)
+    for member in members.sorted() where !known.contains(member) {
+      Issue.record("\(member) is a text: add a setting for it to CodePointTests")
     }
   }
 
-  @Test func `names of files that are written otherwise are two files`() throws {
+  @Test func `file names in two normalizations are two files`() throws {
     for name in [Self.one, Self.two] {
       try server.call("map/update", ["map": "m", "title": .string(name)])
       try server.call("document/saveAs", ["path": .string(folder.path(name + ".json"))])
@@ -319,7 +320,7 @@ struct WrittenTextTests {
     #expect(!(try folder.text(Self.one + ".json").contains(#""third""#)))
   }
 
-  @Test func `places below a value are told apart by how their names are written`() throws {
+  @Test func `paths into a value compare names by code points`() throws {
     try server.call("viewModel/set", ["viewModel": "v1", "values": ["json": .object([Self.one: "a"])]])
     let path = "/viewModels/v1/json/" + Self.two
     var replica = try Replica(try server.call("state/observe", ["paths": [.string(path)]]))
@@ -327,17 +328,17 @@ struct WrittenTextTests {
     server.send(
       text: #"{"jsonrpc":"2.0","id":"x","method":"viewModel/set","params":{"viewModel":"v1","values":"#
         + #"{"json":{"\#(Self.one)":"b","\#(Self.two)":"c"}}}}"#)
-    #expect(try server.answer(to: "x")?["error"] == nil)
+    #expect(try server.response(to: "x")?["error"] == nil)
     for message in try server.takeMessages() { try replica.apply(message) }
     #expect(replica.root["viewModels"]?["v1"]?["json"]?[Self.two] == "c")
     #expect(try server.state(path)[path] == "c")
-    // A mark that combines with the slash before it does not hide it.
+    // A combining mark after a slash does not hide the slash.
     let mark = "\u{301}/~"
     try server.call("viewModel/set", ["viewModel": "v1", "values": ["json": .object([mark: "d"])]])
     #expect(try server.state("/viewModels/v1/json/\u{301}~1~0") == ["/viewModels/v1/json/\u{301}~1~0": "d"])
   }
 
-  @Test func `elements that are followed one by one go from the end`() throws {
+  @Test func `elements observed one by one are removed from the end`() throws {
     let long: Value = .array((0..<12).map { .integer($0) })
     try server.call("viewModel/set", ["viewModel": "v1", "values": ["json": long]])
     var replica = try Replica(try server.call("state/observe", ["paths": ["/viewModels/v1/json/*"]]))
@@ -350,7 +351,7 @@ struct WrittenTextTests {
     #expect(replica.deltas == 1)
   }
 
-  @Test func `who says who it is by a name hears what others do whose name is written otherwise`() throws {
+  @Test func `exceptOrigin compares origins by code points`() throws {
     var replica = try Replica(
       try server.call("state/observe", ["paths": ["/maps/m/title"], "exceptOrigin": .string(Self.one)]))
     try server.call("map/update", ["map": "m", "title": "a", "meta": ["origin": .string(Self.one)]])
@@ -360,8 +361,8 @@ struct WrittenTextTests {
   }
 }
 
-/// The places of the schema at which texts are given that no pattern describes.
-struct TextPlaces {
+/// The members of the schema that are strings without a pattern.
+struct TextMembers {
   private var types: [String: Value] = [:]
   private var methods: [String: Value] = [:]
 
@@ -374,32 +375,38 @@ struct TextPlaces {
     }
   }
 
-  /// Those in the params of methods.
+  /// The members in the params of methods.
   func of(_ names: [String]) throws -> Set<String> {
     var found: Set<String> = []
     for name in names {
       let method = try #require(methods[name], "there is no \(name)")
       for param in method["params"]?.array ?? [] { collect(param, of: name, [], &found) }
+      // The object's settable members are params too; some have another type there.
+      for member in method["members"]?.string.flatMap({ types[$0] })?["properties"]?.array ?? [] {
+        guard let settable = member["settable"] else { continue }
+        let type = settable == true ? member["type"] : settable
+        collect(["name": member["name"] ?? .null, "type": type ?? .null], of: name, [], &found)
+      }
     }
     return found
   }
 
   private func collect(_ member: Value, of owner: String, _ above: Set<String>, _ found: inout Set<String>) {
     var type = member["type"] ?? .null
-    var place = "\(owner).\(member["name"]?.string ?? "")"
+    var path = "\(owner).\(member["name"]?.string ?? "")"
     while let inner = type["array"] ?? type["map"] {
-      place += type["array"] == nil ? "{}" : "[]"
+      path += type["array"] == nil ? "{}" : "[]"
       type = inner
     }
     guard let name = type.string else { return }
     if name == "string" || name == "json" {
-      if member["pattern"] == nil { found.insert(place) }
+      if member["pattern"] == nil { found.insert(path) }
       return
     }
     guard let definition = types[name], !above.contains(name) else { return }
     switch definition["kind"]?.string {
-    case "string": if definition["pattern"] == nil { found.insert(place) }
-    case "opaque": found.insert(place)
+    case "string": if definition["pattern"] == nil { found.insert(path) }
+    case "opaque": found.insert(path)
     default:
       let parts = [definition] + (definition["variants"]?.array ?? [])
       for member in parts.flatMap({ $0["properties"]?.array ?? [] }) {

@@ -1,14 +1,14 @@
-// Graphics that were changed and changed back within one command or transaction: of those nothing is told.
+// Finds graphics that were changed and changed back within one command or transaction, whose records are dropped.
 
 import Query
 
 extension World {
-  /// The graphics that were recorded more than once and are again what they were when the command began.
+  /// Graphics that were recorded more than once and have the state again that they had when the command began.
   ///
-  /// Their place in the order of insertion does not count, as it is not told. Overlays whose graphics were changed by more than one
-  /// origin are not looked at: what is equal to one is news to another.
+  /// The order of insertion is not compared, as it is not published. Overlays with changes of several origins are
+  /// skipped: a value that is unchanged for one origin is new to another.
   ///
-  /// - Complexity: linear in what was recorded; as the edits of an overlay where one of its graphics was recorded twice.
+  /// - Complexity: linear in the records; linear in the edits of an overlay if one of its graphics was recorded twice.
   func equalGraphics() -> [OverlayID: Set<Int>] {
     var equal: [OverlayID: Set<Int>] = [:]
     for id in overlaysWithRepeats() {
@@ -19,9 +19,9 @@ extension World {
   }
 
   private func equalGraphics(of id: OverlayID) -> Set<Int> {
-    let notes = notes.filter { $0.object == ObjectReference(.overlays, id.rawValue) }
-    let edits = notes.compactMap { $0 as? Edited<Overlay> }
-    // What one call records of several kinds has each graphic once, too.
+    let undoRecords = journal.filter { $0.object == ObjectReference(.overlays, id.rawValue) }
+    let edits = undoRecords.compactMap { $0 as? Edited<Overlay> }
+    // The several records of one call contain each graphic once.
     guard edits.reduce(0, { $0 + $1.calls }) > 1, let store = overlays[id]?.store else { return [] }
     var equal: Set<Int> = []
     var open: [Int] = []
@@ -33,12 +33,12 @@ extension World {
       }
     }
     guard !open.isEmpty else { return equal }
-    // What has come within the command is told whole.
-    guard !notes.contains(where: \.kind.isStructure) else { return equal }
+    // An overlay that the command inserts is published as a whole.
+    guard !undoRecords.contains(where: \.kind.isStructure) else { return equal }
     return equal.union(store.equal(open, since: edits.map(\.undoRecord)))
   }
 
-  /// The graphics that were recorded more than once, and whether they were there before.
+  /// Graphics that were recorded more than once, each with whether it existed before.
   private func repeated(in overlay: OverlayID) -> [Int: Bool] {
     var wasThere: [Int: Bool] = [:]
     var repeated: [Int: Bool] = [:]
@@ -51,29 +51,30 @@ extension World {
     return repeated
   }
 
-  /// The overlays in which a graphic may have been recorded more than once, by what a glance tells.
+  /// Overlays in which a graphic may have been recorded more than once. A cheap test without false negatives.
   private func overlaysWithRepeats() -> [OverlayID] {
-    var runs: [OverlayID: RecordedRun] = [:]
-    var latest: (id: OverlayID, run: RecordedRun)?
+    var records: [OverlayID: OverlayRecords] = [:]
+    var latest: (id: OverlayID, records: OverlayRecords)?
     for change in recorded {
       guard case .graphics(let id, let edit) = change.event else { continue }
-      // Many edits of one overlay in a row are the rule.
+      // Runs of edits of the same overlay avoid the dictionary.
       if latest?.id != id {
-        if let latest { runs[latest.id] = latest.run }
-        latest = (id, runs[id] ?? RecordedRun(origin: change.origin))
+        if let latest { records[latest.id] = latest.records }
+        latest = (id, records[id] ?? OverlayRecords(origin: change.origin))
       }
-      latest?.run.add(edit, by: change.origin)
+      latest?.records.add(edit, by: change.origin)
     }
-    if let latest { runs[latest.id] = latest.run }
-    return runs.filter(\.value.mayRepeat).map(\.key)
+    if let latest { records[latest.id] = latest.records }
+    return records.filter(\.value.mayRepeat).map(\.key)
   }
 }
 
-/// What was recorded of one overlay, as far as a glance tells.
-private struct RecordedRun {
+/// Summary of the records of one overlay, for the cheap test.
+private struct OverlayRecords {
   private let origin: Origin
   private var isByOne = true
-  /// One edit alone, as most bulk commands make it, has each graphic once: it is not looked at before there is a second.
+  /// A single edit, as most bulk commands make it, contains each graphic once, so it is scanned only if a second one
+  /// follows.
   private var first: GraphicsEdit?
   private var hasMore = false
   private var isAscending = true
@@ -91,13 +92,13 @@ private struct RecordedRun {
         return
       }
       hasMore = true
-      look(at: first)
-      return look(at: edit)
+      scan(first)
+      return scan(edit)
     }
-    look(at: edit)
+    scan(edit)
   }
 
-  private mutating func look(at edit: GraphicsEdit) {
+  private mutating func scan(_ edit: GraphicsEdit) {
     guard isAscending else { return }
     var (last, isAscending) = (last, true)
     edit.ids.forEach { id in
@@ -117,7 +118,7 @@ extension GraphicsEdit {
 
   fileprivate var isAddition: Bool { if case .added = self { true } else { false } }
 
-  /// The same without some graphics; nil where none are left.
+  /// The edit without some graphics; nil if none are left.
   func without(_ graphics: Set<Int>) -> GraphicsEdit? {
     var left: [Int] = []
     ids.forEach { if !graphics.contains($0) { left.append($0) } }

@@ -1,4 +1,4 @@
-// Questions about many features: they look up often enough to be stopped soon, and say how far they are.
+// Queries of many features: they check for cancellation often enough to stop soon, and report progress.
 
 import GeoModel
 import GeoProtocol
@@ -10,21 +10,21 @@ import Testing
 
 @testable import GeoServices
 
-struct QuestionTests {
+struct QueryCheckpointTests {
   private static let count = 70_000
 
-  private typealias Ask = @Sendable (inout World) throws -> @Sendable (Worker) throws -> Void
+  private typealias Plan = @Sendable (inout World) throws -> @Sendable (Worker) throws -> Void
 
   /// A world with an overlay `o` of points in Web Mercator.
   private static func world() throws -> World {
     var world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 0))
     _ = try world.createMap(id: MapID("m"), title: nil, reference: .webMercator)
     _ = try world.createView(id: ViewID("v"), over: .map(MapID("m")), screen: Screen(), viewpoint: nil)
-    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), name: nil, reference: .webMercator)
+    _ = try world.createOverlay(id: OverlayID("o"), on: ViewID("v"), reference: .webMercator)
     var batch = FeatureBatch()
-    for place in 0..<count {
-      let number = Double((place &* 7919) % count)
-      batch.begin(id: place)
+    for index in 0..<count {
+      let number = Double((index &* 7919) % count)
+      batch.begin(id: index)
       batch.setPoint(x: number, y: number)
       batch.set(column: batch.column(named: "n"), .double(number))
     }
@@ -32,8 +32,8 @@ struct QuestionTests {
     return world
   }
 
-  /// What can be asked for long, and how many features are gone through for it.
-  private static let questions: [(ask: Ask, steps: Int)] = [
+  /// Long queries, and the number of steps over features that each takes.
+  private static let queries: [(plan: Plan, steps: Int)] = [
     (
       { world in
         let plan = try FeatureService.queryIds(.init(overlay: "o", limit: count), in: &world)
@@ -77,14 +77,14 @@ struct QuestionTests {
     ),
   ]
 
-  /// What a worker says on its way; told to stop after so many words.
-  private static func told(_ work: (Worker) throws -> Void, stopAfter last: Int = .max) throws -> [Double] {
-    let told = Mutex<[Double]>([])
+  /// The progress that a worker reports, cancelled after `last` reports.
+  private static func progress(of work: (Worker) throws -> Void, stopAfter last: Int = .max) throws -> [Double] {
+    let reports = Mutex<[Double]>([])
     let worker = Mutex<Worker?>(nil)
     let made = Worker(files: FilePaths(root: "/", allowedDirectories: []), resultBytes: 1 << 26) { fraction in
-      let count = told.withLock { told in
-        told.append(fraction)
-        return told.count
+      let count = reports.withLock { reports in
+        reports.append(fraction)
+        return reports.count
       }
       if count == last { worker.withLock { $0?.cancel() } }
     }
@@ -96,55 +96,55 @@ struct QuestionTests {
       #expect(last != .max)
     }
     worker.withLock { $0 = nil }
-    return told.withLock { $0 }
+    return reports.withLock { $0 }
   }
 
-  @Test(arguments: questions.indices)
-  func `a long question says how far it is over all its parts, and stops at the next look`(number: Int) throws {
+  @Test(arguments: queries.indices)
+  func `a long query reports progress over all its parts, and stops at the next checkpoint`(number: Int) throws {
     var world = try Self.world()
-    let question = Self.questions[number]
-    let work = try question.ask(&world)
-    let told = try Self.told(work)
-    #expect(told == told.sorted())
-    #expect(told.allSatisfy { (0...1).contains($0) })
-    // A look in each 2^15 features that one step goes through.
-    #expect(told.count >= question.steps >> 15)
-    // No word for a long way is none for a long time: no part is most of these.
-    #expect(zip([0] + told, told + [1]).allSatisfy { $1 - $0 <= 0.6 })
-    for last in [1, told.count / 2, told.count - 1] {
-      #expect(try Self.told(work, stopAfter: last).count == last)
+    let query = Self.queries[number]
+    let work = try query.plan(&world)
+    let reports = try Self.progress(of: work)
+    #expect(reports == reports.sorted())
+    #expect(reports.allSatisfy { (0...1).contains($0) })
+    // At least one checkpoint for each 2^15 features of a step.
+    #expect(reports.count >= query.steps >> 15)
+    // No gap between reports is most of the work.
+    #expect(zip([0] + reports, reports + [1]).allSatisfy { $1 - $0 <= 0.6 })
+    for last in [1, reports.count / 2, reports.count - 1] {
+      #expect(try Self.progress(of: work, stopAfter: last).count == last)
     }
   }
 
-  @Test func `writing one geometry of very many positions ends when nobody wants it`() throws {
+  @Test func `writing one geometry of very many positions ends when it is cancelled`() throws {
     let line = Positions(values: (0..<60_000).map(Double.init))
     for geometry: Geometry in [.lineString(line), .polygon([line]), .collection([.multiPoint(line)])] {
-      var looks = 0
+      var checkpoints = 0
       var writer = JSONWriter(capacity: 16)
       #expect(throws: CancellationError.self) {
         try GeometryWriter.write(geometry, measures: true, to: &writer) {
-          looks += 1
-          if looks == 3 { throw CancellationError() }
+          checkpoints += 1
+          if checkpoints == 3 { throw CancellationError() }
         }
       }
-      #expect(looks == 3)
+      #expect(checkpoints == 3)
       var whole = JSONWriter(capacity: 16)
       GeometryWriter.write(geometry, to: &whole)
       #expect(writer.count < whole.count / 2)
     }
   }
 
-  @Test func `one geometry of very many positions is transformed by pieces`() throws {
+  @Test func `one geometry of very many positions is transformed in pieces`() throws {
     let count = 50_000
     let line = Geometry.lineString(Positions(values: (0..<2 * count).map { Double($0 % 80) }))
-    var looks = 0
-    let moved = try proj.transform(line, from: .wgs84, to: .webMercator) { looks += 1 }
-    #expect(looks >= count / 4096)
+    var checkpoints = 0
+    let moved = try proj.transform(line, from: .wgs84, to: .webMercator) { checkpoints += 1 }
+    #expect(checkpoints >= count / 4096)
     #expect(moved == (try proj.transform(line, from: .wgs84, to: .webMercator)))
-    var lost = Positions(values: (0..<2 * count).map { Double($0 % 80) })
-    lost.append(Point(x: 0, y: 91))
+    var outside = Positions(values: (0..<2 * count).map { Double($0 % 80) })
+    outside.append(Point(x: 0, y: 91))
     #expect(throws: TransformError.outsideDomain(index: count, from: "EPSG:4326", to: "EPSG:3857")) {
-      try proj.transform(.lineString(lost), from: .wgs84, to: .webMercator) {}
+      try proj.transform(.lineString(outside), from: .wgs84, to: .webMercator) {}
     }
   }
 }

@@ -1,29 +1,29 @@
-// What newer versions know of graphics: found while they are read, of very many that have none, and kept by itself.
+// Finds the unknown members of graphics while a document is read. Most graphics have none, so each is checked without an allocation.
 
 import GeoModel
 import GeoProtocol
 import JSON
 
-/// Looks at graphics for members that are not understood, at any depth.
-struct ForeignGraphics {
-  /// The symbol that was found to have none last: those of one overlay are often the same.
+/// Collects members of graphics that this version does not know, at any depth, so that saving writes them back.
+struct UnknownGraphicMembers {
+  /// The text of the last symbol without unknown members: graphics of one overlay often share one, which is then parsed once.
   private var plainSymbol = ""
   private static let members: Set<String> = [
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
     "symbol",
   ]
 
-  /// What of a graphic is to be kept; nil where all is understood.
+  /// The graphic's unknown members; nil when there are none.
   ///
-  /// - Parameter graphic: one that has been read without an error.
-  mutating func object(of graphic: JSONValue) -> ForeignMembers.Object? {
+  /// - Parameter graphic: a graphic that was read without an error.
+  mutating func object(of graphic: JSONValue) -> UnknownMembers.Object? {
     var others: [String] = []
     graphic.forEachMember { name, _ in
       let name = String(decoding: name, as: UTF8.self)
       if !Self.members.contains(name) { others.append(name) }
     }
-    let geometry = Self.hasForeign(graphic["geometry"]) ? graphic["geometry"] : nil
-    let symbol = writtenForeign(graphic["symbol"])
+    let geometry = Self.hasUnknownMembers(graphic["geometry"]) ? graphic["geometry"] : nil
+    let symbol = writtenSymbol(graphic["symbol"])
     guard !others.isEmpty || geometry != nil || symbol != nil else { return nil }
     var original = JSONWriter(capacity: 256)
     var written = JSONWriter(capacity: 256)
@@ -31,9 +31,9 @@ struct ForeignGraphics {
     written.beginObject()
     if let geometry {
       original.key("geometry")
-      Self.write(geometry, with: true, to: &original)
+      Self.write(geometry, withUnknown: true, to: &original)
       written.key("geometry")
-      Self.write(geometry, with: false, to: &written)
+      Self.write(geometry, withUnknown: false, to: &written)
     }
     if let symbol {
       original.key("symbol")
@@ -47,39 +47,38 @@ struct ForeignGraphics {
     }
     original.endObject()
     written.endObject()
-    return ForeignMembers.Object(original: original.string, written: written.string)
+    return UnknownMembers.Object(original: original.string, written: written.string)
   }
 
   // MARK: Geometries
 
-  /// GeoJSON's types, which are written as they were read; the other forms become GeoJSON.
+  /// The types that are written in the form they were read in. WKT, WKB and envelopes become GeoJSON, where members have no counterpart.
   private static let types: Set<String> = [
     "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection",
   ]
 
-  private static func isOwn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+  private static func isKnown(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     name.elementsEqual("type".utf8) || name.elementsEqual("coordinates".utf8) || name.elementsEqual("geometries".utf8)
   }
 
-  private static func hasForeign(_ geometry: JSONValue) -> Bool {
+  private static func hasUnknownMembers(_ geometry: JSONValue) -> Bool {
     guard geometry.isPresent else { return false }
-    var isForeign = false
-    geometry.forEachMember { name, _ in isForeign = isForeign || !isOwn(name) }
+    var hasUnknown = false
+    geometry.forEachMember { name, _ in hasUnknown = hasUnknown || !isKnown(name) }
     let parts = geometry["geometries"]
-    guard isForeign || parts.isPresent else { return false }
+    guard hasUnknown || parts.isPresent else { return false }
     guard let type = try? geometry["type"].string(), types.contains(type) else { return false }
-    return isForeign || type == "GeometryCollection" && (0..<parts.count).contains { hasForeign(parts[$0]) }
+    return hasUnknown || type == "GeometryCollection" && (0..<parts.count).contains { hasUnknownMembers(parts[$0]) }
   }
 
-  /// - Parameter foreign: whether with what is not understood.
-  private static func write(_ geometry: JSONValue, with foreign: Bool, to writer: inout JSONWriter) {
+  private static func write(_ geometry: JSONValue, withUnknown: Bool, to writer: inout JSONWriter) {
     writer.beginObject()
     geometry.forEachMember { name, value in
-      guard foreign || isOwn(name) else { return }
+      guard withUnknown || isKnown(name) else { return }
       writer.key(utf8: name)
       guard name.elementsEqual("geometries".utf8) else { return value.encode(to: &writer) }
       writer.beginArray()
-      for index in 0..<value.count { write(value[index], with: foreign, to: &writer) }
+      for index in 0..<value.count { write(value[index], withUnknown: withUnknown, to: &writer) }
       writer.endArray()
     }
     writer.endObject()
@@ -87,8 +86,8 @@ struct ForeignGraphics {
 
   // MARK: Symbols
 
-  /// A symbol as it will be written, where that is less than was read.
-  private mutating func writtenForeign(_ symbol: JSONValue) -> String? {
+  /// The symbol's text as this version writes it; nil when that loses no member.
+  private mutating func writtenSymbol(_ symbol: JSONValue) -> String? {
     guard symbol.isPresent else { return nil }
     let text = symbol.text
     guard text != plainSymbol else { return nil }
@@ -100,15 +99,15 @@ struct ForeignGraphics {
     return nil
   }
 
-  /// Whether a value has members that the other does not have in their places.
+  /// Whether a value has members that `other` lacks, at any depth.
   private static func has(_ value: JSONValue, moreThan other: JSONValue) -> Bool {
     switch value.kind {
     case .object:
       var hasMore = false
       value.forEachMember { name, member in
         guard !hasMore, member.isPresent else { return }
-        let there = other.member(String(decoding: name, as: UTF8.self))
-        hasMore = there.kind == .absent || has(member, moreThan: there)
+        let counterpart = other.member(String(decoding: name, as: UTF8.self))
+        hasMore = counterpart.kind == .absent || has(member, moreThan: counterpart)
       }
       return hasMore
     case .array: return value.count == other.count && (0..<value.count).contains { has(value[$0], moreThan: other[$0]) }

@@ -1,13 +1,13 @@
-// What was not understood when an object was read is put back in its place when it is written.
+// Merges the unknown members of an object that was read back into its text when it is written.
 
 import GeoModel
 import Geometry
 import JSON
 
-extension ForeignMembers.Object {
-  /// The text of the object as it is now, with what newer versions know of it.
+extension UnknownMembers.Object {
+  /// The object's current text with its unknown members.
   ///
-  /// - Parameter own: the object's text as this version writes it.
+  /// - Parameter own: the object's current text as this version writes it.
   func merged(with own: String) throws(JSONSyntaxError) -> String {
     var writer = JSONWriter(capacity: 1024)
     let (now, original, written) = (try JSONDocument(own), try JSONDocument(original), try JSONDocument(written))
@@ -19,28 +19,31 @@ extension ForeignMembers.Object {
     return writer.string
   }
 
+  /// A three-way merge: values that have not changed since the document was read keep the text that was read.
+  ///
   /// - Parameters:
+  ///   - now: the current value.
   ///   - original: the value as it was read.
-  ///   - written: as it would have been written then.
+  ///   - written: what this version would have written for `original`, without unknown members.
   private static func merge(
     _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
   ) {
-    let isAsRead = written.isEqual(to: now)
+    let isUnchanged = written.isEqual(to: now)
     if original.isEqual(to: now) {
       now.encode(to: &writer)
     } else if now.kind == .object, original.kind == .object, written.kind == .object,
       now["type"].isEqual(to: written["type"])
     {
       mergeMembers(now, original, written, &writer)
-    } else if isAsRead, now.kind == .array, original.kind == .array, now.count == original.count {
+    } else if isUnchanged, now.kind == .array, original.kind == .array, now.count == original.count {
       writer.beginArray()
       for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
       writer.endArray()
-    } else if !isAsRead, let then = byName(original), let before = byName(written), byName(now) != nil {
+    } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
       writer.beginArray()
       for index in 0..<now.count {
-        let name = ExactText((try? now[index]["name"].string()) ?? "")
-        if let original = then[name], let written = before[name] {
+        let name = Text((try? now[index]["name"].string()) ?? "")
+        if let original = originals[name], let written = writtens[name] {
           merge(now[index], original, written, &writer)
         } else {
           now[index].encode(to: &writer)
@@ -48,24 +51,24 @@ extension ForeignMembers.Object {
       }
       writer.endArray()
     } else {
-      // It is what it was, or something else with nothing of it.
-      (isAsRead ? original : now).encode(to: &writer)
+      // An unchanged value keeps its original text; a changed one without a counterpart has no unknown members.
+      (isUnchanged ? original : now).encode(to: &writer)
     }
   }
 
-  /// The elements of a list of which each has a name that no other has.
-  private static func byName(_ list: JSONValue) -> [ExactText: JSONValue]? {
+  /// The elements of a list by their `name`; nil unless all are objects with distinct names.
+  private static func byName(_ list: JSONValue) -> [Text: JSONValue]? {
     guard list.kind == .array else { return nil }
-    var result: [ExactText: JSONValue] = [:]
+    var result: [Text: JSONValue] = [:]
     for index in 0..<list.count {
       guard list[index].kind == .object, let name = try? list[index]["name"].string(),
-        result.updateValue(list[index], forKey: ExactText(name)) == nil
+        result.updateValue(list[index], forKey: Text(name)) == nil
       else { return nil }
     }
     return result
   }
 
-  /// Its own members first, in their order, so that equal objects are written equally.
+  /// Writes known members first, in this version's order, so that equal objects have equal text; unknown members follow.
   private static func mergeMembers(
     _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
   ) {

@@ -16,9 +16,8 @@ enum Portraying {
       if let row = store.feature(id: id) {
         rows.append(row)
       } else {
-        let failure = Failure(
-          kind: ErrorKind.unknownId.rawValue, message: "There is no \(noun) \(id).", expected: "the id of a \(noun)")
-        missing.append(ItemError(index: place, failure: failure))
+        let failure = Failure(.unknownId, "There is no \(noun) \(id).", expected: "the id of a \(noun)")
+        missing.append(ItemError(index: place, .failure(failure)))
       }
     }
     guard missing.isEmpty else { throw ModelError.items(Array(missing.prefix(100)), count: missing.count) }
@@ -34,15 +33,11 @@ enum Portraying {
     rows.map { row in
       let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
-      case .own(let symbol)?:
-        let text = symbol.text
-        let own = Wire.keptSymbol(text)
-        if scale != 1, let own, let symbol = try? Wire.symbol(own) {
-          return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
-        }
-        return .init(id: row.id, symbol: own, selectionColor: selected)
-      case .made(let symbol)?:
-        return .init(id: row.id, symbol: Wire.symbol(symbol.scaled(by: scale)), selectionColor: selected)
+      // As it was given, absent members included.
+      case .own(let text)? where scale == 1:
+        return .init(id: row.id, symbol: Wire.storedSymbol(text.string), selectionColor: selected)
+      case let drawn?:
+        return .init(id: row.id, symbol: drawn.evaluated(scale: scale).map(Wire.symbol), selectionColor: selected)
       case nil: return .init(id: row.id)
       }
     }
@@ -67,13 +62,13 @@ enum Portraying {
   /// - Parameter scale: by how much symbols grow.
   static func legend(
     _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
-    by conventions: TextConventions, _ worker: Worker
+    by conventions: TextConventions, isCancelled: () -> Bool
   ) throws -> [SymbologyProtocol.LegendEntry] {
     let counts = try store.map { store in
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
-      try visit(store, layer, worker) { row in
-        if row.symbol == nil, let place = bound.place(of: row) { counts[place] += 1 }
+      try visit(store, layer, isCancelled) { row in
+        if row.symbol == nil, let place = bound.index(of: row) { counts[place] += 1 }
       }
       return counts
     }
@@ -87,11 +82,11 @@ enum Portraying {
   /// - Parameter scale: by how much symbols grow.
   static func plainLegend(
     name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
-    _ worker: Worker
+    isCancelled: () -> Bool
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var found: [ShapeKind: Int] = [:]
     if let store, counts || kind == nil {
-      try visit(store, layer, worker) { row in if let kind = ShapeKind(row) { found[kind, default: 0] += 1 } }
+      try visit(store, layer, isCancelled) { row in if let kind = ShapeKind(row) { found[kind, default: 0] += 1 } }
     }
     if let kind, found[kind] == nil { found[kind] = 0 }
     return [ShapeKind.point, .line, .area].compactMap { kind in
@@ -108,11 +103,11 @@ enum Portraying {
   /// The lines of a layer whose features say how they look: one for each symbol that turns up.
   static func styledLegend(
     name: String, counts: Bool, _ store: FeatureStore, _ symbols: BoundSymbols, _ layer: LayerFeatures,
-    scale: Double, _ worker: Worker
+    scale: Double, isCancelled: () -> Bool
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var lines: [(symbol: Symbol, kind: ShapeKind, count: Int)] = []
     var places: [Symbol: Int] = [:]
-    try visit(store, layer, worker) { row in
+    try visit(store, layer, isCancelled) { row in
       guard let kind = ShapeKind(row), case .made(let symbol)? = symbols.symbol(of: row) else { return }
       if let place = places[symbol] {
         lines[place].count += 1
@@ -130,13 +125,13 @@ enum Portraying {
 
   /// Calls `body` with every row that the layer, if it is one, lets through, looking for a cancel on the way.
   private static func visit(
-    _ store: FeatureStore, _ layer: LayerFeatures?, _ worker: Worker, _ body: (FeatureRow) -> Void
+    _ store: FeatureStore, _ layer: LayerFeatures?, _ isCancelled: () -> Bool, _ body: (FeatureRow) -> Void
   ) throws {
     var visited = 0
-    if let layer, !layer.showsAll {
+    if let layer, !layer.isUnfiltered {
       let rows = store.rowsInDrawingOrder()
       for start in stride(from: 0, to: rows.count, by: 1024) {
-        try worker.checkCancelled()
+        if isCancelled() { throw CancellationError() }
         for row in layer.shown(Array(rows[start..<min(start + 1024, rows.count)])) {
           if let feature = store[row] { body(feature) }
         }
@@ -146,8 +141,8 @@ enum Portraying {
     store.forEach { row in
       body(row)
       visited += 1
-      return !(visited.isMultiple(of: 1024) && worker.isCancelled)
+      return !(visited.isMultiple(of: 1024) && isCancelled())
     }
-    try worker.checkCancelled()
+    if isCancelled() { throw CancellationError() }
   }
 }

@@ -1,12 +1,13 @@
-// What goes with an object: what it owns, what was set at it, what led to it.
+// Release of an object: what closes or changes together with it.
 
 import Query
 
 extension World {
-  /// Before an object goes: all that hangs on it. Undo brings back what can come back.
+  /// Closes and clears all that belongs or refers to an object that is about to be removed. Undo restores it where
+  /// possible.
   mutating func release(_ object: ObjectReference) {
     for source in locationSources.values where source.owner == object { try? closeLocationSource(source.id) }
-    guard hasFlow else { return }
+    guard hasFlowObjects else { return }
     for model in viewModels.values where model.owner == object { remove(model.id) }
     for binding in bindings.values where binding.owner == object || binding.path?.object == object {
       remove(binding.id)
@@ -15,7 +16,7 @@ extension World {
     where link.owner == object || link.first.object == object || link.second.object == object {
       remove(link.id)
     }
-    // A scope has its node's id: whoever refers to the node does not mean it.
+    // A scope has the id of its node, so references to that id mean the node.
     guard object.collection != .environments else { return }
     forgetReferences(to: object)
     if environments[EnvironmentID(object.id)]?.node == object { remove(EnvironmentID(object.id)) }
@@ -35,13 +36,13 @@ extension World {
     let keys = environmentKeys.values.filter { $0.definition.type == .reference }.map(\.id.rawValue)
     guard !keys.isEmpty else { return }
     for scope in environments.values {
-      let lost = keys.filter { scope.values[$0]?.text == object.id }
-      if !lost.isEmpty { changeKnown(scope.id, by: .binding) { for key in lost { $0.values[key] = .null } } }
+      let dangling = keys.filter { scope.values[$0]?.text == object.id }
+      if !dangling.isEmpty { changeKnown(scope.id, by: .binding) { for key in dangling { $0.values[key] = .null } } }
     }
   }
 
-  /// Whether there is anything that can hang on an object.
-  private var hasFlow: Bool {
+  /// Whether view models, bindings, links or environment values exist. Avoids the scan in the common case.
+  private var hasFlowObjects: Bool {
     viewModels.count > 0 || bindings.count > 0 || links.count > 0 || environments.count > 1
       || environments[EnvironmentScope.session]?.values.isEmpty == false
   }

@@ -1,0 +1,300 @@
+// Values of members: what tables read and commands set, one case a type. How each is written on the wire is said once, by case.
+
+import Geometry
+import Query
+
+/// The value of a member.
+public enum MemberValue: Sendable {
+  case null
+  case flag(Bool)
+  case integer(Int)
+  case number(Double)
+  case text(String)
+  /// An ordered list of ids, each of which is in it once.
+  case ids([String])
+  /// JSON of any shape.
+  case value(Value)
+  case values([String: Value])
+  case objects([String: ViewModelID])
+  case expression(Expression)
+  case basemap(Basemap)
+  case bookmarks([Bookmark])
+  case envelope(Envelope)
+  case fields([Field])
+  case graphics(FeatureStore)
+  case labels([LabelDefinition])
+  case layerViewStates([(layer: LayerID, state: LayerViewState)])
+  case loadStatus(LoadStatus)
+  case location(Location)
+  case locationDisplay(LocationDisplay)
+  case locationStatus(LocationStatus)
+  case popup(PopupDefinition)
+  case renderer(Renderer)
+  case sourceLayers([SourceLayer])
+  case sourceStatus(SourceStatus)
+  case surface(BaseSurface)
+  case time(LayerTime)
+  case viewpoint(Viewpoint)
+
+  // What commands give in place of these; `World` makes the values of it.
+  case basemapUpdate(BasemapUpdate)
+  case newBookmarks([NewBookmark])
+  case surfaceUpdate(BaseSurfaceUpdate)
+  case viewpointTarget(ViewpointTarget)
+
+  public var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+/// How a member changes in deltas: as a whole, by the elements of its list, or by the members of its object.
+public enum MemberShape: Sendable { case whole, list, parts }
+
+/// A type that members have.
+public protocol MemberReadable: Sendable {
+  static var shape: MemberShape { get }
+  var memberValue: MemberValue { get }
+  func differs(from other: Self) -> Bool
+}
+
+/// A type of members that commands set.
+public protocol MemberSettable: MemberReadable {
+  /// What `clear` sets; nil where nothing stands for null.
+  static var null: Self? { get }
+  /// - Parameter path: where the value stands, for errors.
+  /// - Returns: nil for a value of another type.
+  static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
+}
+
+extension MemberReadable {
+  public static var shape: MemberShape { .whole }
+}
+
+extension MemberReadable where Self: Equatable {
+  public func differs(from other: Self) -> Bool { self != other }
+}
+
+extension MemberSettable {
+  public static var null: Self? { nil }
+}
+
+extension Optional: MemberReadable where Wrapped: MemberReadable {
+  public static var shape: MemberShape { Wrapped.shape }
+  public var memberValue: MemberValue { self?.memberValue ?? .null }
+  public func differs(from other: Self) -> Bool {
+    switch (self, other) {
+    case (let own?, let other?): own.differs(from: other)
+    case (nil, nil): false
+    default: true
+    }
+  }
+}
+
+extension Optional: MemberSettable where Wrapped: MemberSettable {
+  public static var null: Self? { .some(nil) }
+  public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
+    try Wrapped.read(value, at: path).map { .some($0) }
+  }
+}
+
+extension Bool: MemberSettable {
+  public var memberValue: MemberValue { .flag(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Bool? {
+    if case .flag(let flag) = value { flag } else { nil }
+  }
+}
+
+extension Text: MemberSettable {
+  public var memberValue: MemberValue { .text(string) }
+  public static func read(_ value: MemberValue, at path: String) -> Text? {
+    if case .text(let text) = value { Text(text) } else { nil }
+  }
+}
+
+extension Int: MemberReadable {
+  public var memberValue: MemberValue { .integer(self) }
+}
+
+extension Double: MemberSettable {
+  public var memberValue: MemberValue { .number(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Double? {
+    if case .number(let number) = value { number } else { nil }
+  }
+}
+
+extension String: MemberSettable {
+  public var memberValue: MemberValue { .text(self) }
+  public func differs(from other: String) -> Bool { Text(self) != Text(other) }
+  public static func read(_ value: MemberValue, at path: String) -> String? {
+    if case .text(let text) = value { text } else { nil }
+  }
+}
+
+/// Enumerations are named on the wire as in the model.
+extension MemberSettable where Self: RawRepresentable, RawValue == String {
+  public var memberValue: MemberValue { .text(rawValue) }
+  public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
+    if case .text(let text) = value { Self(rawValue: text) } else { nil }
+  }
+}
+
+extension GroupVisibilityMode: MemberSettable {}
+extension Layer.Kind: MemberSettable {}
+extension RenderingMode: MemberSettable {}
+
+extension ID: MemberReadable {
+  public var memberValue: MemberValue { .text(rawValue) }
+}
+
+extension Array: MemberReadable where Element: MemberElement {
+  public static var shape: MemberShape { .list }
+  public var memberValue: MemberValue { Element.memberValue(of: self) }
+  public func differs(from other: Self) -> Bool { self != other }
+}
+
+extension Array: MemberSettable where Element: SettableMemberElement {
+  public static func read(_ value: MemberValue, at path: String) -> Self? { Element.list(value) }
+}
+
+/// What lists among members are made of.
+public protocol MemberElement: Hashable, Sendable {
+  static func memberValue(of list: [Self]) -> MemberValue
+}
+
+/// What lists that commands set are made of.
+public protocol SettableMemberElement: MemberElement {
+  /// Nil for a value of another type.
+  static func list(_ value: MemberValue) -> [Self]?
+}
+
+extension ID: MemberElement {
+  public static func memberValue(of list: [ID]) -> MemberValue { .ids(list.map(\.rawValue)) }
+}
+
+extension Field: MemberElement {
+  public static func memberValue(of list: [Field]) -> MemberValue { .fields(list) }
+}
+
+extension LabelDefinition: SettableMemberElement {
+  public static func memberValue(of list: [LabelDefinition]) -> MemberValue { .labels(list) }
+  public static func list(_ value: MemberValue) -> [LabelDefinition]? {
+    if case .labels(let list) = value { list } else { nil }
+  }
+}
+
+extension Color: MemberSettable {
+  public var memberValue: MemberValue { .text(text) }
+  public static func read(_ value: MemberValue, at path: String) -> Color? {
+    if case .text(let text) = value { Color(text) } else { nil }
+  }
+}
+
+extension SpatialReference: MemberReadable {
+  public var memberValue: MemberValue { .text(definition) }
+}
+
+extension Envelope: MemberReadable {
+  public var memberValue: MemberValue { .envelope(self) }
+}
+
+extension LoadStatus: MemberReadable {
+  public var memberValue: MemberValue { .loadStatus(self) }
+}
+
+extension Renderer: MemberSettable {
+  public var memberValue: MemberValue { .renderer(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Renderer? {
+    if case .renderer(let renderer) = value { renderer } else { nil }
+  }
+}
+
+extension PopupDefinition: MemberSettable {
+  public var memberValue: MemberValue { .popup(self) }
+  public static func read(_ value: MemberValue, at path: String) -> PopupDefinition? {
+    if case .popup(let popup) = value { popup } else { nil }
+  }
+}
+
+extension LayerTime: MemberSettable {
+  public var memberValue: MemberValue { .time(self) }
+  public static func read(_ value: MemberValue, at path: String) -> LayerTime? {
+    if case .time(let time) = value { time } else { nil }
+  }
+}
+
+/// A condition; commands give its text.
+extension Expression: MemberSettable {
+  public var memberValue: MemberValue { .expression(self) }
+  public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Expression? {
+    switch value {
+    case .text(let text): try condition(text, at: path)
+    case .expression(let expression): expression
+    default: nil
+    }
+  }
+}
+
+extension Basemap: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .basemap(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Basemap? {
+    if case .basemap(let basemap) = value { basemap } else { nil }
+  }
+}
+
+extension BaseSurface: MemberSettable {
+  public static var shape: MemberShape { .parts }
+  public var memberValue: MemberValue { .surface(self) }
+  public static func read(_ value: MemberValue, at path: String) -> BaseSurface? {
+    if case .surface(let surface) = value { surface } else { nil }
+  }
+}
+
+extension Viewpoint: MemberSettable {
+  public var memberValue: MemberValue { .viewpoint(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Viewpoint? {
+    if case .viewpoint(let viewpoint) = value { viewpoint } else { nil }
+  }
+}
+
+extension Bookmark: SettableMemberElement {
+  public static func memberValue(of list: [Bookmark]) -> MemberValue { .bookmarks(list) }
+  public static func list(_ value: MemberValue) -> [Bookmark]? {
+    if case .bookmarks(let list) = value { list } else { nil }
+  }
+}
+
+extension SourceLayer: MemberElement {
+  public static func memberValue(of list: [SourceLayer]) -> MemberValue { .sourceLayers(list) }
+}
+
+extension SourceStatus: MemberReadable {
+  public var memberValue: MemberValue { .sourceStatus(self) }
+}
+
+extension Location: MemberReadable {
+  public var memberValue: MemberValue { .location(self) }
+}
+
+extension LocationStatus: MemberReadable {
+  public var memberValue: MemberValue { .locationStatus(self) }
+}
+
+extension LocationDisplay: MemberReadable {
+  public var memberValue: MemberValue { .locationDisplay(self) }
+}
+
+extension Dictionary: MemberReadable where Key == String, Value: MemberMapElement {
+  public var memberValue: MemberValue { Value.memberValue(of: self) }
+}
+
+/// What maps by name among members are made of.
+public protocol MemberMapElement: Equatable, Sendable {
+  static func memberValue(of map: [String: Self]) -> MemberValue
+}
+
+extension Value: MemberMapElement {
+  public static func memberValue(of map: [String: Value]) -> MemberValue { .values(map) }
+}
+
+extension ID<ViewModel>: MemberMapElement {
+  public static func memberValue(of map: [String: ViewModelID]) -> MemberValue { .objects(map) }
+}

@@ -1,0 +1,22 @@
+// The tables of the members of sources, of features and of locations.
+
+extension Source {
+  public static let members: [Member<Source>] = [
+    Member(.driver) { $0.driver },
+    Member(.path) { $0.path },
+    Member(.status) { $0.status },
+    Member(.layers) { $0.layers },
+  ]
+}
+
+extension LocationSource {
+  public static let members: [Member<LocationSource>] = [
+    Member(.kind) { _ in "simulated" },
+    Member(.status) { $0.status },
+    Member(.velocity) { $0.velocity },
+    Member(.interval) { $0.interval },
+    Member(.loops) { $0.loops },
+    Member(.owner) { $0.owner?.id },
+    Member(.location) { $0.location },
+  ]
+}

@@ -1,0 +1,21 @@
+// The table of views' members.
+
+extension View {
+  public static let members: [Member<View>] = [
+    Member(.map) { $0.content.map },
+    Member(.scene) { $0.content.scene },
+    Member(.width) { $0.screen.width },
+    Member(.height) { $0.screen.height },
+    Member(.dpi) { $0.screen.dpi },
+    Member(.spatialReference) { $0.reference.reference },
+    // A viewpoint that was set to the same may have come to another camera.
+    Member(.viewpoint, differs: { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera }) { view, _ in
+      .viewpoint(view.viewpoint)
+    },
+    Member(.isNavigating) { $0.isNavigating },
+    Member(.overlays) { $0.overlays },
+    Member(.locationDisplay) { $0.locationDisplay },
+    Member(derived: .layerViewStates) { view, world in .layerViewStates(world.layerViewStates(of: view)) },
+    .environment,
+  ]
+}

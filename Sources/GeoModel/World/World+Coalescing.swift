@@ -1,0 +1,181 @@
+// Coalesces undo records and change records of a command, a transaction or an edit: changes that cancel each other out
+// are dropped.
+
+import Query
+
+extension World {
+  /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that
+  /// have their earlier state again.
+  ///
+  /// Stores forget edits of graphics without effect at once, since earlier undo records must apply to the state before
+  /// those edits.
+  ///
+  /// - Complexity: linear in the records, and in the graphics of edits without effect.
+  mutating func coalesced(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
+    guard mayCoalesce(undoRecords) else { return undoRecords }
+    let (inserted, structural) = structure(undoRecords)
+    var result: [any UndoRecord] = []
+    var values: [ViewModelID: Int] = [:]
+    var graphics: [OverlayID: [Int]] = [:]
+    for undoRecord in undoRecords where !inserted.contains(undoRecord.object) || revision(of: undoRecord.object) != nil
+    {
+      if !structural.contains(undoRecord.object) {
+        if let later = undoRecord as? ValuesChanged {
+          if let index = values[later.id], let first = result[index] as? ValuesChanged {
+            result[index] = first.merged(with: later)
+            continue
+          }
+          values[later.id] = result.count
+        } else if let edit = undoRecord as? Edited<Overlay> {
+          graphics[edit.id, default: []].append(result.count)
+        }
+      }
+      result.append(undoRecord)
+    }
+    var noOps: Set<Int> = []
+    for index in values.values {
+      guard let undoRecord = result[index] as? ValuesChanged else { continue }
+      if let remaining = undoRecord.differing(in: self) { result[index] = remaining } else { noOps.insert(index) }
+    }
+    for (id, indexes) in graphics {
+      let edits = indexes.compactMap { (result[$0] as? Edited<Overlay>)?.undoRecord }
+      guard let back = overlays.modify(id, { $0.store.forget(edits) }) ?? nil else { continue }
+      for undoRecord in back { recordUndo(Edited<Overlay>(id: id, undoRecord: undoRecord, isUndone: false)) }
+      noOps.formUnion(indexes)
+    }
+    guard !noOps.isEmpty else { return result }
+    return result.indices.lazy.filter { !noOps.contains($0) }.map { result[$0] }
+  }
+
+  /// False if a scan of the records shows that none can be dropped, as after a bulk edit in many commands.
+  private func mayCoalesce(_ undoRecords: [any UndoRecord]) -> Bool {
+    var last: OverlayID?
+    for undoRecord in undoRecords {
+      switch undoRecord.kind {
+      // Mementos without a difference have been left out before.
+      case .members, .revision: continue
+      case .insertion, .removal: return true
+      case .contents:
+        guard let edit = undoRecord as? Edited<Overlay> else { return true }
+        guard edit.id != last else { continue }
+        last = edit.id
+        guard overlays[edit.id]?.store.isOther(since: edit.undoRecord) == true else { return true }
+      }
+    }
+    return false
+  }
+
+  /// Objects whose first record is an insertion, and all objects that were inserted or removed.
+  private func structure(
+    _ undoRecords: [any UndoRecord]
+  ) -> (inserted: Set<ObjectReference>, structural: Set<ObjectReference>) {
+    var inserted: Set<ObjectReference> = []
+    var structural: Set<ObjectReference> = []
+    for undoRecord in undoRecords where undoRecord.kind.isStructure {
+      if structural.insert(undoRecord.object).inserted, undoRecord.kind == .insertion {
+        inserted.insert(undoRecord.object)
+      }
+    }
+    return (inserted, structural)
+  }
+}
+
+/// A member of an object, as change records name it.
+enum RecordedMember: Hashable {
+  case property(Property)
+  case value(String)
+}
+
+/// The object and member that a change record concerns.
+private struct RecordedPath: Hashable {
+  let object: ObjectReference
+  let member: RecordedMember
+
+  init?(_ event: Change.Event) {
+    switch event {
+    case .changed(let object, let property): (self.object, member) = (object, .property(property))
+    case .member(let object, let name): (self.object, member) = (object, .value(name))
+    case .created, .closed, .graphics, .clock, .history, .document: return nil
+    }
+  }
+}
+
+extension World {
+  /// Drops records of members and graphics that have the value again that they had when the command began.
+  ///
+  /// - Complexity: linear in the records of changes; in the journal also, if a member or graphic was recorded twice.
+  mutating func dropUnchangedRecords() {
+    // Derived state may have changed and changed back as well.
+    recordDerived()
+    let graphics = equalGraphics()
+    let twice = pathsRecordedTwice()
+    guard !twice.isEmpty || !graphics.isEmpty else { return }
+    let objects = Set(twice.map(\.object))
+    let known = Dictionary(grouping: journal.filter { objects.contains($0.object) }, by: \.object)
+    let nodes = twice.contains { $0.member == .property(.environment) } ? Set(nodesWithChangedEnvironment()) : []
+    let equal = twice.filter { path in
+      let undoRecords = known[path.object] ?? []
+      guard !undoRecords.contains(where: \.kind.isStructure) else { return false }
+      if path.member == .property(.environment) { return !nodes.contains(path.object) }
+      for record in undoRecords {
+        if let isUnchanged = record.isUnchanged(path.member, in: self) { return isUnchanged }
+      }
+      return isDerivedUnchanged(path) ?? false
+    }
+    guard !equal.isEmpty || !graphics.isEmpty else { return }
+    compactMapRecords { event in
+      if case .graphics(let overlay, let edit) = event, let ids = graphics[overlay] {
+        return edit.without(ids).map { .graphics(overlay, $0) }
+      }
+      return RecordedPath(event).map(equal.contains) ?? false ? nil : event
+    }
+  }
+
+  /// Paths that were recorded more than once by one origin. With several origins a record stays: one origin does not
+  /// know the other's value.
+  private func pathsRecordedTwice() -> Set<RecordedPath> {
+    guard recorded.count > 1 else { return [] }
+    var origins: [RecordedPath: Origin] = [:]
+    var twice: Set<RecordedPath> = []
+    var mixed: Set<RecordedPath> = []
+    for change in recorded {
+      guard let path = RecordedPath(change.event), let origin = origins.updateValue(change.origin, forKey: path)
+      else {
+        continue
+      }
+      twice.insert(path)
+      if origin != change.origin { mixed.insert(path) }
+    }
+    return twice.subtracting(mixed)
+  }
+
+  /// Whether derived state is what it was when the command began; nil for members that are not derived.
+  private func isDerivedUnchanged(_ path: RecordedPath) -> Bool? {
+    let before = derivedAtBeginning
+    switch path.member {
+    case .property(.loadStatus):
+      return derived.loadStatuses[path.object].map { $0 == before.loadStatuses[path.object] }
+    case .property(.layerViewStates):
+      let id = ViewID(path.object.id)
+      return derived.views[id].map { $0.states == before.views[id]?.states }
+    default: return nil
+    }
+  }
+}
+
+extension ValuesChanged {
+  /// Merges this and a later record: of each property, the first value counts.
+  func merged(with later: ValuesChanged) -> ValuesChanged {
+    ValuesChanged(
+      id: id, before: before + later.before.filter { entry in !before.contains { $0.name == entry.name } })
+  }
+
+  /// The entries that differ from the current values; nil if there is none.
+  func differing(in world: World) -> ValuesChanged? {
+    guard let model = world.viewModels[id] else { return self }
+    let remaining = before.filter { entry in
+      (try? model.property(entry.name).isUndone) ?? false && model.values[entry.name] ?? .null != entry.value
+    }
+    return remaining.isEmpty ? nil : ValuesChanged(id: id, before: remaining)
+  }
+}

@@ -1,0 +1,59 @@
+// Members are set by one function for all kinds of objects: it finds each in the table of its kind, and checks before it changes.
+
+import Geometry
+
+/// A member that is to be set.
+public struct MemberChange: Sendable {
+  public let name: String
+  /// Nil for one that is to be cleared.
+  public let value: MemberValue?
+
+  public init(_ name: String, _ value: MemberValue?) {
+    self.name = name
+    self.value = value
+  }
+
+  public init(_ property: Property, _ value: (any MemberReadable)?) {
+    self.init(property.rawValue, value?.memberValue)
+  }
+}
+
+extension World {
+  /// Sets members of an object.
+  ///
+  /// - Parameter finish: checks the object as a whole, given what it was and the members that were set.
+  /// - Throws: also for what the object does not have or cannot be cleared; the world is then unchanged.
+  mutating func update<E: Entity>(
+    _ id: ID<E>, _ changes: [MemberChange],
+    _ finish: (_ new: inout E, _ old: E, _ members: [Member<E>]) throws(ModelError) -> Void
+  ) throws(ModelError) {
+    let old = try self[keyPath: E.registry].require(id)
+    var members: [Member<E>] = []
+    for change in changes { members.append(try old.settableMember(change)) }
+    try self.change(id) { (object) throws(ModelError) in
+      for (member, change) in zip(members, changes) { try member.set(change.value, of: &object) }
+      try finish(&object, old, members)
+    }
+  }
+}
+
+extension Entity {
+  /// This object with members set: one that is about to be made.
+  func setting(_ changes: [MemberChange]) throws(ModelError) -> Self {
+    var result = self
+    for change in changes { try settableMember(change).set(change.value, of: &result) }
+    return result
+  }
+
+  fileprivate func settableMember(_ change: MemberChange) throws(ModelError) -> Member<Self> {
+    let wanted: MemberTraits = change.value == nil ? .clearable : .settable
+    guard let member = Self.members.first(where: { Text($0.name) == Text(change.name) && $0.traits.contains(wanted) }),
+      change.value != nil || member.isMember(of: self)
+    else {
+      let allowed = Self.members.filter { $0.traits.contains(wanted) && $0.isMember(of: self) }
+      throw .unknownMember(change.name, allowed: allowed.map(\.name))
+    }
+    guard member.isMember(of: self) else { throw refusal(of: member.property) }
+    return member
+  }
+}

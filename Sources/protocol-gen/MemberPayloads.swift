@@ -1,0 +1,67 @@
+// Values of members as commands carry them: one enumeration of the wire types that members have, and for each command's params the
+// list of those that are set.
+
+struct MemberPayloads {
+  let coding: SwiftCoding
+  let definition: Definition
+
+  /// Nil where no method has members.
+  func file(imports: [String]) -> String? {
+    let members = definition.methods.flatMap(definition.settableMembers)
+    guard !members.isEmpty else { return nil }
+    let types = Dictionary(members.map { (name($0.type), payload($0.type)) }, uniquingKeysWith: { first, _ in first })
+    var lines = Lines()
+    lines.add(SwiftTypes.header)
+    for module in imports { lines.add("import \(module)") }
+    lines.add()
+    lines.add(
+      "/// The value of a member as a command carries it, by its wire type; enumerations and named strings are strings."
+    )
+    lines.block("public enum MemberPayload: Sendable {") { lines in
+      for (name, type) in types.sorted(by: { $0.key < $1.key }) { lines.add("case \(name)(\(type))") }
+    }
+    return lines.text
+  }
+
+  /// The params' list of members.
+  func list(_ members: [Property], hasClear: Bool, _ lines: inout Lines) {
+    lines.add()
+    lines.add("/// The members that are set, and those to set to null as nil.")
+    lines.block("public var members: [(name: String, value: MemberPayload?)] {") { lines in
+      lines.add("var members: [(name: String, value: MemberPayload?)] = []")
+      for member in members {
+        let value = isEnumeration(member.type) ? "\(member.name).rawValue" : member.name
+        lines.add(
+          "if let \(member.name) { members.append((\"\(member.name)\", .\(name(member.type))(\(value)))) }")
+      }
+      if hasClear { lines.add("for name in clear ?? [] { members.append((name, nil)) }") }
+      lines.add("return members")
+    }
+  }
+
+  private func isEnumeration(_ type: TypeExpression) -> Bool {
+    guard case .named(let name) = type, case .enumeration? = coding.types[name]?.kind else { return false }
+    return true
+  }
+
+  private func payload(_ type: TypeExpression) -> String { isEnumeration(type) ? "String" : coding.swiftType(type) }
+
+  /// The case of a type: `number`, `renderer`, `labelDefinitions`.
+  private func name(_ type: TypeExpression) -> String {
+    switch type {
+    case .string: "string"
+    case .number: "number"
+    case .integer: "integer"
+    case .boolean: "boolean"
+    case .json: "json"
+    case .map(let element): name(element) + "Map"
+    case .array(let element, _): name(element) + "s"
+    case .named(let type):
+      switch coding.types[type]?.kind {
+      case .scalar(let base, _): name(base)
+      case .enumeration: "string"
+      case .object, .union, .opaque, nil: Names.lowerCamel(type)
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// What the model knows of the protocol: the names of members, and of each kind of object which are published, saved and set.
+
+struct ModelMembers {
+  let definition: Definition
+
+  func file() -> String {
+    var lines = Lines()
+    lines.add(SwiftTypes.header)
+    lines.add("/// A member of an object in the state tree, by its name there.")
+    lines.block("public enum Property: String, CaseIterable, Hashable, Sendable {") { lines in
+      lines.add("case")
+      for row in packed(names.map(Names.swiftCase), width: 104) { lines.add("  " + row) }
+    }
+    lines.add()
+    lines.block("extension Collection {") { lines in
+      lines.add("/// What the protocol says of a member of these objects; empty for one that it does not list.")
+      lines.block("func traits(of property: Property) -> MemberTraits {") { lines in
+        lines.add("switch self {")
+        for type in objects { traits(type, &lines) }
+        lines.add("default: []")
+        lines.add("}")
+      }
+    }
+    return lines.text
+  }
+
+  private var objects: [TypeDefinition] { definition.types.filter { $0.collection != nil } }
+
+  /// All but its id, which comes first, and its revision.
+  private func members(_ type: TypeDefinition) -> [Property] {
+    type.properties.dropFirst().filter { $0.name != "revision" }
+  }
+
+  private var names: [String] {
+    var seen: Set<String> = []
+    let paths = definition.statePaths.map { $0.path.split(separator: "/").map(String.init) }
+    let all = objects.flatMap { members($0).map(\.name) } + paths.flatMap { $0.dropFirst() }.filter { $0 != "*" }
+    return all.filter { seen.insert($0).inserted }
+  }
+
+  private func traits(_ type: TypeDefinition, _ lines: inout Lines) {
+    guard let collection = type.collection else { return }
+    var groups: [(traits: String, names: [String])] = []
+    for member in members(type) {
+      let traits = Self.traits(member)
+      let name = "." + Names.swiftCase(member.name)
+      if let index = groups.firstIndex(where: { $0.traits == traits }) {
+        groups[index].names.append(name)
+      } else {
+        groups.append((traits, [name]))
+      }
+    }
+    lines.add("case .\(collection):")
+    lines.block("  switch property {", "  }") { lines in
+      for group in groups {
+        let rows = packed(group.names, width: 100)
+        for (index, row) in rows.enumerated() {
+          lines.add((index == 0 ? "case " : "  ") + row + (index == rows.count - 1 ? ":" : ""))
+        }
+        lines.add("  [\(group.traits)]")
+      }
+      lines.add("default: []")
+    }
+  }
+
+  private static func traits(_ member: Property) -> String {
+    let all: [(String, Bool)] = [
+      (".observed", member.coalescing != nil), (".settable", member.settable != nil),
+      (".clearable", member.isClearable),
+      (".written", member.saved == .written || member.saved == .unnoticed),
+      (".modifies", member.saved == .written || member.saved == .elsewhere),
+    ]
+    return ([".returned"] + all.filter(\.1).map(\.0)).joined(separator: ", ")
+  }
+}
