@@ -1,10 +1,10 @@
-// Boxes in one reference that hold what lies in a box of another: no position may be left out, wherever the map breaks off.
+// Images of boxes in another reference contain every position in the box, even at discontinuities of a projection.
 
 import GeoModel
 import Geometry
 import Testing
 
-/// References of all sorts, with the parts of the polar and the local ones that boxes are taken from.
+/// References of all kinds; for polar and local ones, the areas from which boxes are taken.
 private let sources: [(name: String, domain: Envelope?)] = [
   ("EPSG:4326", nil), ("EPSG:3857", nil), ("EPSG:3832", nil), ("ESRI:54030", nil), ("EPSG:8857", nil),
   ("EPSG:6933", nil),
@@ -17,7 +17,7 @@ private let sources: [(name: String, domain: Envelope?)] = [
   ("EPSG:3035", Envelope(xMin: 2.5e6, yMin: 1.4e6, xMax: 7.4e6, yMax: 5.5e6)),
 ]
 
-/// A reference that features are in, and as many positions of the whole world as have a place there.
+/// A reference for features, with positions of the whole world that have coordinates in it.
 private struct Places {
   let reference: SpatialReference
   let points: [Point]
@@ -27,11 +27,11 @@ private struct Places {
     reference = SpatialReference(name)
     var points: [Point] = []
     var extent = Envelope.none
-    for place in 0..<count {
-      // Some of them where maps break off.
+    for index in 0..<count {
+      // Some of them are at discontinuities.
       let longitude =
-        place.isMultiple(of: 50) ? 179.9 * (place.isMultiple(of: 100) ? 1 : -1) : random.between(-180, 180)
-      let latitude = place.isMultiple(of: 40) ? random.between(85, 89.99) : random.between(-89, 89)
+        index.isMultiple(of: 50) ? 179.9 * (index.isMultiple(of: 100) ? 1 : -1) : random.between(-180, 180)
+      let latitude = index.isMultiple(of: 40) ? random.between(85, 89.99) : random.between(-89, 89)
       guard
         let point = try? proj.transform(Point(x: longitude, y: latitude), from: .wgs84, to: reference),
         abs(point.x) < 1e9, abs(point.y) < 1e9
@@ -58,9 +58,9 @@ extension SeededGenerator {
   }
 }
 
-@Suite struct `The boxes that hold a box of another reference` {
+@Suite struct `Images of boxes in another reference` {
   @Test(arguments: ["EPSG:4326", "EPSG:3857", "EPSG:3832", "EPSG:3413", "EPSG:8857"])
-  func `leave out no position that lies in it`(target: String) throws {
+  func `contain every position in the box`(target: String) throws {
     var random = SeededGenerator(seed: 3)
     let places = Places(in: target, count: 2000, &random)
     for source in sources where source.name != target {
@@ -70,11 +70,11 @@ extension SeededGenerator {
       if source.domain == nil {
         for image in images { if let image, abs(image.y) < 1e9 { domain.include(x: image.x, y: image.y) } }
       }
-      var (told, candidates, hits) = (0, 0, 0)
+      var (answered, candidates, hits) = (0, 0, 0)
       for _ in 0..<40 {
         let box = random.box(in: domain)
         let boxes = proj.boxes(holding: box, of: reference, in: places.reference, within: places.extent)
-        if boxes != nil { told += 1 }
+        if boxes != nil { answered += 1 }
         for (point, image) in zip(places.points, images) {
           let isHeld = boxes?.contains { $0.contains(x: point.x, y: point.y) } ?? true
           if boxes != nil, isHeld { candidates += 1 }
@@ -83,8 +83,8 @@ extension SeededGenerator {
           #expect(isHeld, "\(source.name) \(box) leaves out \(point) of \(target)")
         }
       }
-      // Nil, or a box around everything, would be right and of no use.
-      #expect(told > 20 && candidates < 20 * hits + 40 * 100, "\(source.name) to \(target)")
+      // Nil, or a box around everything, would be correct but useless.
+      #expect(answered > 20 && candidates < 20 * hits + 40 * 100, "\(source.name) to \(target)")
     }
   }
 }

@@ -1,4 +1,4 @@
-// What follows from other things is found from the changes alone: here it is held against what a look at everything says.
+// Derived state found from changes alone equals derived state computed from everything.
 
 import GeoModel
 import Geometry
@@ -26,7 +26,7 @@ private struct Edited {
     _ = world.takeChanges()
   }
 
-  /// One command, transaction or step of history; some fail.
+  /// A command, a transaction, or a step of history; some fail.
   mutating func edit() {
     let count = chance(0.2) ? Int.random(in: 2...5, using: &random) : 1
     let fails = chance(0.1)
@@ -35,7 +35,7 @@ private struct Edited {
     try? world.run { world in
       for _ in 0..<count {
         try? change(&world, isAlone: count == 1)
-        // What follows is looked at between the commands of a transaction, too.
+        // Derived state is also read between the commands of a transaction.
         if chance(0.5) { world.recordDerived() }
       }
       if fails { throw Stop() }
@@ -86,7 +86,7 @@ private struct Edited {
     }
   }
 
-  /// Maps and groups by how far they are loaded, views by how layers stand in them.
+  /// Load statuses of maps and groups, and layer states of views.
   func found() throws -> [ObjectReference: String] {
     var found: [ObjectReference: String] = [:]
     for map in world.maps.values { found[map.reference] = "\(world.loadStatus(of: .map(map.id)))" }
@@ -103,27 +103,27 @@ private struct Edited {
 
 struct DerivedTests {
   @Test(arguments: UInt64(0)..<20)
-  func `load statuses and layer view states are told when they are others, and only then`(seed: UInt64) throws {
+  func `load statuses and layer view states are recorded exactly when they change`(seed: UInt64) throws {
     var edited = try Edited(seed: seed)
-    var told = 0
+    var total = 0
     for step in 0..<120 {
       let before = try edited.found()
       edited.edit()
-      var news: Set<ObjectReference> = []
+      var changed: Set<ObjectReference> = []
       for change in edited.world.takeChanges() {
         switch change.event {
         case .changed(let object, .loadStatus) where edited.world.layers[ID(object.id)]?.features == nil:
-          news.insert(object)
-        case .changed(let object, .layerViewStates): news.insert(object)
+          changed.insert(object)
+        case .changed(let object, .layerViewStates): changed.insert(object)
         default: break
         }
       }
       let now = try edited.found()
       let expected = Set(now.filter { object, value in before[object].map { $0 != value } ?? false }.keys)
-      // What has come within the command is told whole.
-      #expect(news.filter { before[$0] != nil && now[$0] != nil } == expected, "step \(step)")
-      told += expected.count
+      // Objects inserted within the command are published as a whole.
+      #expect(changed.filter { before[$0] != nil && now[$0] != nil } == expected, "step \(step)")
+      total += expected.count
     }
-    #expect(told > 20)
+    #expect(total > 20)
   }
 }

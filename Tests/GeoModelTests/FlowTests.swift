@@ -1,4 +1,4 @@
-// View models, the environment and what hangs on objects, in the model itself: types, undo, ends.
+// View models, the environment, and release of what belongs to objects: types, undo, closing.
 
 import GeoModel
 import Query
@@ -23,7 +23,7 @@ extension World {
     }
   }
 
-  /// A command and its end, as the server runs it.
+  /// A command and its commit, as in the server.
   @discardableResult
   fileprivate mutating func command<R>(_ body: (inout World) throws -> R) throws -> R {
     begin(origin: .client(nil))
@@ -39,7 +39,7 @@ extension World {
 }
 
 struct ValueTests {
-  @Test func `numbers are equal by value and objects whatever the order of their members`() {
+  @Test func `numbers are equal by value, and objects regardless of member order`() {
     #expect(Value.integer(1) == .number(1))
     #expect(Value.integer(1) != .number(1.5))
     #expect(Value.integer(.max) != .number(0x1p63))
@@ -49,15 +49,15 @@ struct ValueTests {
     #expect(Value.string("1") != .integer(1))
   }
 
-  @Test func `parts are set where the way to them is there, and taken out`() {
+  @Test func `parts are set and removed where their path exists`() {
     var value = Value.object(["people": .array([.object(["name": .string("Ann")]), .string("b")])])
     #expect(value.part(at: ["people", "0", "name"]) == .string("Ann"))
     _ = value.setPart(at: ["people", "0", "age"], to: .integer(3))
     #expect(value.part(at: ["people", "0", "age"]) == .integer(3))
-    for way in [["people", "2"], ["people", "01"], ["people", "-1"], ["nobody", "x"], ["people", "1", "x"]] {
+    for path in [["people", "2"], ["people", "01"], ["people", "-1"], ["nobody", "x"], ["people", "1", "x"]] {
       let before = value
-      let isSet = value.setPart(at: way, to: .null)
-      #expect(!isSet, "\(way)")
+      let isSet = value.setPart(at: path, to: .null)
+      #expect(!isSet, "\(path)")
       #expect(value == before)
     }
     _ = value.setPart(at: ["people", "0"], to: nil)
@@ -66,7 +66,7 @@ struct ValueTests {
     #expect(!isTaken)
   }
 
-  @Test func `paths are JSON Pointers to one place`() throws {
+  @Test func `paths are JSON Pointers without wildcards`() throws {
     let path = try #require(ModelPath(pointer: "/viewModels/x/a~1b~0c/0"))
     #expect(path.names == ["viewModels", "x", "a/b~c", "0"])
     #expect(path.description == "/viewModels/x/a~1b~0c/0")
@@ -76,11 +76,11 @@ struct ValueTests {
 }
 
 struct ViewModelTests {
-  @Test func `undo brings back what a step changed and leaves alone what others have changed since`() throws {
+  @Test func `undo restores what the step changed and keeps later changes of other origins`() throws {
     var world = World.manual()
     try world.makeModel("x", [property("a", .integer), property("b", .integer)])
     try world.command { try $0.setValues(of: "x", [("a", .integer(1))]) }
-    // As when time moves something that is linked with it: no step.
+    // As when time moves a linked property: not a step.
     world.begin(origin: .animation)
     try world.setValues(of: "x", [("b", .integer(7))])
     _ = world.takeChanges()
@@ -90,7 +90,7 @@ struct ViewModelTests {
     #expect(world.viewModels["x"]?.values == ["a": .integer(1), "b": .integer(7)])
   }
 
-  @Test func `a command that fails midway leaves values as they were, without a record`() throws {
+  @Test func `a command that fails midway leaves values unchanged, without records`() throws {
     var world = World.manual()
     try world.makeModel("x", [property("a", .integer)])
     _ = world.takeChanges()
@@ -109,7 +109,7 @@ struct ViewModelTests {
     #expect(!world.hasChanges)
   }
 
-  @Test func `a drag over one property keeps the first value alone and is one step`() throws {
+  @Test func `a drag over one property keeps only the first value and is one step`() throws {
     var world = World.manual()
     try world.makeModel("x", [property("a", .integer)])
     try world.command { try $0.beginEdit("drag") }
@@ -120,7 +120,7 @@ struct ViewModelTests {
     #expect(world.viewModels["x"]?.values["a"] == .integer(0))
   }
 
-  @Test func `what hangs on an object goes with it, and comes back with it where that can be`() throws {
+  @Test func `dependents of an object close with it, and undo restores what it can`() throws {
     var world = World.manual()
     try world.command { try $0.createMap(id: "m", title: nil, reference: .webMercator) }
     let map = ObjectReference(.maps, "m")
@@ -143,7 +143,7 @@ struct ViewModelTests {
     #expect(try world.resolve("shared", at: map).model.id == "own")
   }
 
-  @Test func `what lay on a view that is closed does not come back, nor what was set there`() throws {
+  @Test func `overlays and environment values of a closed view are not restored`() throws {
     var world = World.manual()
     let view = try world.makeView()
     try world.command { try $0.createOverlay(id: "o", on: view, reference: .wgs84) }
@@ -159,7 +159,7 @@ struct ViewModelTests {
 }
 
 struct EnvironmentTests {
-  @Test func `those and only those are told that see another value`() throws {
+  @Test func `exactly the nodes with another value are notified`() throws {
     var world = World.manual()
     let view = try world.makeView()
     try world.command { try $0.createOverlay(id: "o", on: view, reference: .wgs84) }
@@ -167,7 +167,7 @@ struct EnvironmentTests {
     _ = world.takeChanges()
     func set(_ text: String, at node: ObjectReference?) throws -> [String] {
       try world.command { try $0.setEnvironment("units", at: node, to: .string(text)) }
-      return world.takeNews().filter { $0.hasSuffix(".environment") }.sorted()
+      return world.takeChangeDescriptions().filter { $0.hasSuffix(".environment") }.sorted()
     }
     #expect(
       try set("imperial", at: nil) == [
@@ -178,7 +178,7 @@ struct EnvironmentTests {
     #expect(try set("metric", at: nil) == ["environments/$session.environment", "maps/m.environment"])
     try world.command { try $0.undo() }
     #expect(
-      world.takeNews().filter { $0.hasSuffix(".environment") }.sorted() == [
+      world.takeChangeDescriptions().filter { $0.hasSuffix(".environment") }.sorted() == [
         "environments/$session.environment", "maps/m.environment",
       ])
   }

@@ -1,4 +1,4 @@
-// Undo, redo, edits and taking back what failed: the world is as it was, but for what undo leaves alone.
+// Undo, redo, edits and rollback restore the world, except for what undo leaves alone.
 
 import GeoModel
 import Geometry
@@ -22,7 +22,7 @@ struct HistoryTests {
 
   private var order: [String] { world.maps["m"]?.content.operationalLayers.map(\.rawValue) ?? [] }
 
-  @Test mutating func `what is undone is told like any other change, by the origin undo`() throws {
+  @Test mutating func `undone changes are recorded like any others, with the origin undo`() throws {
     try addLayer("a")
     try world.run { try $0.updateLayer("a", [MemberChange(.name, "A"), MemberChange(.opacity, 0.5)]) }
     _ = world.takeChanges()
@@ -35,7 +35,7 @@ struct HistoryTests {
     #expect(world.layers["a"]?.name == "A")
   }
 
-  @Test mutating func `an object comes back to its place under its id`() throws {
+  @Test mutating func `an object is restored at its index under its id`() throws {
     for id in ["a", "b", "c"] as [LayerID] { try addLayer(id) }
     try world.run { try $0.removeLayer("b") }
     #expect(order == ["a", "c"])
@@ -44,7 +44,7 @@ struct HistoryTests {
     #expect(world.layers.ids.map(\.rawValue) == ["a", "b", "c"])
   }
 
-  @Test mutating func `views and viewpoints are not undone, nor what lay on a view that was closed`() throws {
+  @Test mutating func `views, viewpoints and overlays of closed views are not undone`() throws {
     try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     try world.run { try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000)) }
     #expect(world.history.undoNames.count == 2)
@@ -60,7 +60,7 @@ struct HistoryTests {
     #expect(world.overlays.count == 0)
   }
 
-  @Test mutating func `to undo the making of a map closes the views that show it`() throws {
+  @Test mutating func `undoing the creation of a map closes its views`() throws {
     try world.run { try $0.undo() }
     #expect(world.maps.count == 0)
     #expect(world.views.count == 0)
@@ -91,7 +91,7 @@ struct HistoryTests {
     #expect(world.revision == revision + 1)
   }
 
-  @Test mutating func `an edit keeps what was before a drag and nothing of its midst`() throws {
+  @Test mutating func `an edit keeps the state before a drag and no intermediate ones`() throws {
     try addLayer("a")
     try world.run { try $0.beginEdit("drag") }
     for step in 1...10_000 {
@@ -107,7 +107,7 @@ struct HistoryTests {
     #expect(world.layers["a"]?.appearance.opacity == 0.25)
   }
 
-  @Test mutating func `a hundred steps are kept`() throws {
+  @Test mutating func `history keeps a hundred steps`() throws {
     for step in 1...150 { try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "\(step)")]) } }
     #expect(world.history.undoNames.count == 100)
     for _ in 0..<100 { try world.run { try $0.undo() } }
@@ -115,7 +115,7 @@ struct HistoryTests {
     #expect(throws: ModelError.nothingToUndo) { try world.run { try $0.undo() } }
   }
 
-  @Test mutating func `steps beyond 64 MiB are forgotten, the oldest first`() throws {
+  @Test mutating func `steps beyond 64 MiB are dropped, the oldest first`() throws {
     try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
     let text = String(repeating: "x", count: 20 << 20)
     for id in 1...5 {
@@ -142,7 +142,7 @@ struct HistoryTests {
     #expect(texts == [false, false, true, true, true])
   }
 
-  @Test mutating func `a document is as it was saved again after undo, unless something else has changed`() throws {
+  @Test mutating func `undo back to the saved content clears isModified, unless something else has changed`() throws {
     try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.title, "saved")]) }
     world.markSaved()
     #expect(!world.history.isModified)

@@ -1,4 +1,4 @@
-// Times by RFC 3339: read with any offset, written in UTC; what is none is refused.
+// Times by RFC 3339: parsed with any offset, written in UTC; other texts are refused.
 
 import GeoModel
 import Testing
@@ -31,7 +31,7 @@ struct InstantTests {
     "2262-04-11T23:47:16.854775808Z", "2262-04-11T23:47:17Z", "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z",
     "2000-01-01T0a:00:00Z", "2000-01-01T00:00:00é",
   ])
-  func `what is no time of ours is refused`(text: String) { #expect(Instant(text) == nil) }
+  func `other texts are refused`(text: String) { #expect(Instant(text) == nil) }
 
   @Test(arguments: [
     (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
@@ -43,14 +43,14 @@ struct InstantTests {
     #expect(Instant(nanoseconds: nanoseconds).text == text)
   }
 
-  @Test func `every noon of five centuries is read as it is written`() {
+  @Test func `every noon of five centuries survives a round trip`() {
     for day in Int64(-106_000)...106_000 {
       let instant = Instant(nanoseconds: day * 86_400_000_000_000 + 43_200_000_000_000)
       if Instant(instant.text) != instant { Issue.record("\(instant.text)") }
     }
   }
 
-  @Test func `time ends where it ends`() {
+  @Test func `arithmetic is clamped at the latest instant`() {
     let last = Instant.latest
     #expect(last.advanced(by: 1) == last)
     #expect(last.advanced(by: 1e300) == last)

@@ -1,4 +1,4 @@
-// Drives along a line, and views that follow them.
+// Simulated location sources, and views that follow them.
 
 import GeoModel
 import Geometry
@@ -7,7 +7,7 @@ import Testing
 struct LocationTests {
   private var world = World.manual()
 
-  /// One degree of the equator, 111,319.490793 m, eastward.
+  /// One degree along the equator, 111,319.490793 m, eastward.
   private static let equator = Geometry.lineString(Positions(values: [0, 0, 1, 0]))
 
   @discardableResult
@@ -32,7 +32,7 @@ struct LocationTests {
     try proj.inverse(from: start, to: end).distance
   }
 
-  @Test mutating func `a drive gives one location an interval, by its velocity along the ellipsoid`() throws {
+  @Test mutating func `a source emits one location per interval, by its velocity along the ellipsoid`() throws {
     try drive()
     #expect(world.locationSources["d"]?.location == nil)
     #expect(world.locationSources["d"]?.status == .started)
@@ -47,11 +47,11 @@ struct LocationTests {
     #expect(location.horizontalAccuracy == 0)
     #expect(!location.isLastKnown)
     #expect(location.timestamp?.text == "2000-01-01T00:00:10.000Z")
-    // The first at the start, ten more.
-    #expect(world.takeNews().filter { $0 == "locationSources/d.location" }.count == 11)
+    // One at the start and ten more.
+    #expect(world.takeChangeDescriptions().filter { $0 == "locationSources/d.location" }.count == 11)
   }
 
-  @Test mutating func `its locations are by the location's origin, its end too`() throws {
+  @Test mutating func `its locations and its end have the origin of the location`() throws {
     try drive(velocity: 100_000)
     _ = world.takeChanges()
     world.advance(seconds: 3)
@@ -61,7 +61,7 @@ struct LocationTests {
     #expect(world.locationSources["d"]?.status == .stopped)
   }
 
-  @Test mutating func `the course follows the line, also where it bends`() throws {
+  @Test mutating func `the course follows the line around bends`() throws {
     try drive(along: .lineString(Positions(values: [0, 0, 0, 1, 0, 1, 1, 1])), velocity: 10_000)
     world.advance(seconds: 5)
     #expect(try location().course == 0)
@@ -72,7 +72,7 @@ struct LocationTests {
     #expect(abs(try metres(from: Point(x: 0, y: 1), to: try #require(after.position)) - (120_000 - 110_574.3886)) < 0.1)
   }
 
-  @Test mutating func `a drive across the antimeridian goes the short way`() throws {
+  @Test mutating func `a line across the antimeridian takes the short way`() throws {
     try drive(along: .lineString(Positions(values: [179.5, 0, -179.5, 0])), velocity: 100_000)
     world.advance(seconds: 1)
     let position = try #require(try location().position)
@@ -81,7 +81,7 @@ struct LocationTests {
     #expect(try location().course == 90)
   }
 
-  @Test mutating func `it ends at the end of the line, and stops`() throws {
+  @Test mutating func `it stops at the end of the line`() throws {
     try drive(velocity: 50_000)
     world.advance(seconds: 3)
     let end = try location()
@@ -92,7 +92,7 @@ struct LocationTests {
     #expect(try location() == end)
   }
 
-  @Test mutating func `one that loops begins anew`() throws {
+  @Test mutating func `a looping source starts again`() throws {
     try drive(velocity: 50_000, loops: true)
     world.advance(seconds: 3)
     let position = try #require(try location().position)
@@ -101,7 +101,7 @@ struct LocationTests {
     #expect(try location().timestamp?.text == "2000-01-01T00:00:03.000Z")
   }
 
-  @Test mutating func `stopped and started again it goes on from where it was`() throws {
+  @Test mutating func `a source that is stopped and started again continues`() throws {
     try drive()
     world.advance(seconds: 4.5)
     _ = try world.run { try $0.stopLocationSource("d") }
@@ -116,33 +116,33 @@ struct LocationTests {
     #expect(ends.allSatisfy { $0.1 == .completed })
   }
 
-  @Test mutating func `starting or stopping twice says nothing twice`() throws {
+  @Test mutating func `starting or stopping twice records nothing twice`() throws {
     try drive()
     _ = world.takeChanges()
     _ = try world.run { try $0.startLocationSource("d") }
     #expect(!world.hasChanges)
     _ = try world.run { try $0.stopLocationSource("d") }
-    #expect(world.takeNews() == ["locationSources/d.status"])
+    #expect(world.takeChangeDescriptions() == ["locationSources/d.status"])
     _ = try world.run { try $0.stopLocationSource("d") }
     #expect(!world.hasChanges)
   }
 
-  @Test mutating func `several locations in one tick all come, in order`() throws {
+  @Test mutating func `several locations in one tick are all emitted, in order`() throws {
     try drive(interval: 0.01)
     _ = world.takeChanges()
     world.advance(seconds: 0.1)
-    #expect(world.takeNews().filter { $0 == "locationSources/d.location" }.count == 11)
+    #expect(world.takeChangeDescriptions().filter { $0 == "locationSources/d.location" }.count == 11)
     #expect(abs(try metres(from: Point(x: 0, y: 0), to: try #require(try location().position)) - 100) < 1e-6)
   }
 
-  @Test mutating func `a start time of its own counts from there`() throws {
+  @Test mutating func `timestamps count from the given start time`() throws {
     let start = try #require(Instant("2024-02-29T23:59:59.500Z"))
     try drive(startTime: start)
     world.advance(seconds: 1)
     #expect(try location().timestamp?.text == "2024-03-01T00:00:00.500Z")
   }
 
-  @Test mutating func `a line of one place, or none, is refused`() throws {
+  @Test mutating func `a line with fewer than two different positions is refused`() throws {
     for line in [
       Geometry.lineString(Positions(values: [1, 1, 1, 1])), .lineString(Positions()), .point(Point(x: 0, y: 0)),
     ] {
@@ -160,14 +160,14 @@ struct LocationTests {
     }
   }
 
-  /// A view with one metre a pixel at the drive's beginning.
+  /// A view with one metre per pixel, centered on the start of the line.
   private mutating func makeView() throws {
     _ = try world.makeView(viewpoint: .mercator(0, 0, scale: 96 / 0.0254))
   }
 
   private var view: View { get throws { try world.view("v") } }
 
-  @Test mutating func `the first location after leaving off is centered at the initial scale`() throws {
+  @Test mutating func `the first location after auto-pan begins is centered at the initial scale`() throws {
     try makeView()
     try drive()
     try follow()
@@ -176,16 +176,16 @@ struct LocationTests {
     #expect(abs(try view.camera.x) < 1e-6)
     #expect(
       try view.viewpoint == .centerAndScale(center: Point(x: 0, y: 0), scale: 10_000, rotation: 0, reference: .wgs84))
-    // Zooming alone is the client's: it puts it to off, and the next time it leaves off it zooms again.
+    // A zoom by the client turns auto-pan off; turning it on again zooms again.
     try world.run { try $0.setViewpoint(of: "v", to: .scale(500)) }
     #expect(try view.locationDisplay.autoPanMode == .off)
     try follow()
     #expect(try view.camera.scale == 10_000)
   }
 
-  @Test mutating func `a location may wander within its part of the screen`() throws {
+  @Test mutating func `a location within the wander extent does not pan`() throws {
     try makeView()
-    // Half of the half screen is 200 pixels: at 1:10,000 that is 529.17 m.
+    // A quarter of the screen's width is 200 pixels: at 1:10,000 that is 529.17 m.
     try drive(velocity: 100)
     try follow(wander: 0.5)
     world.advance(seconds: 5.1)
@@ -193,31 +193,31 @@ struct LocationTests {
     world.advance(seconds: 1)
     #expect(abs(try view.camera.x - 600) < 1e-3)
     #expect(try view.locationDisplay.autoPanMode == .recenter)
-    // Its own panning is by the location.
+    // The view's own panning has the origin of the location.
     let panning = world.takeChanges().filter { if case .changed(_, .viewpoint) = $0.event { true } else { false } }
     #expect(panning.allSatisfy { $0.origin == .location })
     #expect(panning.count == 2)
   }
 
   @Test(arguments: [(0.0, 5), (1.0, 0)])
-  mutating func `wander factor 0 pans always, 1 at the edge`(factor: Double, pans: Int) throws {
+  mutating func `wander factor 0 always pans, 1 only at the edge`(factor: Double, pans: Int) throws {
     try makeView()
     try drive(velocity: 100)
     try follow(wander: factor)
     world.advance(seconds: 0.1)
     _ = world.takeChanges()
     world.advance(seconds: 5)
-    #expect(world.takeNews().filter { $0 == "views/v.viewpoint" }.count == pans)
+    #expect(world.takeChangeDescriptions().filter { $0 == "views/v.viewpoint" }.count == pans)
   }
 
-  @Test mutating func `a client's viewpoint puts it back to off and says so, an animation's too`() throws {
+  @Test mutating func `setting or animating a viewpoint turns auto-pan off, and records it`() throws {
     try makeView()
     try drive()
     try follow()
     world.advance(seconds: 0.1)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .rotation(10)) }
-    #expect(Set(world.takeNews()) == ["views/v.locationDisplay", "views/v.viewpoint"])
+    #expect(Set(world.takeChangeDescriptions()) == ["views/v.locationDisplay", "views/v.viewpoint"])
     #expect(try view.locationDisplay.autoPanMode == .off)
     let stands = try view.camera
     world.advance(seconds: 10)
@@ -228,7 +228,7 @@ struct LocationTests {
     #expect(try view.locationDisplay.autoPanMode == .off)
   }
 
-  @Test mutating func `auto-pan ends an animation, which has not arrived`() throws {
+  @Test mutating func `auto-pan interrupts an animation`() throws {
     try makeView()
     try drive()
     world.advance(seconds: 0.1)
@@ -239,7 +239,7 @@ struct LocationTests {
     #expect(try !view.isNavigating)
   }
 
-  @Test mutating func `closing the source takes it from the views that follow it`() throws {
+  @Test mutating func `closing a source removes it from the views that follow it`() throws {
     try makeView()
     try drive()
     try follow()
@@ -247,7 +247,7 @@ struct LocationTests {
     try world.run { try $0.closeLocationSource("d") }
     #expect(try view.locationDisplay.source == nil)
     #expect(try view.locationDisplay.autoPanMode == .off)
-    #expect(world.takeNews() == ["views/v.locationDisplay", "closed locationSources/d"])
+    #expect(world.takeChangeDescriptions() == ["views/v.locationDisplay", "closed locationSources/d"])
     #expect(!world.isMoving)
   }
 }

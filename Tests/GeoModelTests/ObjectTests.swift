@@ -1,4 +1,4 @@
-// Maps, layers, overlays: order, load lifecycle, all or nothing, revisions that include what is below.
+// Maps, layers, overlays: order, load lifecycle, atomic bulk edits, revisions that include descendants.
 
 import GeoModel
 import Geometry
@@ -51,7 +51,7 @@ struct ObjectTests {
     }
   }
 
-  @Test mutating func `a source with several layers has to be told which`() throws {
+  @Test mutating func `a source with several layers needs the name of one`() throws {
     #expect(throws: ModelError.unknownSourceLayer(name: nil, available: ["cities", "countries"])) {
       try world.run { try $0.addLayer(id: nil, to: .map("m"), over: "two", sourceLayer: nil, name: nil) }
     }
@@ -61,7 +61,7 @@ struct ObjectTests {
     #expect(layer.name == "countries")
   }
 
-  @Test mutating func `a scale range has to have room`() throws {
+  @Test mutating func `a scale range must not be empty`() throws {
     try addLayer("a")
     try world.run { try $0.updateLayer("a", [MemberChange(.minScale, 1000.0), MemberChange(.maxScale, 10.0)]) }
     for change in [MemberChange(.minScale, 10.0), MemberChange(.minScale, 5.0), MemberChange(.maxScale, 1000.0)] {
@@ -107,7 +107,7 @@ struct ObjectTests {
     let loaded = try world.run(origin: .task) { try $0.finishLoad("a", store: store) }
     #expect(loaded.featureCount == 2)
     #expect(
-      world.takeNews() == [
+      world.takeChangeDescriptions() == [
         "layers/a.loadStatus", "layers/a.featureCount", "layers/a.extent", "maps/m.loadStatus",
         "views/v.layerViewStates",
       ])
@@ -133,7 +133,7 @@ struct ObjectTests {
 
   // MARK: Revisions
 
-  @Test mutating func `an object's revision is its own or any descendant's last`() throws {
+  @Test mutating func `an object's revision is the latest of its own and its descendants'`() throws {
     try addLayer("a")
     func revisions() -> [Int?] {
       [world.maps["m"]?.revision, world.views["v"]?.revision, world.overlays["o"]?.revision]
@@ -153,15 +153,16 @@ struct ObjectTests {
     #expect(revisions() == [world.revision - 1, world.revision, nil])
   }
 
-  @Test mutating func `closing tells of everything that goes, from below`() throws {
+  @Test mutating func `closing records all objects that close, descendants first`() throws {
     try addLayer("a")
     _ = world.takeChanges()
     try world.run { try $0.closeMap("m") }
-    #expect(world.takeNews() == ["closed overlays/o", "closed views/v", "closed layers/a", "closed maps/m"])
+    #expect(
+      world.takeChangeDescriptions() == ["closed overlays/o", "closed views/v", "closed layers/a", "closed maps/m"])
     #expect(world.sources.count == 2)
   }
 
-  @Test mutating func `what ids were taken stays taken`() throws {
+  @Test mutating func `used ids stay in use`() throws {
     try world.run { try $0.closeOverlay("o") }
     #expect(throws: ModelError.idExists("o")) {
       try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
@@ -169,7 +170,7 @@ struct ObjectTests {
     #expect(throws: ModelError.idExists("o")) {
       try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }
     }
-    // A create that fails takes none.
+    // A failed create takes no id.
     #expect(throws: ModelError.self) {
       try world.run { try $0.createMap(id: "p", title: nil, reference: SpatialReference("EPSG:0")) }
     }
@@ -187,7 +188,7 @@ struct ObjectTests {
     return ids
   }
 
-  @Test mutating func `bulk edits of graphics are all or nothing, and each failure names its index`() throws {
+  @Test mutating func `bulk edits of graphics are atomic, and each failure names its index`() throws {
     let many = (0..<10).map { Point(x: Double($0), y: 1) }
     let added = try world.run { try $0.addGraphics(points(many), to: "o") }
     #expect(added.firstID == 0 && added.count == 10)
@@ -225,11 +226,11 @@ struct ObjectTests {
     }
     #expect(world.overlays["o"]?.store.feature(id: 0)?.point?.x == 0)
     #expect(world.overlays["o"]?.store.feature(id: 0)?.isVisible == true)
-    // Nothing of what was refused has used up an id.
+    // Refused commands have used up no id.
     #expect(try world.run { try $0.addGraphics(points(three), to: "o") }.firstID == 10)
   }
 
-  @Test mutating func `selection follows its mode, and goes with what is removed`() throws {
+  @Test mutating func `selection follows its mode, and ends with removal`() throws {
     _ = try world.run { try $0.addGraphics(points((0..<5).map { Point(x: Double($0), y: 0) }), to: "o") }
     func select(_ ids: [Int], _ mode: SelectionMode) throws -> Int {
       try world.run { try $0.selectGraphics(ids, mode, of: "o") }
@@ -241,7 +242,7 @@ struct ObjectTests {
     _ = world.takeChanges()
     _ = try world.run { try $0.removeGraphics([4], from: "o") }
     #expect(world.overlays["o"]?.selectedCount == 0)
-    #expect(world.takeNews().contains("overlays/o.selectedCount"))
+    #expect(world.takeChangeDescriptions().contains("overlays/o.selectedCount"))
     // An edit keeps the selection.
     _ = try select([0], .replace)
     _ = try world.run { try $0.moveGraphics([0], x: [9], y: [9], z: nil, of: "o") }
@@ -249,7 +250,7 @@ struct ObjectTests {
     #expect(try select([], .replace) == 0)
   }
 
-  @Test mutating func `the extent follows what is there`() throws {
+  @Test mutating func `the extent follows the graphics`() throws {
     #expect(world.overlays["o"]?.store.extent == nil)
     _ = try world.run { try $0.addGraphics(points([Point(x: 1, y: 2), Point(x: 5, y: 7)]), to: "o") }
     #expect(world.overlays["o"]?.store.extent == Envelope(xMin: 1, yMin: 2, xMax: 5, yMax: 7))

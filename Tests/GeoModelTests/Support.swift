@@ -1,15 +1,15 @@
-// What the tests of the model share: a world with the real PROJ, and short ways to say where things are.
+// Shared by the tests of the model: a world with the real PROJ, and short ways to write positions.
 
 import GeoModel
 import Geometry
 import Projection
 import Query
 
-/// One for all tests: it is made for many threads.
+/// One for all tests, as it is safe for concurrent use.
 let proj = PROJTransformer()
 
 extension World {
-  /// A world on manual time, which starts at 2000-01-01T00:00:00Z.
+  /// A world with a manual clock, which starts at 2000-01-01T00:00:00Z.
   static func manual() -> World {
     var world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 1_700_000_000_000_000_000))
     world.setClock(mode: .manual, now: nil, tickRate: nil, realTime: world.clock.now)
@@ -17,7 +17,7 @@ extension World {
     return world
   }
 
-  /// A command as the server runs it: one revision, one origin.
+  /// A command as in the server: one revision, one origin.
   @discardableResult
   mutating func run<R>(origin: Origin = .client(nil), _ command: (inout World) throws -> R) rethrows -> R {
     begin(origin: origin)
@@ -31,7 +31,7 @@ extension World {
     }
   }
 
-  /// Ticks, as `clock/advance` lets them come due.
+  /// Makes ticks as `clock/advance` does.
   mutating func advance(seconds: Double) {
     let end = clock.now.advanced(by: seconds)
     for _ in 0..<pendingTicks(until: end) {
@@ -55,8 +55,8 @@ extension World {
 
   func view(_ id: ViewID) throws -> View { try views.require(id) }
 
-  /// What happened since the last call, in words.
-  mutating func takeNews() -> [String] {
+  /// The changes since the last call, as text.
+  mutating func takeChangeDescriptions() -> [String] {
     takeChanges().map { change in
       switch change.event {
       case .created(let object): "created \(object.collection.rawValue)/\(object.id)"
@@ -83,18 +83,18 @@ extension ID: ExpressibleByStringLiteral {
 }
 
 extension ViewpointTarget {
-  /// A place by longitude and latitude.
+  /// A position by longitude and latitude.
   static func at(_ longitude: Double, _ latitude: Double, scale: Double, rotation: Double? = nil) -> ViewpointTarget {
     .centerAndScale(
       center: Point(x: longitude, y: latitude), scale: scale, rotation: rotation, reference: .wgs84)
   }
 
-  /// A place in Web Mercator's metres.
+  /// A position in Web Mercator, in metres.
   static func mercator(_ x: Double, _ y: Double, scale: Double, rotation: Double? = nil) -> ViewpointTarget {
     .centerAndScale(center: Point(x: x, y: y), scale: scale, rotation: rotation, reference: .webMercator)
   }
 
-  /// A box in Web Mercator's metres.
+  /// A box in Web Mercator, in metres.
   static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Double = 0)
     -> ViewpointTarget
   {

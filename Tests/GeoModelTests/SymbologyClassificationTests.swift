@@ -1,4 +1,4 @@
-// Class breaks from data, and the legends that tell of them.
+// Class breaks from data, and their legends.
 
 import GeoModel
 import Geometry
@@ -20,7 +20,7 @@ struct SymbologyClassificationTests {
     #expect(classes([1, 2, 3, 4, 5], .quantile, 2) == [[1, 3, 3], [3, 5, 2]])
   }
 
-  @Test func `natural breaks lie in the gaps`() {
+  @Test func `natural breaks are in the gaps`() {
     #expect(classes([1, 2, 3, 20, 21, 50], .naturalBreaks, 3) == [[1, 3, 3], [3, 21, 2], [21, 50, 1]])
     #expect(classes([5, 5, 5, 5, 9], .naturalBreaks, 2) == [[5, 5, 4], [5, 9, 1]])
     #expect(classes([4, 4], .naturalBreaks, 3) == [[4, 4, 2]])
@@ -29,14 +29,14 @@ struct SymbologyClassificationTests {
     #expect(classes([-far, -far / 2, far], .naturalBreaks, 2) == [[-far, -far / 2, 2], [-far / 2, far, 1]])
   }
 
-  /// The sum of the squared distances to the mean.
+  /// Sum of squared distances to the mean.
   private static func cost(_ numbers: ArraySlice<Double>) -> Double {
     let mean = numbers.reduce(0, +) / Double(max(numbers.count, 1))
     return numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
   }
 
   @Test(arguments: UInt64(0)..<200)
-  func `no other division of few numbers has classes that differ less`(seed: UInt64) {
+  func `no other division of a few numbers has less variance`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var numbers: [Double] = []
     for _ in 0..<Int.random(in: 1...9, using: &random) {
@@ -44,13 +44,13 @@ struct SymbologyClassificationTests {
     }
     numbers.sort()
     let count = Int.random(in: 1...4, using: &random)
-    // Every way to cut, a bit each.
+    // Each bit is a possible break.
     var least = Double.infinity
     for cuts in 0..<(1 << (numbers.count - 1)) where cuts.nonzeroBitCount < count {
       var (start, sum) = (0, 0.0)
-      for place in 1...numbers.count where place == numbers.count || cuts >> (place - 1) & 1 == 1 {
-        sum += Self.cost(numbers[start..<place])
-        start = place
+      for end in 1...numbers.count where end == numbers.count || cuts >> (end - 1) & 1 == 1 {
+        sum += Self.cost(numbers[start..<end])
+        start = end
       }
       least = min(least, sum)
     }
@@ -68,13 +68,13 @@ struct SymbologyClassificationTests {
     #expect(classes(numbers, .naturalBreaks, 2) == [[0, 29_999, 30_000], [29_999, 1_099_999, 70_000]])
   }
 
-  @Test func `equal numbers are never parted`() {
+  @Test func `equal numbers stay in one class`() {
     #expect(classes([1, 1, 1, 1, 2], .quantile, 2) == [[1, 1, 4], [1, 2, 1]])
     #expect(classes([1, 1, 1, 1], .quantile, 3) == [[1, 1, 4]])
     #expect(classes([7, 7], .equalInterval, 5) == [[7, 7, 2]])
   }
 
-  @Test func `what is not finite is left out, and nothing makes no class`() {
+  @Test func `non-finite numbers are left out, and no numbers make no classes`() {
     #expect(classes([.nan, .infinity, 1, 2], .equalInterval, 1) == [[1, 2, 2]])
     #expect(classes([.nan], .quantile, 3).isEmpty)
     #expect(classes([], .equalInterval, 3).isEmpty)
@@ -87,12 +87,12 @@ struct SymbologyClassificationTests {
   }
 
   @Test(arguments: UInt64(0)..<200)
-  func `every class that is counted is drawn so, whatever the numbers`(seed: UInt64) throws {
+  func `the counts of classes equal the counts of drawn symbols`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: 1...60, using: &random)
     let spreads: [Double] = [1, 5, 1e6, 1e-6]
     let spread = spreads[Int.random(in: 0..<4, using: &random)]
-    // Few different ones, so that many are equal.
+    // Few different numbers, so that many are equal.
     var numbers: [Double] = []
     for _ in 0..<count { numbers.append(Double(Int.random(in: -8...8, using: &random)) / 8 * spread) }
     let store = try FeatureStore.of("v", numbers.map(AttributeValue.double))
@@ -109,7 +109,7 @@ struct SymbologyClassificationTests {
     }
   }
 
-  @Test func `colours are spread evenly over the classes`() throws {
+  @Test func `colors are evenly spaced over the classes`() throws {
     let white = Color(red: 255, green: 255, blue: 255)
     let made = Classification([1, 2, 3], .quantile, count: 3)
     func colors(_ given: [Color]) throws -> [String] {
@@ -123,7 +123,7 @@ struct SymbologyClassificationTests {
     #expect(try colors([.black, white, .black]) == ["#000000", "#FFFFFF", "#000000"])
   }
 
-  @Test func `numbers come from a field or an expression, divided where asked for`() throws {
+  @Test func `numbers come from a field or an expression, with optional normalization`() throws {
     let store = try FeatureStore.of([["v": 1, "a": 2], ["v": "x", "a": 1], ["v": 3, "a": 0], ["v": 4.5]])
     func numbers(_ source: AttributeSource, by field: String? = nil) -> [Double] {
       Classification.numbers(in: store, of: source, normalizationField: field, isCancelled: { false })
@@ -136,7 +136,7 @@ struct SymbologyClassificationTests {
 
   // MARK: Legends
 
-  @Test func `a legend has a line for each symbol, named by its values where no label is given`() throws {
+  @Test func `a legend has one line per symbol, labelled by its values by default`() throws {
     let unique = Renderer(
       .uniqueValue(
         try UniqueValueRenderer(
@@ -158,7 +158,7 @@ struct SymbologyClassificationTests {
   }
 
   @Test(arguments: classNames)
-  func `names of classes have as many digits as tell their ends apart`(_ ends: [Double], _ names: [String]) throws {
+  func `labels of classes have as many digits as their bounds need`(_ ends: [Double], _ names: [String]) throws {
     let breaks = ends.map { ClassBreaksRenderer.Break(maxValue: $0, entry: entry(1)) }
     let renderer = Renderer(.classBreaks(try ClassBreaksRenderer(source: .field("v"), breaks: breaks)))
     #expect(renderer.legend(by: .neutral).map(\.label.string) == names)

@@ -1,4 +1,4 @@
-// Labels and popups: what is written beside a feature and told about it.
+// Labels and popups: their texts, conditions and formats.
 
 import GeoModel
 import Geometry
@@ -19,7 +19,7 @@ struct SymbologyLabelTests {
       \.symbol.text.string)
   }
 
-  @Test func `a label is what its expression gives, and null or an empty text gives none`() throws {
+  @Test func `a label is the value of its expression; null and the empty text make none`() throws {
     let name = LabelDefinition(expression: try Expression("concat(upper(name), ' ', population)"))
     #expect(try texts([name], 0) == ["PARIS 2138551"])
     #expect(try texts([LabelDefinition(expression: try Expression("name"))], 2) == [])
@@ -41,7 +41,7 @@ struct SymbologyLabelTests {
     #expect(try texts([label], 0) == ["Paris"])
   }
 
-  @Test func `several definitions give labels in their order, each with its place`() throws {
+  @Test func `several definitions make labels in order, each with its index`() throws {
     let store = try store()
     let labels = BoundLabels(
       [
@@ -72,12 +72,12 @@ struct SymbologyLabelTests {
   }
 
   @Test(arguments: ["{name", "name}", "{", "}", "{'}", "a {b} }"])
-  func `braces have to pair`(text: String) {
+  func `braces must be balanced`(text: String) {
     #expect { try Template(text) } throws: { ($0 as? SymbologyError)?.reason == .template }
   }
 
   @Test(arguments: ["{}", "{name name}", "{(}"])
-  func `between braces there has to be an expression`(text: String) {
+  func `braces must contain an expression`(text: String) {
     #expect { try Template(text) } throws: { error in
       guard case .expression? = (error as? SymbologyError)?.reason else { return false }
       return true
@@ -88,7 +88,7 @@ struct SymbologyLabelTests {
     ("x {n", 1, 5), ("é\nx } y", 2, 3), ("{{{'}", 1, 6), ("ab\n{name +}", 2, 8), ("ab\ncd {upper(population)}", 2, 11),
     ("ü {name}\n{ concat(nobody) }", 2, 10),
   ])
-  func `what is wrong with a title has its place in the whole of it`(text: String, line: Int, column: Int) throws {
+  func `errors in a title have their position in the whole text`(text: String, line: Int, column: Int) throws {
     let fields = [Field(name: "name", type: .string), Field(name: "population", type: .integer)]
     let schema = FeatureStore(fields: fields).schema
     #expect { try PopupDefinition(title: try Template(text)).check(for: schema) } throws: { error in
@@ -113,7 +113,7 @@ struct SymbologyLabelTests {
     #expect(nowhere.lines.map(\.text) == ["1", nil, nil])
   }
 
-  @Test func `without lines all fields are told, and without a title the attribute or the name`() throws {
+  @Test func `without elements all fields are shown, and the title defaults to an attribute or the name`() throws {
     var portrayal = Portrayal()
     let store = try FeatureStore.of([["title": "Here", "n": 1], ["n": 2]])
     let here = try #require(portrayal.popup(of: try store.row(0), schema: store.schema, name: "Layer", by: .neutral))
@@ -124,13 +124,13 @@ struct SymbologyLabelTests {
   }
 
   @Test(arguments: ["%f %f", "%d %q", "%"])
-  func `a format has to be one for one value`(format: String) {
+  func `a format must be valid for one value`(format: String) {
     #expect { try PopupDefinition.Element(source: .field("n"), format: format) } throws: { error in
       (error as? SymbologyError)?.path == ["format"]
     }
   }
 
-  @Test func `a name or format with quotes in it stays what it is`() throws {
+  @Test func `names and formats may contain quotes`() throws {
     let store = try FeatureStore.of([["a\"b": 7]])
     let popup = PopupDefinition(elements: [try .init(source: .field("a\"b"), format: "it's %d")])
     #expect(popup.popup(of: try store.row(0), schema: store.schema, by: .neutral).lines.map(\.text) == ["it's 7"])

@@ -1,4 +1,4 @@
-// Renderers: which symbol a feature gets, and which renderers there cannot be.
+// Renderers: the symbol of a feature, and invalid renderers.
 
 import GeoModel
 import Geometry
@@ -24,7 +24,7 @@ struct SymbologyRendererTests {
     #expect(renderer.sizes(store) == [1, 1, 2, 3, 4, 5, 99, 99, 99, 99])
   }
 
-  @Test func `null, NaN and a field that is not there have the default symbol, and without one they are not drawn`()
+  @Test func `null, NaN and missing fields get the default symbol, or none`()
     throws
   {
     let store = try FeatureStore.of("v", [nil, .double(.nan), "a"])
@@ -33,13 +33,13 @@ struct SymbologyRendererTests {
     #expect(try unique([["a"]], fields: ["w"], other: entry(99)).sizes(store) == [99, 99, 99])
   }
 
-  @Test func `values of several fields count together`() throws {
+  @Test func `values of several fields are combined`() throws {
     let renderer = try unique([["a", 1], ["a", 2]], fields: ["v", "w"], other: entry(99))
     let store = try FeatureStore.of([["v": "a", "w": 2], ["v": "a", "w": 1], ["v": "b", "w": 1], ["v": "a"]])
     #expect(renderer.sizes(store) == [2, 1, 99, 99])
   }
 
-  @Test func `an expression can be what is compared`() throws {
+  @Test func `values can come from an expression`() throws {
     let renderer = Renderer(
       .uniqueValue(
         try UniqueValueRenderer(
@@ -47,7 +47,7 @@ struct SymbologyRendererTests {
     #expect(renderer.sizes(try FeatureStore.of("v", ["a", "A", "b", nil])) == [1, 1, nil, nil])
   }
 
-  @Test func `entries that nothing could have are refused by their place`() throws {
+  @Test func `impossible entries are refused with their path`() throws {
     func failure(_ values: [[AttributeValue]], fields: [String] = ["v"]) -> SymbologyError? {
       do {
         _ = try unique(values, fields: fields)
@@ -74,27 +74,27 @@ struct SymbologyRendererTests {
           defaultEntry: other)))
   }
 
-  @Test func `an upper bound belongs to its class, a lower one to the class before`() throws {
+  @Test func `upper bounds are inclusive, lower ones exclusive`() throws {
     let renderer = try breaks([(0, 10), (10, 20), (nil, 30)], other: entry(99))
     let store = try FeatureStore.of("v", [0, 10, 10.5, 20, 20.5, 30, 30.5, -0.5])
     #expect(renderer.sizes(store) == [1, 1, 2, 2, 3, 3, 99, 99])
   }
 
-  @Test func `a first class without a lower bound has all below, and a gap has nothing`() throws {
+  @Test func `a first class without a lower bound contains all below, and a gap nothing`() throws {
     let renderer = try breaks([(nil, 10), (15, 20)])
     #expect(renderer.sizes(try FeatureStore.of("v", [-1e300, 12, 15, 20, 21])) == [1, nil, 2, 2, nil])
   }
 
-  @Test func `a class can be one number`() throws {
+  @Test func `a class can contain a single number`() throws {
     #expect(try breaks([(5, 5), (5, 9)]).sizes(try FeatureStore.of("v", [5, 5.1, 4.9])) == [1, 2, nil])
   }
 
-  @Test func `text, null and NaN are in no class`() throws {
+  @Test func `text, null and NaN belong to no class`() throws {
     let store = try FeatureStore.of("v", ["5", nil, .double(.nan), true, 5])
     #expect(try breaks([(0, 10)], other: entry(99)).sizes(store) == [99, 99, 99, 99, 1])
   }
 
-  @Test func `a number is divided by the normalization field, and nothing by 0 or null`() throws {
+  @Test func `a number is divided by the normalization field, unless that is 0 or null`() throws {
     let renderer = try breaks([(0, 1), (1, 100)], normalizedBy: "area", other: entry(99))
     let store = try FeatureStore.of([
       ["v": 10, "area": 20], ["v": 10, "area": 2], ["v": 10, "area": 0], ["v": 10], ["area": 1],
@@ -108,7 +108,7 @@ struct SymbologyRendererTests {
       ([(0, 10), (nil, 10)], ["1", "maxValue"]), ([(10, 0)], ["0", "minValue"]), ([(nil, .nan)], ["0", "maxValue"]),
       ([(.infinity, 5)], ["0", "minValue"]), ([(0, .infinity)], ["0", "maxValue"]), ([(.nan, 1)], ["0", "minValue"]),
     ] as [([(Double?, Double)], [String])])
-  func `breaks out of order, overlapping or not finite are refused by their place`(
+  func `breaks that are out of order, overlapping or not finite are refused with their path`(
     bounds: [(Double?, Double)], path: [String]
   ) {
     #expect { try breaks(bounds) } throws: { error in
@@ -119,7 +119,7 @@ struct SymbologyRendererTests {
 
   // MARK: Fields
 
-  @Test func `a layer refuses fields that it does not have, by their place`() throws {
+  @Test func `missing fields of a layer are refused with their path`() throws {
     let schema = FeatureStore(fields: [Field(name: "v", type: .double), Field(name: "n", type: .string)]).schema
     let ramp = try Ramp<Double>([.init(value: 0, output: 1), .init(value: 1, output: 2)])
     let renderer = Renderer(

@@ -1,4 +1,4 @@
-// simplestyle-spec 1.1 in properties, and how layers and overlays draw without a renderer.
+// simplestyle-spec 1.1 in properties, and symbols of layers and overlays without a renderer.
 
 import GeoModel
 import Geometry
@@ -10,7 +10,7 @@ struct SymbologySimpleStyleTests {
     SimpleStyle { properties[$0] ?? .null }?.symbol(for: kind)
   }
 
-  @Test func `a marker has its colour and size`() {
+  @Test func `a marker has its color and size`() {
     #expect(
       symbol(["marker-color": "#fc0", "marker-size": "small"], .point)
         == .simpleMarker(SimpleMarkerSymbol(color: Color(red: 255, green: 204, blue: 0), size: 20)))
@@ -20,7 +20,7 @@ struct SymbologySimpleStyleTests {
   }
 
   @Test(arguments: ["a", 7] as [AttributeValue])
-  func `a letter or digit stands on the marker`(sign: AttributeValue) throws {
+  func `a letter or digit is drawn on the marker`(sign: AttributeValue) throws {
     guard case .composite(let parts)? = symbol(["marker-symbol": sign], .point), case .text(let text)? = parts.last
     else { return #expect(Bool(false), "no text on a marker") }
     #expect(text.text.string == sign.shownText(by: .neutral)?.uppercased() && parts.count == 2)
@@ -44,7 +44,7 @@ struct SymbologySimpleStyleTests {
             color: Color(red: 0, green: 255, blue: 0, alpha: 153), outline: SimpleLineSymbol(color: gray, width: 2))))
   }
 
-  @Test func `wrong values count as absent`() {
+  @Test func `invalid values count as absent`() {
     #expect(
       symbol(
         ["stroke": "red", "stroke-width": -1, "stroke-opacity": 7, "fill": 5, "fill-opacity": "x", "marker-size": 9],
@@ -52,11 +52,11 @@ struct SymbologySimpleStyleTests {
         == .simpleLine(SimpleLineSymbol(color: Color(red: 0x55, green: 0x55, blue: 0x55), width: 2)))
   }
 
-  @Test func `a title alone is no style`() {
+  @Test func `a title alone is not a style`() {
     #expect(symbol(["title": "A", "description": "B", "name": "C"], .point) == nil)
   }
 
-  @Test func `a graphic's own symbol beats the renderer, and without either it is not drawn`() throws {
+  @Test func `a graphic's own symbol precedes the renderer's; without either it is not drawn`() throws {
     var batch = FeatureBatch()
     batch.begin()
     batch.setPoint(x: 0, y: 0)
@@ -72,7 +72,7 @@ struct SymbologySimpleStyleTests {
     #expect(bare.symbol(of: try store.row(1)) == nil)
   }
 
-  @Test func `without a renderer a feature is drawn by its properties, else by its shape`() throws {
+  @Test func `without a renderer a feature is drawn by its properties, or by its shape`() throws {
     let store = try FeatureStore.of([["marker-size": "small"], [:]])
     let bound = BoundSymbols(nil, fallback: .simpleStyle, schema: store.schema)
     guard case .made(let styled)? = bound.symbol(of: try store.row(0)) else { return #expect(Bool(false)) }
@@ -87,7 +87,7 @@ struct SymbologySimpleStyleTests {
       ("Point", .point), ("MultiPoint Z", .point), ("LINESTRING", .line), ("MultiCurve", .line),
       ("MultiPolygon", .area), ("CurvePolygon", .area), ("Unknown", nil), (nil, nil),
     ] as [(String?, ShapeKind?)])
-  func `the kind of shape is in the type's name`(name: String?, kind: ShapeKind?) {
+  func `the kind of shape follows from the type's name`(name: String?, kind: ShapeKind?) {
     #expect(ShapeKind(geometryType: name) == kind)
   }
 }

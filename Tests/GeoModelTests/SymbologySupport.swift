@@ -1,4 +1,4 @@
-// Features for the tests of symbology: stores from lists of attributes.
+// Stores with features from lists of attributes, for the tests of symbology.
 
 import GeoModel
 import Geometry
@@ -19,9 +19,9 @@ extension FeatureStore {
   /// Points with attributes, ids from 0.
   static func of(_ rows: [[String: AttributeValue]]) throws -> FeatureStore {
     var batch = FeatureBatch()
-    for (place, row) in rows.enumerated() {
+    for (index, row) in rows.enumerated() {
       batch.begin()
-      batch.setPoint(x: Double(place), y: 0)
+      batch.setPoint(x: Double(index), y: 0)
       for (name, value) in row.sorted(by: { $0.key < $1.key }) where value != .null {
         batch.set(column: batch.column(named: name), value)
       }
@@ -31,7 +31,7 @@ extension FeatureStore {
     return store
   }
 
-  /// One attribute a feature.
+  /// One attribute per feature.
   static func of(_ name: String, _ values: [AttributeValue]) throws -> FeatureStore {
     try of(values.map { [name: $0] })
   }
@@ -39,13 +39,13 @@ extension FeatureStore {
   func row(_ id: Int) throws -> FeatureRow { try #require(feature(id: id)) }
 }
 
-/// A marker that its size tells from others.
+/// A marker that is identified by its size.
 func marker(_ size: Double) -> Symbol { .simpleMarker(SimpleMarkerSymbol(size: size)) }
 
 func entry(_ size: Double, _ label: String? = nil) -> SymbolEntry { SymbolEntry(symbol: marker(size), label: label) }
 
 extension Renderer {
-  /// The sizes of the symbols of all features; nil where one is not drawn.
+  /// The sizes of the symbols of all features; nil if a feature is not drawn.
   func sizes(_ store: FeatureStore) -> [Double?] {
     let bound = BoundRenderer(self, schema: store.schema)
     var sizes: [Double?] = []
@@ -57,7 +57,7 @@ extension Renderer {
   }
 }
 
-/// Random numbers that come again with the seed (splitmix64: G. Steele, D. Lea, C. Flood 2014).
+/// A random number generator with a seed (splitmix64: G. Steele, D. Lea, C. Flood 2014).
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

@@ -1,20 +1,20 @@
-// Colours and symbols: what they are by themselves, and what visual variables make of them.
+// Colors and symbols, and how visual variables change them.
 
 import GeoModel
 import Testing
 
 struct SymbologySymbolTests {
   @Test(arguments: [("#ff8000", "#FF8000"), ("#FF8000FF", "#FF8000"), ("#01020304", "#01020304")])
-  func `colours are read in either case and written in upper case`(text: String, written: String) throws {
+  func `colors are read in either case and written in upper case`(text: String, written: String) throws {
     #expect(try #require(Color(text)).text == written)
   }
 
   @Test(arguments: ["", "#", "ff8000", "#ff800", "#ff80000", "#ff800000f", "#gg8000", "red", "#ff 000", "#ÿ8000"])
-  func `what is no colour is none`(text: String) {
+  func `other texts are not colors`(text: String) {
     #expect(Color(text) == nil)
   }
 
-  @Test func `a colour between two has each component between theirs`() {
+  @Test func `interpolation mixes each component of a color`() {
     let black = Color(red: 0, green: 0, blue: 0, alpha: 0)
     let other = Color(red: 255, green: 100, blue: 1)
     #expect(black.mixed(with: other, fraction: 0) == black)
@@ -34,14 +34,14 @@ struct SymbologySymbolTests {
     #expect(text.horizontalAlignment == .center && text.verticalAlignment == .middle)
   }
 
-  @Test func `a marker that grows keeps its outline, and its offset grows along`() {
+  @Test func `a resized marker keeps its outline, and its offset grows in proportion`() {
     let pin = Symbol.simpleMarker(
       SimpleMarkerSymbol(size: 10, yOffset: 5, outline: SimpleLineSymbol(width: 2)))
     guard case .simpleMarker(let big) = pin.sized(30) else { return #expect(Bool(false), "no marker") }
     #expect(big.size == 30 && big.yOffset == 15 && big.outline?.width == 2)
   }
 
-  @Test func `a reference scale makes all of a symbol larger, outlines and halos too`() {
+  @Test func `a reference scale magnifies all of a symbol, with outlines and halos`() {
     let outline = SimpleLineSymbol(width: 2)
     var text = TextSymbol(text: "A", size: 10)
     text.haloWidth = 1
@@ -77,26 +77,26 @@ struct SymbologySymbolTests {
         ]))
   }
 
-  @Test func `a symbol of no size takes a new one, and none grows beyond the limit`() {
+  @Test func `a symbol of size 0 can be resized, and sizes are clamped`() {
     #expect(Symbol.simpleMarker(SimpleMarkerSymbol(size: 0)).sized(12).size == 12)
     let uneven = Symbol.composite([.simpleLine(SimpleLineSymbol(width: 1)), .simpleLine(SimpleLineSymbol(width: 3))])
     #expect(uneven.sized(5000).size == symbolSizes.upperBound)
   }
 
-  @Test func `an area takes a size around it`() {
+  @Test func `the size of an area is the width of its outline`() {
     let area = Symbol.simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(width: 1)))
     #expect(area.sized(4) == .simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(width: 4))))
     #expect(Symbol.simpleFill(SimpleFillSymbol()).sized(4) == .simpleFill(SimpleFillSymbol()))
   }
 
-  @Test func `an angle is the markers' and texts', also within composites`() {
+  @Test func `angles apply to markers and texts, also within composites`() {
     let both = Symbol.composite([.simpleMarker(SimpleMarkerSymbol()), .simpleLine(SimpleLineSymbol())])
     #expect(
       both.rotated(to: 90)
         == .composite([.simpleMarker(SimpleMarkerSymbol(angle: 90)), .simpleLine(SimpleLineSymbol())]))
   }
 
-  @Test func `a colour leaves outlines alone, an opacity does not`() {
+  @Test func `a color leaves outlines alone, an opacity does not`() {
     let red = Color(red: 255, green: 0, blue: 0)
     let area = Symbol.simpleFill(SimpleFillSymbol(outline: SimpleLineSymbol(color: .black)))
     #expect(area.colored(red) == .simpleFill(SimpleFillSymbol(color: red, outline: SimpleLineSymbol(color: .black))))

@@ -1,4 +1,4 @@
-// Visual variables: what numbers change about a symbol.
+// Visual variables: how numbers change a symbol.
 
 import GeoModel
 import Geometry
@@ -17,23 +17,23 @@ struct SymbologyVariableTests {
     return try values.indices.map { bound.symbol(of: try store.row($0)) }
   }
 
-  @Test func `a size goes in straight lines between stops and stays beyond them`() throws {
+  @Test func `a size is linear between stops and constant beyond`() throws {
     let effect = VisualVariable.Effect.size(try ramp((0, 4), (10, 8), (20, 40)))
     let sizes = try symbols(effect, [-5, 0, 5, 10, 15, 20, 1e300]).map { $0?.size }
     #expect(sizes == [4, 4, 6, 8, 24, 40, 40])
   }
 
-  @Test func `without a number a symbol stays as it is`() throws {
+  @Test func `without a number a symbol is unchanged`() throws {
     let effect = VisualVariable.Effect.size(try ramp((0, 4), (10, 40)))
     #expect(try symbols(effect, [nil, "7", .double(.nan)]).map { $0?.size } == [8, 8, 8])
   }
 
-  @Test func `stops as far apart as numbers go have a middle`() throws {
+  @Test func `stops at the limits of double can be interpolated`() throws {
     let far = Double.greatestFiniteMagnitude
     #expect(try ramp((-far, 0), (far, 10)).output(at: 0) == 5)
   }
 
-  @Test func `a colour and an opacity follow their numbers`() throws {
+  @Test func `color and opacity follow their numbers`() throws {
     let black = Color.black
     let red = Color(red: 200, green: 0, blue: 0)
     #expect(
@@ -45,7 +45,7 @@ struct SymbologyVariableTests {
   }
 
   @Test(arguments: [(0, 0, 90), (90, 90, 0), (450, 90, 0), (-90, 270, 180), (180, 180, 270), (360, 0, 90)])
-  func `an angle counts from north clockwise, or from east the other way`(
+  func `an angle is clockwise from north, or counterclockwise from east`(
     value: Int64, geographic: Double, arithmetic: Double
   ) throws {
     func angle(_ kind: VisualVariable.Rotation) throws -> Double? {
@@ -56,7 +56,7 @@ struct SymbologyVariableTests {
     #expect(try angle(.arithmetic) == arithmetic)
   }
 
-  @Test func `an expression drives a size, and variables follow each other`() throws {
+  @Test func `a size can come from an expression, and variables apply in order`() throws {
     let renderer = Renderer(
       .simple(entry(8)),
       visualVariables: [
@@ -70,7 +70,7 @@ struct SymbologyVariableTests {
         == .simpleMarker(SimpleMarkerSymbol(size: 5, angle: 45)))
   }
 
-  @Test func `stops out of order, too few or not finite are refused by their place`() {
+  @Test func `stops that are out of order, too few or not finite are refused with their path`() {
     func failure(_ values: [Double]) -> SymbologyError? {
       do throws(SymbologyError) {
         _ = try Ramp(values.map { Ramp<Double>.Stop(value: $0, output: 1) })

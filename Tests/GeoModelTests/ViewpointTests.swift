@@ -1,10 +1,10 @@
-// Viewpoints: both kinds, exactly as set or computed by hand at 96 dpi; screen and location; what moves and what stays.
+// Viewpoints of both kinds, as set or as computed by hand at 96 dpi; screen points and map positions.
 
 import GeoModel
 import Geometry
 import Testing
 
-/// Metres in a pixel at scale 1 and 96 dpi: 0.0254 / 96.
+/// Metres per pixel at scale 1 and 96 dpi: 0.0254 / 96.
 private let pixel = 0.000_264_583_333_333_333_3
 
 private func isClose(_ left: Double, _ right: Double, _ within: Double = 1e-6) -> Bool { abs(left - right) <= within }
@@ -12,7 +12,7 @@ private func isClose(_ left: Double, _ right: Double, _ within: Double = 1e-6) -
 struct ViewpointTests {
   private var world = World.manual()
 
-  @Test mutating func `a viewpoint is given back exactly as last set, whichever kind`() throws {
+  @Test mutating func `a viewpoint of either kind is returned exactly as set`() throws {
     let id = try world.makeView()
     let point = Viewpoint.centerAndScale(
       center: Point(x: 2.351_234_567_89, y: 48.860_987_654_321), scale: 12_345.678_9, rotation: 33.3, reference: .wgs84)
@@ -29,7 +29,7 @@ struct ViewpointTests {
     #expect(
       try world.view(id).viewpoint(as: .boundingGeometry, in: nil, proj)
         == .boundingGeometry(shape, rotation: 10, reference: .wgs84))
-    // The other kind is computed, and changes nothing of what was set.
+    // Asking for the other kind computes it, and changes nothing.
     #expect(try world.view(id).viewpoint(as: .centerAndScale, in: nil, proj).kind == .centerAndScale)
     #expect(try world.view(id).viewpoint.kind == .boundingGeometry)
   }
@@ -59,7 +59,7 @@ struct ViewpointTests {
     #expect(isClose(try world.view(id).camera.y, 15_875))
   }
 
-  @Test mutating func `twice the dpi is half the ground in a pixel`() throws {
+  @Test mutating func `twice the dpi halves the ground per pixel`() throws {
     let id = try world.makeView(
       screen: Screen(width: 800, height: 600, dpi: 192), viewpoint: .mercator(0, 0, scale: 100_000))
     #expect(isClose(try #require(try world.view(id).visibleArea.points.first).x, -400 * 100_000 * pixel / 2, 1e-4))
@@ -67,7 +67,7 @@ struct ViewpointTests {
 
   @Test mutating func `on a map in degrees one degree is a 360th of the equator`() throws {
     let id = try world.makeView(in: .wgs84, viewpoint: .at(10, 20, scale: 1_000_000))
-    // 264.583333 m a pixel, 400 pixels: 105,833.333 m, by 111,319.490793 m a degree.
+    // 264.583333 m per pixel, 400 pixels: 105,833.333 m, at 111,319.490793 m per degree.
     let corner = try #require(try world.view(id).visibleArea.points.first)
     #expect(isClose(corner.x, 10 - 105_833.333_333_33 / 111_319.490_793, 1e-9))
     #expect(isClose(corner.y, 20 - 300 * 1_000_000 * pixel / 111_319.490_793, 1e-9))
@@ -79,8 +79,8 @@ struct ViewpointTests {
     #expect(isClose(area[1].x - area[0].x, 800 * 100_000 * pixel, 1e-4))
   }
 
-  @Test mutating func `padding leaves room on each side`() throws {
-    // 700 of 800 pixels for 7,000 m, 500 of 600 for 1,000 m: 10 m a pixel.
+  @Test mutating func `padding leaves a margin on each side`() throws {
+    // 700 of 800 pixels for 7,000 m, 500 of 600 for 1,000 m: 10 m per pixel.
     let id = try world.makeView(viewpoint: .box(0, 0, 7000, 1000, padding: 50))
     let view = try world.view(id)
     #expect(isClose(view.camera.scale, 10 / pixel, 1e-3))
@@ -106,7 +106,7 @@ struct ViewpointTests {
     }
   }
 
-  @Test mutating func `parts leave the rest as it is`() throws {
+  @Test mutating func `setting one component keeps the others`() throws {
     let id = try world.makeView(viewpoint: .at(2, 48, scale: 5000, rotation: 30))
     func viewpoint() throws -> Viewpoint { try world.view(id).viewpoint }
     try world.run { try $0.setViewpoint(of: id, to: .scale(700)) }
@@ -134,27 +134,27 @@ struct ViewpointTests {
     try world.run { try $0.resizeView(id, width: 1600, height: nil, dpi: nil) }
     #expect(try world.view(id).camera == before)
     #expect(try world.view(id).screen == Screen(width: 1600, height: 600, dpi: 96))
-    #expect(world.takeNews() == ["views/v.width"])
+    #expect(world.takeChangeDescriptions() == ["views/v.width"])
     let middle = try world.view(id).screenPoint(of: Point(x: 100, y: 200))
     #expect(isClose(middle.x, 800) && isClose(middle.y, 300))
-    // A box stays what was set, though the screen is another.
+    // A box stays as it was set, though the screen has changed.
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
     let box = try world.view(id).viewpoint
     let camera = try world.view(id).camera
     try world.run { try $0.resizeView(id, width: 300, height: 300, dpi: 192) }
     #expect(try world.view(id).viewpoint == box)
     #expect(try world.view(id).camera == camera)
-    // Set again it is fitted anew, and that is a change.
+    // Setting it again fits it to the new screen, which is a change.
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
-    #expect(world.takeNews() == ["views/v.viewpoint"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint"])
   }
 
   // MARK: Screen and location
 
   @Test mutating func `rotation turns north clockwise on the screen`() throws {
     let id = try world.makeView(viewpoint: .mercator(0, 0, scale: 1 / pixel, rotation: 90))
-    // One metre a pixel. What lies 100 m to the north is seen 100 pixels to the right.
+    // One metre per pixel. A point 100 m to the north appears 100 pixels to the right.
     let north = try world.view(id).screenPoint(of: Point(x: 0, y: 100))
     #expect(isClose(north.x, 500) && isClose(north.y, 300))
     let east = try world.view(id).screenPoint(of: Point(x: 100, y: 0))
@@ -168,15 +168,15 @@ struct ViewpointTests {
     let id = try world.makeView(viewpoint: .at(2.35, 48.86, scale: 25_000, rotation: rotation))
     let view = try world.view(id)
     for (x, y) in [(0.0, 0.0), (400, 300), (800, 600), (-50, 1000), (123.4, 567.8)] {
-      let place = view.screenPoint(of: view.location(x: x, y: y))
-      #expect(isClose(place.x, x) && isClose(place.y, y))
+      let screenPoint = view.screenPoint(of: view.location(x: x, y: y))
+      #expect(isClose(screenPoint.x, x) && isClose(screenPoint.y, y))
     }
     let middle = view.location(x: 400, y: 300)
     #expect(isClose(middle.x, view.camera.x) && isClose(middle.y, view.camera.y))
   }
 
-  @Test mutating func `a rotated screen sees a box as large as it needs`() throws {
-    // Turned by 90 degrees, the 600 pixels of the height lie along the x axis: 6,000 m over 600 and 4,000 m over 800.
+  @Test mutating func `a rotated view fits a box`() throws {
+    // Rotated by 90 degrees, the 600 pixels of the height lie along the x axis: 6,000 m over 600 and 4,000 m over 800.
     let id = try world.makeView()
     try world.run {
       try $0.setViewpoint(
@@ -186,8 +186,8 @@ struct ViewpointTests {
     }
     #expect(isClose(try world.view(id).camera.scale, 10 / pixel, 1e-3))
     for point in [Point(x: 0, y: 0), Point(x: 6000, y: 4000)] {
-      let place = try world.view(id).screenPoint(of: point)
-      #expect((-1e-6...800.000_001).contains(place.x) && (-1e-6...600.000_001).contains(place.y))
+      let screenPoint = try world.view(id).screenPoint(of: point)
+      #expect((-1e-6...800.000_001).contains(screenPoint.x) && (-1e-6...600.000_001).contains(screenPoint.y))
     }
   }
 
@@ -196,19 +196,19 @@ struct ViewpointTests {
   @Test(arguments: [
     SpatialReference.webMercator, .wgs84, SpatialReference("EPSG:32631"), SpatialReference("EPSG:2154"),
   ])
-  mutating func `a new view shows all that its reference is made for`(reference: SpatialReference) throws {
+  mutating func `a new view shows the area of use of its reference`(reference: SpatialReference) throws {
     let id = try world.makeView(in: reference)
     let area = try #require(try proj.describe(reference).areaOfUse)
     let extent = try proj.bounds(of: area, from: .wgs84, to: reference)
     let view = try world.view(id)
     for point in [Point(x: extent.xMin, y: extent.yMin), Point(x: extent.xMax, y: extent.yMax)] {
-      let place = view.screenPoint(of: point)
-      #expect((-0.001...800.001).contains(place.x) && (-0.001...600.001).contains(place.y))
+      let screenPoint = view.screenPoint(of: point)
+      #expect((-0.001...800.001).contains(screenPoint.x) && (-0.001...600.001).contains(screenPoint.y))
     }
     #expect(view.viewpoint.reference == .wgs84)
   }
 
-  @Test mutating func `a place that the map's reference does not have is refused`() throws {
+  @Test mutating func `a position without coordinates in the map's reference is refused`() throws {
     let id = try world.makeView()
     let before = try world.view(id).camera
     #expect(throws: ModelError.self) { try world.run { try $0.setViewpoint(of: id, to: .at(0, 100, scale: 1000)) } }
@@ -221,7 +221,7 @@ struct ViewpointTests {
     #expect(!world.hasChanges)
   }
 
-  @Test mutating func `the viewpoint can be asked for in another reference`() throws {
+  @Test mutating func `the viewpoint can be read in another reference`() throws {
     let id = try world.makeView(viewpoint: .at(90, 0, scale: 1000))
     guard
       case .centerAndScale(let center, 1000, 0, .webMercator) = try world.view(id).viewpoint(

@@ -27,7 +27,7 @@ struct Dependents: Sendable {
   mutating func add(_ model: ViewModel, seeing environment: ModelPath) {
     for (name, sources) in model.derived {
       // The property depends on itself, so that inserting the view model computes it, even from a constant expression.
-      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), isOwn: true)
+      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name))
       for (_, path) in sources { add(path, .derived(model.id, name)) }
       // Text conventions are a dependency of expressions that format text.
       if (try? model.property(name))?.derivation?.expression.isWrittenByConventions == true {
@@ -41,7 +41,7 @@ struct Dependents: Sendable {
     if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false)) }
   }
 
-  private mutating func add(_ path: ModelPath, _ dependent: Dependent, isOwn: Bool = false) {
+  private mutating func add(_ path: ModelPath, _ dependent: Dependent) {
     byObject[Key(path), default: []].append((path, dependent))
   }
 

@@ -6,9 +6,9 @@ import Query
 /// A value computed from others.
 ///
 /// ```swift
-/// // The first name in a list of the view model, in capitals with the title of a map.
+/// // The title of a map and the first name in a list of the view model.
 /// let derivation = try Derivation(
-///   expression: Expression("title || ': ' || first"), inputs: ["title": "/maps/city/title", "first": "./people/0/name"])
+///   expression: Expression("concat(title, ': ', first)"), inputs: ["title": "/maps/city/title", "first": "./people/0/name"])
 /// ```
 public struct Derivation: Equatable, Sendable {
   public let expression: Expression

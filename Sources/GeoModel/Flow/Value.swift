@@ -5,7 +5,7 @@ import Geometry
 /// A JSON value. Objects keep the order of their members, which does not count in comparisons.
 ///
 /// ```swift
-/// let person = Value.object(["id": "p1", "name": "Ada"])
+/// let person = Value.object(["id": .string("p1"), "name": .string("Ada")])
 /// person.members?["name"]?.text  // "Ada"
 /// person.itemID                  // "p1"
 /// ```

@@ -1,21 +1,21 @@
-// Change records: the one way in which the model tells what happened.
+// Change records: how the model reports what has happened.
 
 import Geometry
 
-/// Who made a change.
+/// The author of a change.
 public enum Origin: Hashable, Sendable {
-  /// A request; the name is what it gave as its origin.
+  /// A request; the name is its `origin`.
   case client(String?)
   case animation
   case location
   case task
   case undo
-  /// A link, or a derived property, that followed another change.
+  /// A link or a derived property, by propagation.
   case binding
 }
 
 extension Origin {
-  /// Names are the same where they are written alike.
+  /// Names are equal by code points.
   public static func == (left: Origin, right: Origin) -> Bool {
     switch (left, right) {
     case (.client(let left), .client(let right)): Text(left) == Text(right)
@@ -25,7 +25,7 @@ extension Origin {
   }
 }
 
-/// Ids of graphics: a run of minted ones, or any.
+/// Ids of graphics: a range of minted ones, or a list.
 public enum GraphicIDs: Hashable, Sendable {
   case run(Range<Int>)
   case list([Int])
@@ -45,13 +45,13 @@ public enum GraphicIDs: Hashable, Sendable {
   }
 }
 
-/// What happened to graphics of an overlay.
+/// An edit of graphics of an overlay.
 public enum GraphicsEdit: Hashable, Sendable {
   case added(GraphicIDs)
   case updated(GraphicIDs)
   case removed(GraphicIDs)
 
-  /// How many graphics it concerns.
+  /// Number of graphics.
   public var count: Int {
     switch self {
     case .added(let ids), .updated(let ids), .removed(let ids): ids.count
@@ -59,34 +59,34 @@ public enum GraphicsEdit: Hashable, Sendable {
   }
 }
 
-/// One thing that happened. Values are not in it: whoever wants them reads the world at the same revision.
+/// One change. It holds no values: readers take them from the world at the same revision.
 public struct Change: Sendable {
   public enum Event: Sendable {
     case created(ObjectReference)
     case closed(ObjectReference)
     case changed(ObjectReference, Property)
-    /// A member by the name that a client gave it.
+    /// A member with a client-defined name.
     case member(ObjectReference, String)
     case graphics(OverlayID, GraphicsEdit)
     case clock(Property)
     case history(Property)
     case document(Property)
 
-    /// Whether a document keeps what has changed.
+    /// Whether documents contain what has changed.
     var isSaved: Bool {
       switch self {
       case .created(let object), .closed(let object): object.collection.isSaved
       case .changed(let object, let property): object.collection.traits(of: property).contains(.modifies)
-      // Those that a document keeps are steps of history; others are selections, or values that it does not keep.
+      // Steps of history cover graphics and values; the others are never saved.
       case .member, .graphics, .clock, .history, .document: false
       }
     }
 
-    /// Whether a document keeps what has changed, and undo does not bring back what it was.
+    /// Whether the change modifies the document and cannot be undone.
     var isSavedForGood: Bool {
       guard isSaved else { return false }
       return switch self {
-      // Scopes of the environment come with what is set in them.
+      // A scope exists because of its values, which are undone.
       case .created(let object), .closed(let object):
         !object.collection.kind.isUndoable && object.collection != .environments
       case .changed(let object, let property): object.collection == .views && property != .overlays
@@ -103,11 +103,11 @@ public struct Change: Sendable {
   }
 }
 
-/// How a process came to its end.
+/// How a process has ended.
 public enum ProcessEnd: Hashable, Sendable {
-  /// It did what it set out to do.
+  /// It reached its goal.
   case completed
-  /// Something newer took its place, or what it belonged to was closed.
+  /// A newer process replaced it, or its object was closed.
   case interrupted
   case cancelled
 }

@@ -1,42 +1,42 @@
-// What all objects of the model have in common, so that there is one way to change any of them.
+// The protocol of all objects of the model, so that generic code can change any of them.
 
 import Geometry
 import Query
 
-/// An object that has an id and remembers the revision of its last change, or of one below it.
+/// An object with an id, which stores the revision of its last change or that of a descendant.
 public protocol Entity: Sendable {
   static var collection: Collection { get }
-  /// Where the world holds objects of the kind.
+  /// The registry of the world that holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
-  /// The table of its members.
+  /// The table of the kind's members.
   static var members: [Member<Self>] { get }
-  /// The members that changes are told of, by their names in the state tree.
+  /// The members whose changes are recorded, by their names in the state tree.
   static var observed: [Observed<Self>] { get }
-  /// Whether undo brings such objects back and takes them away.
+  /// Whether undo restores and removes objects of the kind.
   static var isUndoable: Bool { get }
 
   var id: ID<Self> { get }
   var revision: Int { get set }
-  /// The object that this one lies in: a change here counts for it too.
+  /// The object that contains this one: a change here counts for it, too.
   var parent: ObjectReference? { get }
-  /// This object without its contents, to be kept as what was; contents have reversals of their own.
+  /// The object without its contents, to be kept for undo. Contents have undo records of their own.
   var memento: Self { get }
-  /// Memory that keeping it takes, in bytes, roughly.
+  /// Memory of the memento, in bytes, estimated.
   var byteCount: Int { get }
 
-  /// This earlier state with the contents that are in `current`.
+  /// This memento with the contents of `current`: the exact earlier state.
   func rolledBack(from current: Self) -> Self
-  /// This earlier state with all that undo leaves alone as it is in `current`.
+  /// This memento with everything that undo leaves alone as in `current`.
   func undone(from current: Self) -> Self
-  /// This object as it comes back after it was removed.
+  /// The object as undo restores it after its removal.
   var restoredAfterRemoval: Self { get }
-  /// This object, as undo is about to make it, without what leads to objects that are gone for good.
+  /// The object without dangling references, as undo restores it.
   func withoutDanglingReferences(in world: World) -> Self
-  /// Whether all is there without which it cannot be, now that undo is about to bring it back.
+  /// Whether the objects exist that this one requires, so that undo can restore it.
   func canReturn(to world: World) -> Bool
-  /// Why a member of the kind cannot be set of this object, which does not have it.
+  /// The error for setting a member that this object of the kind does not have.
   func refusal(of property: Property) -> ModelError
-  /// Takes an edit of the contents back, wholly.
+  /// Reverts an edit of the contents exactly.
   mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
 
@@ -61,7 +61,7 @@ extension Entity {
   public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
 }
 
-/// A member of an object, and how two states of it are told apart.
+/// A member of an object, and how two states of it are compared.
 public struct Observed<Element>: Sendable {
   let property: Property
   let differs: @Sendable (Element, Element) -> Bool

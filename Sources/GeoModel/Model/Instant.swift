@@ -1,7 +1,6 @@
 // Model time: nanoseconds since 1970 in the proleptic Gregorian calendar, and their text by RFC 3339.
 
 import Calendar
-import Geometry
 
 /// An instant in UTC.
 public struct Instant: Hashable, Comparable, Sendable {
@@ -36,14 +35,15 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Instant {
   /// The text by RFC 3339, in UTC with milliseconds: `2000-01-01T00:00:00.000Z`.
   public var text: String {
-    let milliseconds = floorDivide(nanoseconds, 1_000_000)
-    let (day, inDay) = (floorDivide(milliseconds, 86_400_000), floorRemainder(milliseconds, 86_400_000))
-    let (year, month, dayOfMonth) = Self.civil(fromDays: day)
+    let milliseconds = nanoseconds.flooredQuotient(1_000_000)
+    let dayNumber = milliseconds.flooredQuotient(86_400_000)
+    let inDay = milliseconds - dayNumber * 86_400_000
+    let date = CalendarDay(number: dayNumber)
     func padded(_ value: Int64, _ width: Int) -> String {
       let digits = String(value)
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
-    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(dayOfMonth, 2) + "T"
+    return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T"
       + padded(inDay / 3_600_000, 2) + ":" + padded(inDay / 60_000 % 60, 2) + ":" + padded(inDay / 1000 % 60, 2) + "."
       + padded(inDay % 1000, 3) + "Z"
   }
@@ -56,27 +56,4 @@ extension Instant {
     guard !overflow, !isBeyond else { return nil }
     nanoseconds = sum
   }
-
-  // Counts in eras of 400 years (146,097 days) that begin on March 1, so that the leap day is the last day of its year.
-  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let shifted = days + 719_468
-    let era = floorDivide(shifted, 146_097)
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (
-      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    )
-  }
-}
-
-private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-  value >= 0 ? value / divisor : (value + 1) / divisor - 1
-}
-
-private func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
-  // For the earliest instants the product overflows; the wrapping difference gives the right result.
-  value &- floorDivide(value, divisor) &* divisor
 }

@@ -1,4 +1,4 @@
-// What changes of layers are told of, and what of them undo leaves alone: their features, and how far those are read.
+// What undo leaves alone of layers: their features and load status.
 
 import Query
 
@@ -29,14 +29,14 @@ extension Layer: Entity {
     if let features = current.features {
       result.features?.schema = features.schema
       result.features?.loadStatus = features.loadStatus
-      // The features are the current ones, the filters are not.
+      // The features are current, but the filters are not.
       result.features?.countSelected()
     }
     return result
   }
 
   public var restoredAfterRemoval: Layer {
-    // Nobody reads any more for a layer that was removed while it loaded.
+    // The load of a removed layer has ended.
     var result = self
     if features?.loadStatus == .loading { result.features?.loadStatus = .notLoaded }
     return result

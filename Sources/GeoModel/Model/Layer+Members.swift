@@ -1,4 +1,4 @@
-// The table of layers' members, and those that overlays have as well.
+// The table of members of layers, and the members that overlays have as well.
 
 import Geometry
 import Query
@@ -63,13 +63,13 @@ extension Layer {
 
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 
-  /// Groups have no features, others no layers.
+  /// Groups have no features; other layers contain no layers.
   public func refusal(of property: Property) -> ModelError {
     .wrongKind(id.rawValue, kind, expected: kind == .group ? [.feature, .table] : [.group])
   }
 }
 
-/// What is drawn by its appearance and portrayal: layers and overlays.
+/// An object that is drawn by an appearance and a portrayal: layers and overlays.
 protocol Portrayed: Entity {
   var appearance: Appearance { get set }
   var portrayal: Portrayal { get set }
@@ -139,14 +139,14 @@ extension Portrayed {
 }
 
 extension Member {
-  /// What the object sees of the environment.
+  /// The environment that the object inherits.
   static var environment: Member {
     Member(derived: .environment) { object, world in .value(world.environment(seenBy: object.reference)) }
   }
 }
 
 extension World {
-  /// All keys of the environment with their values at a node.
+  /// The values of all keys of the environment at a node.
   func environment(seenBy node: ObjectReference?) -> Value {
     var members = Value.Members()
     for key in environmentKeys.ids { members[key.rawValue] = environment(key.rawValue, at: node) }

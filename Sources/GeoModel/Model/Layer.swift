@@ -1,4 +1,4 @@
-// Layers: of features, of groups, and tables; what they hold and how groups show what is in them.
+// Layers: feature layers, groups and tables.
 
 import Geometry
 import Query
@@ -9,17 +9,17 @@ public struct Layer: Sendable {
 
   public let id: LayerID
   public var revision = 0
-  /// The map or scene it lies in.
+  /// The map or scene that contains the layer.
   public let container: ViewContent
-  /// The group it lies in; nil at the top level.
+  /// The group that contains the layer; nil at the top level.
   public internal(set) var group: LayerID?
   public internal(set) var name: String
   public internal(set) var appearance = Appearance()
-  /// Of no account for a group.
+  /// Unused by groups.
   public internal(set) var portrayal = Portrayal()
   /// Nil for a group.
   public internal(set) var features: LayerFeatures?
-  /// Nil for all but groups.
+  /// Nil except for groups.
   public internal(set) var grouping: LayerGrouping?
 
   init(id: LayerID, in container: ViewContent, group: LayerID?, name: String, features: LayerFeatures) {
@@ -43,35 +43,35 @@ public struct Layer: Sendable {
   public var schema: SourceLayer? { features?.schema }
   /// The features, once loaded.
   public var store: FeatureStore? { features?.store }
-  /// That of the features; WGS 84 where the source does not say, and for a group.
+  /// The reference of the features; WGS 84 for groups, and if the source has none.
   public var reference: SpatialReference { schema?.reference ?? .wgs84 }
   public var featureCount: Int? { store?.count ?? schema?.featureCount }
   public var extent: Envelope? { kind == .table ? nil : store.map { $0.extent } ?? schema?.extent }
 
-  /// What holds features, or an error that says what kind it is.
+  /// Throws `wrongKind` for a group.
   public func requireFeatures() throws(ModelError) -> LayerFeatures {
     guard let features else { throw .wrongKind(id.rawValue, kind, expected: [.feature, .table]) }
     return features
   }
 }
 
-/// The features of a layer or a table: where they come from, and which of them count.
+/// The features of a layer or a table, with their source and filters.
 public struct LayerFeatures: Sendable {
   public let source: SourceID
-  /// As the source's schema tells; what was read once the layer is loaded.
+  /// From the source at first; from the features once they are loaded.
   public internal(set) var schema: SourceLayer
-  /// Where features are read from; the source may be closed by then.
+  /// The origin of the features, kept because the source may be closed.
   public let origin: SourceOrigin
-  /// The source's format.
+  /// The format of the source.
   public let driver: String
   /// Whether geometries are left out.
   public let isTable: Bool
   public internal(set) var loadStatus = LoadStatus.notLoaded
   /// The features, once loaded.
   public internal(set) var store: FeatureStore?
-  /// Of the features that count; others may be selected, too, and count again once the filters let them through.
+  /// Number of visible selected features. Hidden ones stay selected, and count again when the filters match them.
   public internal(set) var selectedCount = 0
-  /// Only features for which it is true count; all when nil.
+  /// Features are visible if it is true; all are when nil.
   public internal(set) var definitionExpression: Expression?
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
@@ -85,10 +85,10 @@ public struct LayerFeatures: Sendable {
   }
 }
 
-/// Which fields of a layer say when a feature is, and which features are wanted.
+/// The fields with the time of features, and the extent to which features are filtered.
 public struct LayerTime: Hashable, Sendable {
   public var startField: Text
-  /// Features are moments when nil.
+  /// Nil if features have a single instant.
   public var endField: Text? = nil
   public var extent: TimeExtent?
 
@@ -99,7 +99,7 @@ public struct LayerTime: Hashable, Sendable {
   }
 }
 
-/// A span of time, both ends included; nil for no end.
+/// A time extent, both ends included. A nil end is unbounded.
 public struct TimeExtent: Hashable, Sendable {
   public var start: Instant?
   public var end: Instant?
@@ -109,7 +109,7 @@ public struct TimeExtent: Hashable, Sendable {
     self.end = end
   }
 
-  /// Whether a span meets it; one that ends before it begins meets nothing.
+  /// Whether a span intersects the extent. A span that ends before it begins does not.
   func meets(from first: Instant, to last: Instant) -> Bool {
     guard first <= last else { return false }
     if let start, last < start { return false }
@@ -120,29 +120,29 @@ public struct TimeExtent: Hashable, Sendable {
 
 /// How a group shows its layers.
 public enum GroupVisibilityMode: String, Hashable, Sendable {
-  /// Each by its own visibility, where the group is visible.
+  /// Each layer by its own visibility, if the group is visible.
   case independent
-  /// All, where the group is visible; their own visibility does not count.
+  /// All layers, if the group is visible; their own visibility is ignored.
   case inherited
-  /// One: of those that are visible the last drawn.
+  /// One layer: the last visible one in drawing order.
   case exclusive
 }
 
-/// What is in a group.
+/// The layers of a group.
 public struct LayerGrouping: Hashable, Sendable {
-  /// First drawn first.
+  /// In drawing order.
   public internal(set) var layers: [LayerID] = []
   public internal(set) var visibilityMode = GroupVisibilityMode.independent
 }
 
-/// Where a layer is to be.
+/// The list and index to which a layer is added or moved.
 public struct LayerPosition: Sendable {
   public var role: LayerRole?
   public var group: LayerID?
-  /// On top when nil.
+  /// Nil for the top.
   public var index: Int?
 
-  /// - Parameter role: at the top level; operational, or what it is now, when nil.
+  /// - Parameter role: of a layer at the top level; nil for operational, or for the current role.
   public init(role: LayerRole? = nil, group: LayerID? = nil, index: Int? = nil) {
     self.role = role
     self.group = group
@@ -150,19 +150,19 @@ public struct LayerPosition: Sendable {
   }
 }
 
-/// How a layer stands in a view. None of them for one that is not loaded yet.
+/// The state of a layer in a view. Empty for a layer that is not loaded.
 public struct LayerViewState: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Loaded, visible and within its scale range; of a group, when anything in it is.
+  /// Loaded, visible and within the scale range; of a group, if any of its layers is.
   public static let active = LayerViewState(rawValue: 1)
   /// Hidden, by itself or by a group.
   public static let notVisible = LayerViewState(rawValue: 2)
-  /// The view's scale is out of its range, or of a group's.
+  /// The scale of the view is outside the layer's range, or a group's.
   public static let outOfScale = LayerViewState(rawValue: 4)
   public static let loading = LayerViewState(rawValue: 8)
   public static let error = LayerViewState(rawValue: 16)
-  /// Of a group: some of what is in it has failed to load, but not all.
+  /// Of a group: some of its layers have failed to load, but not all.
   public static let warning = LayerViewState(rawValue: 32)
 }

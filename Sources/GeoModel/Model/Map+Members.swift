@@ -1,4 +1,4 @@
-// The tables of maps' and scenes' members, most of which both have.
+// The tables of members of maps and scenes, most of which are shared.
 
 import Geometry
 
@@ -22,7 +22,7 @@ extension Scene {
     ]
 }
 
-/// What is made of layers: maps and scenes.
+/// An object that contains layers: a map or a scene.
 protocol LayerContainer: Entity {
   var content: MapContent { get set }
 }

@@ -1,17 +1,17 @@
-// What maps and scenes have in common: their layers and tables, bookmarks, scale range, and where they start.
+// The content that maps and scenes share: layers and tables, bookmarks, scale range, initial viewpoint.
 
 import Geometry
 
-/// Layers that orient: drawn below the operational ones, and above them.
+/// Layers for orientation, drawn below and above the operational layers.
 public struct Basemap: Hashable, Sendable {
   public internal(set) var name: Text? = nil
-  /// First drawn first, below all else.
+  /// In drawing order, below all others.
   public internal(set) var baseLayers: [LayerID] = []
-  /// First drawn first, above the operational layers.
+  /// In drawing order, above the operational layers.
   public internal(set) var referenceLayers: [LayerID] = []
 }
 
-/// A place to come back to.
+/// A named viewpoint.
 public struct Bookmark: Hashable, Sendable {
   /// Unique in its map or scene.
   public let id: Text
@@ -19,21 +19,21 @@ public struct Bookmark: Hashable, Sendable {
   public let viewpoint: Viewpoint
 }
 
-/// What a map or a scene is made of.
+/// The content of a map or a scene.
 public struct MapContent: Hashable, Sendable {
   public internal(set) var title: Text? = nil
   public internal(set) var basemap: Basemap?
-  /// First drawn first.
+  /// In drawing order.
   public internal(set) var operationalLayers: [LayerID] = []
   public internal(set) var tables: [LayerID] = []
   public internal(set) var bookmarks: [Bookmark] = []
-  /// Where views that are created without a viewpoint start.
+  /// The viewpoint of new views that are given none.
   public internal(set) var initialViewpoint: Viewpoint?
-  /// The scale's denominator at which symbols have their own size; nil when they have it at every scale.
+  /// The scale denominator at which symbols have their own size; nil for the same size at all scales.
   public internal(set) var referenceScale: Double?
-  /// Views are not zoomed out beyond this denominator.
+  /// Maximum scale denominator of views.
   public internal(set) var minScale: Double?
-  /// Views are not zoomed in beyond this denominator.
+  /// Minimum scale denominator of views.
   public internal(set) var maxScale: Double?
   public internal(set) var backgroundColor: Color?
 
@@ -43,13 +43,13 @@ public struct MapContent: Hashable, Sendable {
     if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
   }
 
-  /// By how much symbols grow at a scale: 1 at the reference scale, 2 when zoomed in to half its denominator.
+  /// The magnification of symbols at a scale denominator: 1 at the reference scale, 2 at half of it.
   public func symbolScale(at scale: Double) -> Double {
     guard let referenceScale, scale > 0 else { return 1 }
     return referenceScale / scale
   }
 
-  /// The nearest scale that views may have.
+  /// The nearest scale denominator in the range of views.
   func clamped(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
 
   /// The layers at the top level, in drawing order.
@@ -76,7 +76,7 @@ public struct MapContent: Hashable, Sendable {
     }
   }
 
-  /// A layer of a basemap makes one where there is none.
+  /// Adding a layer to a basemap creates the basemap.
   private func basemap(_ layers: [LayerID], _ change: (inout Basemap) -> Void) -> Basemap? {
     guard basemap != nil || !layers.isEmpty else { return nil }
     var result = basemap ?? Basemap()
@@ -85,7 +85,7 @@ public struct MapContent: Hashable, Sendable {
   }
 }
 
-/// The part that a layer plays in a map or a scene.
+/// The role of a layer in a map or a scene.
 public enum LayerRole: Hashable, Sendable { case operational, base, reference }
 
 /// A list at the top level.
@@ -101,15 +101,15 @@ enum TopList: Hashable, Sendable {
   }
 }
 
-/// Changes to a basemap; nil leaves alone.
+/// Changes to a basemap; nil keeps a value.
 public struct BasemapUpdate: Sendable {
   public var name: String?
   public init(name: String?) { self.name = name }
 }
 
-/// A bookmark as it is asked for.
+/// A bookmark to be created.
 public struct NewBookmark: Sendable {
-  /// Minted when nil.
+  /// Nil to mint one.
   public var id: String?
   public var name: String
   public var viewpoint: ViewpointTarget

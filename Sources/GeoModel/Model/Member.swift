@@ -1,21 +1,21 @@
-// A member of an object: one line in the table of its kind. State tree, deltas, results, undo, documents and the commands that set
-// members read that line.
+// Members of objects: one line per member in the table of its kind, from which state tree, deltas, results, undo,
+// documents and updates follow.
 
-/// What the protocol says of a member; `protocol-gen` writes ``Collection/traits(of:)`` from the type that lists it.
+/// The traits of a member in the protocol. `protocol-gen` writes ``Collection/traits(of:)`` from the schema.
 public struct MemberTraits: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Results of `get`, `list`, `create` and `update` have it.
+  /// Results of `get`, `list`, `create` and `update` contain it.
   public static let returned = MemberTraits(rawValue: 1)
   /// Its changes are published.
   public static let observed = MemberTraits(rawValue: 2)
   public static let settable = MemberTraits(rawValue: 4)
   /// `clear` sets it to null, or to its default.
   public static let clearable = MemberTraits(rawValue: 8)
-  /// Documents have it as a member of the object.
+  /// Documents contain it as a member of the object.
   public static let written = MemberTraits(rawValue: 16)
-  /// A change of it makes the document another.
+  /// Changing it modifies the document.
   public static let modifies = MemberTraits(rawValue: 32)
 }
 
@@ -30,10 +30,10 @@ public struct Member<Object: Entity>: Sendable {
   public let traits: MemberTraits
   public let shape: MemberShape
   private let read: Reading
-  /// Whether two states of an object differ in it; nil for what is recorded otherwise, such as what follows from other objects.
+  /// Compares two states of an object; nil if changes are recorded elsewhere, as for values derived from other objects.
   let differs: (@Sendable (Object, Object) -> Bool)?
   private var put: (@Sendable (inout Object, MemberValue?, String) throws(ModelError) -> Bool)?
-  /// Whether documents leave it out.
+  /// Whether documents leave the value out.
   private var isDefault: @Sendable (Object) -> Bool = { _ in false }
   private var isPresent: @Sendable (Object) -> Bool = { _ in true }
 
@@ -54,14 +54,14 @@ public struct Member<Object: Entity>: Sendable {
     self.differs = traits.contains(.observed) ? differs : nil
   }
 
-  /// A member that commands do not set by itself.
+  /// Makes a member that commands cannot set directly.
   init<V: MemberReadable>(_ property: Property, _ get: @escaping @Sendable (Object) -> V) {
     self.init(property, shape: V.shape, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
   }
 
-  /// A member that commands set.
+  /// Makes a member that commands can set.
   ///
-  /// - Parameter default: what `clear` sets where that is not null; documents leave it out.
+  /// - Parameter default: the value after `clear`, if that is not null. Documents leave it out.
   init<V: MemberSettable>(
     _ property: Property, default: V? = nil, _ get: @escaping @Sendable (Object) -> V,
     set: @escaping @Sendable (inout Object, V) -> Void
@@ -78,9 +78,9 @@ public struct Member<Object: Entity>: Sendable {
     if let `default` { isDefault = { !get($0).differs(from: `default`) } }
   }
 
-  /// A member whose value follows from other objects as well.
+  /// Makes a member whose value also depends on other objects.
   ///
-  /// - Parameter differs: whether the object itself has become another in it; other changes are recorded where they are made.
+  /// - Parameter differs: compares the part that depends on the object itself; other changes are recorded elsewhere.
   init(
     _ property: Property, differs: @escaping @Sendable (Object, Object) -> Bool,
     _ get: @escaping @Sendable (Object, World) -> MemberValue
@@ -88,12 +88,12 @@ public struct Member<Object: Entity>: Sendable {
     self.init(property, differs: differs, .derived(get))
   }
 
-  /// A member that follows from contents or from other objects alone: its changes are recorded where they are made.
+  /// Makes a member that depends only on contents or other objects. Its changes are recorded elsewhere.
   init(derived property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
     self.init(property, differs: nil, .derived(get))
   }
 
-  /// The same of some objects only; others do not have it.
+  /// Limits the member to objects that satisfy a condition; others do not have it.
   func only(where isPresent: @escaping @Sendable (Object) -> Bool) -> Member {
     var result = self
     result.isPresent = isPresent
@@ -104,7 +104,7 @@ public struct Member<Object: Entity>: Sendable {
 
   public func isMember(of object: Object) -> Bool { isPresent(object) }
 
-  /// Nil where the object has no such member.
+  /// The value of the member; nil if the object does not have it.
   public func value(of object: Object, in world: World) -> MemberValue? {
     guard isPresent(object) else { return nil }
     return switch read {
@@ -113,26 +113,26 @@ public struct Member<Object: Entity>: Sendable {
     }
   }
 
-  /// The value of a member that commands set; nil where the object has no such member, and for one that follows from others.
+  /// The stored value; nil if the object does not have the member, or if the value depends on other objects.
   func ownValue(of object: Object) -> MemberValue? {
     if isPresent(object), case .own(let get) = read { get(object) } else { nil }
   }
 
-  /// As documents have it: nil for null and for what they leave out.
+  /// The value in documents; nil for null and for values that they leave out.
   public func savedValue(of object: Object, in world: World) -> MemberValue? {
     guard traits.contains(.written), !isDefault(object), let value = value(of: object, in: world) else { return nil }
     return value.isNull ? nil : value
   }
 
   /// - Parameter value: nil clears.
-  /// - Throws: what is wrong with the value by itself.
+  /// - Throws: if the value is not valid by itself.
   func set(_ value: MemberValue?, of object: inout Object) throws(ModelError) {
     guard try put?(&object, value, "/" + name) == true else { throw .unknownMember(name, allowed: []) }
   }
 }
 
 extension Array {
-  /// The same members, of some objects only.
+  /// Limits the members to objects that satisfy a condition.
   func only<Object>(where isPresent: @escaping @Sendable (Object) -> Bool) -> [Member<Object>]
   where Element == Member<Object> { map { $0.only(where: isPresent) } }
 }

@@ -1,4 +1,4 @@
-// Values of members: what tables read and commands set, one case a type. How each is written on the wire is said once, by case.
+// Values of members, one case per type. Wire coding switches over these cases once.
 
 import Geometry
 import Query
@@ -10,9 +10,9 @@ public enum MemberValue: Sendable {
   case integer(Int)
   case number(Double)
   case text(String)
-  /// An ordered list of ids, each of which is in it once.
+  /// An ordered list of unique ids.
   case ids([String])
-  /// JSON of any shape.
+  /// Any JSON value.
   case value(Value)
   case values([String: Value])
   case objects([String: ViewModelID])
@@ -36,7 +36,7 @@ public enum MemberValue: Sendable {
   case time(LayerTime)
   case viewpoint(Viewpoint)
 
-  // What commands give in place of these; `World` makes the values of it.
+  // Values that commands give; `World` turns them into values of the cases above.
   case basemapUpdate(BasemapUpdate)
   case newBookmarks([NewBookmark])
   case surfaceUpdate(BaseSurfaceUpdate)
@@ -45,21 +45,21 @@ public enum MemberValue: Sendable {
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-/// How a member changes in deltas: as a whole, by the elements of its list, or by the members of its object.
+/// How deltas represent changes of a member: the whole value, elements of its list, or members of its object.
 public enum MemberShape: Sendable { case whole, list, parts }
 
-/// A type that members have.
+/// A type of members.
 public protocol MemberReadable: Sendable {
   static var shape: MemberShape { get }
   var memberValue: MemberValue { get }
   func differs(from other: Self) -> Bool
 }
 
-/// A type of members that commands set.
+/// A type of members that commands can set.
 public protocol MemberSettable: MemberReadable {
-  /// What `clear` sets; nil where nothing stands for null.
+  /// The value after `clear`; nil if the type has none.
   static var null: Self? { get }
-  /// - Parameter path: where the value stands, for errors.
+  /// - Parameter path: JSON Pointer of the value in the request, for errors.
   /// - Returns: nil for a value of another type.
   static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
 }
@@ -128,7 +128,7 @@ extension String: MemberSettable {
   }
 }
 
-/// Enumerations are named on the wire as in the model.
+/// Enumerations have the same names on the wire.
 extension MemberSettable where Self: RawRepresentable, RawValue == String {
   public var memberValue: MemberValue { .text(rawValue) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
@@ -154,12 +154,12 @@ extension Array: MemberSettable where Element: SettableMemberElement {
   public static func read(_ value: MemberValue, at path: String) -> Self? { Element.list(value) }
 }
 
-/// What lists among members are made of.
+/// An element type of members that are lists.
 public protocol MemberElement: Hashable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
 }
 
-/// What lists that commands set are made of.
+/// An element type of lists that commands can set.
 public protocol SettableMemberElement: MemberElement {
   /// Nil for a value of another type.
   static func list(_ value: MemberValue) -> [Self]?
@@ -220,7 +220,7 @@ extension LayerTime: MemberSettable {
   }
 }
 
-/// A condition; commands give its text.
+/// A condition; commands set its text.
 extension Expression: MemberSettable {
   public var memberValue: MemberValue { .expression(self) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Expression? {
@@ -286,7 +286,7 @@ extension Dictionary: MemberReadable where Key == String, Value: MemberMapElemen
   public var memberValue: MemberValue { Value.memberValue(of: self) }
 }
 
-/// What maps by name among members are made of.
+/// A value type of members that are dictionaries by name.
 public protocol MemberMapElement: Equatable, Sendable {
   static func memberValue(of map: [String: Self]) -> MemberValue
 }

@@ -1,4 +1,4 @@
-// What changes of each kind of object are told of, and what of it undo leaves alone.
+// Which changes of objects are recorded, and what undo leaves alone.
 
 import Query
 
@@ -23,9 +23,9 @@ extension Scene: Entity {
   public func undone(from current: Scene) -> Scene {
     var result = self
     result.revision = current.revision
-    for (place, source) in surface.elevationSources.enumerated() {
+    for (index, source) in surface.elevationSources.enumerated() {
       guard let now = current.surface.elevationSources.first(where: { $0.id == source.id }) else { continue }
-      result.surface.elevationSources[place] = now
+      result.surface.elevationSources[index] = now
     }
     return result
   }
@@ -38,7 +38,7 @@ extension View: Entity {
   public static let observed = Observed.all(members)
 
   public func undone(from current: View) -> View {
-    // What lies on the view is undone, the view itself is not.
+    // Undo restores the overlays of a view, but not the view itself.
     var result = current
     result.overlays = overlays
     return result
@@ -77,7 +77,7 @@ extension LocationSource: Entity {
   public static let isUndoable = false
   public static let observed = Observed.all(members)
 
-  /// All of it is live.
+  /// A location source is live: undo leaves all of it alone.
   public func undone(from current: LocationSource) -> LocationSource { current }
 }
 

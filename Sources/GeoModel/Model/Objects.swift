@@ -1,12 +1,12 @@
-// The objects of the model and their own values: sources, maps, overlays. Layers, scenes, views and what moves have files of their own.
+// Values of sources, maps and overlays. Layers, scenes, views and location sources have their own files.
 
 import Geometry
 import Query
 
-/// A layer of a source, as its schema tells.
+/// The schema of a source's layer.
 public struct SourceLayer: Hashable, Sendable {
   public var name: Text
-  /// As in simple features: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
+  /// The simple features type: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
   public var geometryType: String? = nil
   public var featureCount: Int?
   public var extent: Envelope?
@@ -25,7 +25,7 @@ public struct SourceLayer: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The same without geometry.
+  /// The schema without geometry.
   var asTable: SourceLayer {
     var result = self
     (result.geometryType, result.extent) = (nil, nil)
@@ -33,9 +33,9 @@ public struct SourceLayer: Hashable, Sendable {
   }
 }
 
-/// Where a source's data is: enough to read it again.
+/// The origin of a source's data, sufficient to read it again.
 public enum SourceOrigin: Sendable {
-  /// `reference` is the one given, for files that do not say.
+  /// `reference` is an override by the client, for files without one.
   case file(path: String, driver: String?, xField: String?, yField: String?, reference: SpatialReference? = nil)
   case inline([UInt8], reference: SpatialReference? = nil)
 }
@@ -43,11 +43,11 @@ public enum SourceOrigin: Sendable {
 /// Whether a source's schema could be read.
 public enum SourceStatus: Hashable, Sendable {
   case open
-  /// When its document was opened; its layers are as they were when that was saved.
+  /// The source failed to open with its document; its layers have the schema from when the document was saved.
   case failed(Failure)
 }
 
-/// Data that layers are made of.
+/// Data from which layers are made.
 public struct Source: Sendable {
   public let id: SourceID
   public var revision = 0
@@ -61,7 +61,7 @@ public struct Source: Sendable {
   }
 }
 
-/// Layers in drawing order, in one spatial reference.
+/// A map: layers in drawing order, in one spatial reference.
 public struct Map: Sendable {
   public let id: MapID
   public var revision = 0
@@ -69,7 +69,7 @@ public struct Map: Sendable {
   public internal(set) var content: MapContent
 }
 
-/// Whether a layer's features are here.
+/// How far a layer's features are loaded.
 public enum LoadStatus: Hashable, Sendable {
   case notLoaded
   case loading
@@ -77,25 +77,25 @@ public enum LoadStatus: Hashable, Sendable {
   case failed(Failure)
 }
 
-/// What layers and overlays have in common: how they are drawn.
+/// How layers and overlays are drawn.
 public struct Appearance: Hashable, Sendable {
   public var isVisible = true
-  /// 0 clear, 1 solid.
+  /// 0 is transparent, 1 opaque.
   public var opacity = 1.0
-  /// Not drawn when zoomed out beyond this denominator.
+  /// Not drawn when zoomed out beyond this scale denominator.
   public var minScale: Double?
-  /// Not drawn when zoomed in beyond this denominator.
+  /// Not drawn when zoomed in beyond this scale denominator.
   public var maxScale: Double?
 
   func checkScaleRange() throws(ModelError) {
     if let far = minScale, let near = maxScale, far <= near { throw .invalidScaleRange }
   }
 
-  /// Whether a scale is one to draw at, both ends included.
+  /// Whether a scale denominator is within the range, both ends included.
   public func shows(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
-/// Graphics that a client owns, over a view.
+/// Graphics of a client, drawn over a view.
 public struct Overlay: Sendable {
   public let id: OverlayID
   public var revision = 0
@@ -104,17 +104,17 @@ public struct Overlay: Sendable {
   public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
   public internal(set) var portrayal = Portrayal()
-  /// Of what is selected; the environment's when nil.
+  /// The color of selected graphics; nil for the environment's.
   public internal(set) var selectionColor: Color?
   public internal(set) var renderingMode = RenderingMode.dynamic
   public internal(set) var store = FeatureStore()
   public internal(set) var selectedCount = 0
 }
 
-/// When whoever draws an overlay draws it anew.
+/// When a renderer redraws an overlay.
 public enum RenderingMode: String, Hashable, Sendable {
-  /// With every frame: for graphics that move.
+  /// With every frame, for moving graphics.
   case dynamic
-  /// When navigation has ended: for many that stay.
+  /// After navigation, for many static graphics.
   case `static`
 }

@@ -1,4 +1,4 @@
-// The table of overlays' members.
+// The table of members of overlays.
 
 extension Overlay {
   public static let members: [Member<Overlay>] =
@@ -23,7 +23,7 @@ extension Overlay {
         $0.renderingMode = $1
       },
       isPopupEnabled,
-      // What follows from graphics is recorded with their edits.
+      // Edits of graphics record the changes of members that follow from graphics.
       Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue },
       Member(derived: .selectedCount) { overlay, _ in overlay.selectedCount.memberValue },
       Member(derived: .extent) { overlay, _ in overlay.store.extent.memberValue },

@@ -1,8 +1,8 @@
-// Scenes: layers over a surface, and the heights of that surface.
+// Scenes: layers over a surface, and the elevations of the surface.
 
 import Geometry
 
-/// Layers over a surface of heights.
+/// A scene: layers over a surface.
 public struct Scene: Sendable {
   public let id: SceneID
   public var revision = 0
@@ -10,17 +10,17 @@ public struct Scene: Sendable {
   public internal(set) var surface = BaseSurface()
 }
 
-/// A raster of heights in a surface.
+/// An elevation raster in a surface.
 public struct SurfaceSource: Hashable, Sendable {
   public enum Raster: Sendable {
     case loaded(any ElevationSource)
-    /// It could not be opened when its document was.
+    /// The raster failed to open.
     case failed(Failure)
   }
 
-  /// Unique in the session; it stands for one raster as long as there is either.
+  /// Unique in the session. Identifies one raster for its lifetime.
   public let id: String
-  /// The file, absolute.
+  /// The absolute path of the file.
   public let path: Text
   public internal(set) var raster: Raster
 
@@ -30,7 +30,7 @@ public struct SurfaceSource: Hashable, Sendable {
     self.raster = raster
   }
 
-  /// Why it is not loaded; nil when it is.
+  /// Why the raster is not loaded; nil if it is.
   public var failure: Failure? { if case .failed(let failure) = raster { failure } else { nil } }
 
   public static func == (left: SurfaceSource, right: SurfaceSource) -> Bool {
@@ -41,13 +41,13 @@ public struct SurfaceSource: Hashable, Sendable {
 
 /// The ground of a scene.
 public struct BaseSurface: Hashable, Sendable {
-  /// First match first.
+  /// The first source that covers a point counts.
   public internal(set) var elevationSources: [SurfaceSource] = []
-  /// By how much heights are drawn larger; 1 as they are.
+  /// Factor for drawing heights.
   public internal(set) var elevationExaggeration = 1.0
-  /// Whether the sources count; without them the ground is flat and of unknown height.
+  /// Whether the sources are used. If not, the ground is flat and has no elevations.
   public internal(set) var isEnabled = true
-  /// 0 clear, 1 solid.
+  /// 0 is transparent, 1 opaque.
   public internal(set) var opacity = 1.0
 
   func applying(_ update: BaseSurfaceUpdate) -> BaseSurface {
@@ -58,10 +58,11 @@ public struct BaseSurface: Hashable, Sendable {
     return result
   }
 
-  /// The heights at points in `reference`: the first loaded source that covers a point answers for it; what one that is not loaded
-  /// covers nobody knows. A surface that is not enabled covers nothing; exaggeration is for drawing and changes no height.
+  /// The elevations at points in `reference`, each from the first loaded source that covers it. Points without one are
+  /// unknown if a source is not loaded. A disabled surface covers nothing. Exaggeration is ignored, as it is for
+  /// drawing.
   ///
-  /// - Complexity: one call of each source for all points that no earlier one covers.
+  /// - Complexity: one call of each source with all points that earlier ones do not cover.
   public func elevations(
     at points: [Point], reference: SpatialReference, interpolation: Interpolation,
     transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool
@@ -70,27 +71,27 @@ public struct BaseSurface: Hashable, Sendable {
     let sources = isEnabled ? elevationSources : []
     var open = Array(points.indices)
     var unknown: Elevation?
-    for place in sources.indices where !open.isEmpty {
+    for index in sources.indices where !open.isEmpty {
       let source: any ElevationSource
-      switch sources[place].raster {
+      switch sources[index].raster {
       case .loaded(let raster): source = raster
       case .failed(let failure):
-        unknown = unknown ?? .notLoaded(source: place, failure)
+        unknown = unknown ?? .notLoaded(source: index, failure)
         continue
       }
-      var moved = Positions(open.map { Point(x: points[$0].x, y: points[$0].y) })
+      var positions = Positions(open.map { Point(x: points[$0].x, y: points[$0].y) })
       if source.reference != reference {
-        try moved.withMutableValues { (buffer) throws(TransformError) in
+        try positions.withMutableValues { (buffer) throws(TransformError) in
           try transformer.transform(buffer, stride: 2, hasZ: false, from: reference, to: source.reference)
         }
       }
-      let samples = try source.sample(moved.points, interpolation: interpolation, isCancelled: isCancelled)
+      let samples = try source.sample(positions.points, interpolation: interpolation, isCancelled: isCancelled)
       var uncovered: [Int] = []
-      for (index, sample) in zip(open, samples) {
+      for (point, sample) in zip(open, samples) {
         switch sample {
-        case .value(let height): result[index] = .value(height, source: place, resolution: source.resolution)
-        case .noData: result[index] = .noData
-        case .outside: uncovered.append(index)
+        case .value(let height): result[point] = .value(height, source: index, resolution: source.resolution)
+        case .noData: result[point] = .noData
+        case .outside: uncovered.append(point)
         }
       }
       open = uncovered
@@ -100,7 +101,7 @@ public struct BaseSurface: Hashable, Sendable {
   }
 }
 
-/// Changes to a surface; nil leaves alone.
+/// Changes to a surface; nil keeps a value.
 public struct BaseSurfaceUpdate: Sendable {
   public var elevationExaggeration: Double?
   public var isEnabled: Bool?
@@ -113,39 +114,39 @@ public struct BaseSurfaceUpdate: Sendable {
   }
 }
 
-/// A raster of heights, whoever reads it.
+/// An elevation raster; libraries are behind this protocol.
 public protocol ElevationSource: Sendable {
   var path: String { get }
   var reference: SpatialReference { get }
-  /// What it covers, in its reference.
+  /// The area covered, in the source's reference.
   var extent: Envelope { get }
-  /// Side of a cell, in the units of its reference.
+  /// Size of a cell, in units of the source's reference.
   var resolution: Double { get }
 
-  /// The heights at positions given in the source's reference, in order.
+  /// The heights at positions in the source's reference, in order.
   ///
-  /// - Parameter isCancelled: asked at least every 10 ms; once true, the answer does not matter.
+  /// - Parameter isCancelled: polled at least every 10 ms; the result is ignored once it returns true.
   func sample(
     _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
   ) throws -> [HeightSample]
 }
 
-/// How a height between cell centres is found.
+/// How heights between the centers of cells are computed.
 public enum Interpolation: Hashable, Sendable { case bilinear, nearest }
 
-/// What one elevation source says of one point. Metres; 0 is a height.
+/// The sample of a source at a point, in metres.
 public enum HeightSample: Hashable, Sendable {
   case value(Double)
   case noData
   case outside
 }
 
-/// What a surface says of one point.
+/// The elevation of a surface at a point, in metres.
 public enum Elevation: Hashable, Sendable {
-  /// `source` is the place of the source that answered, 0 first.
+  /// `source` is the index of the source that covers the point.
   case value(Double, source: Int, resolution: Double)
   case noData
   case outside
-  /// No loaded source covers the point; the first that is not loaded, and why.
+  /// No loaded source covers the point. The index of the first source that is not loaded, and its failure.
   case notLoaded(source: Int, Failure)
 }

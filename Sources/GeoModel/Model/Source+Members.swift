@@ -1,4 +1,4 @@
-// The tables of the members of sources, of features and of locations.
+// The tables of members of data sources and location sources.
 
 extension Source {
   public static let members: [Member<Source>] = [

@@ -1,4 +1,4 @@
-// The table of views' members.
+// The table of members of views.
 
 extension View {
   public static let members: [Member<View>] = [
@@ -8,7 +8,7 @@ extension View {
     Member(.height) { $0.screen.height },
     Member(.dpi) { $0.screen.dpi },
     Member(.spatialReference) { $0.reference.reference },
-    // A viewpoint that was set to the same may have come to another camera.
+    // Setting an equal viewpoint may still change the camera.
     Member(.viewpoint, differs: { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera }) { view, _ in
       .viewpoint(view.viewpoint)
     },

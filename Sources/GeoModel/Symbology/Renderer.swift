@@ -117,7 +117,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
 /// The rule that gives each feature its symbol.
 ///
 /// ```swift
-/// let red = SymbolEntry(symbol: .simpleFill(SimpleFillSymbol(color: Color("#FF0000") ?? .gray)), label: "Residential")
+/// let red = SymbolEntry(symbol: .simpleFill(SimpleFillSymbol(color: Color(red: 255, green: 0, blue: 0))), label: "Residential")
 /// let renderer = Renderer(
 ///   .uniqueValue(try UniqueValueRenderer(sources: [.field("use")], entries: [.init(values: [.string("R")], entry: red)])))
 /// ```

@@ -1,11 +1,11 @@
-// What layers are changed in: appearance, time, how a group shows what is in it, and which features are selected.
+// Updates of layers, and selections of their features.
 
 import Query
 
 extension World {
-  /// Changes a layer. One that is made visible in an exclusive group hides the others there.
+  /// Sets members of a layer. A layer that becomes visible in an exclusive group hides the others there.
   ///
-  /// - Throws: also what could never show anything of the layer's fields.
+  /// - Throws: also if a value is not valid for the layer's fields.
   public mutating func updateLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
     try update(id, changes) { (layer, old, members) throws(ModelError) in
       for member in members {
@@ -17,13 +17,13 @@ extension World {
     if isShown, let layer = layers[id] { hideOthers(around: layer) }
   }
 
-  /// Changes a layer as its document says, whatever its fields have become since: ``fault(of:)`` tells. Layers of an exclusive group
-  /// that were visible side by side are so again: the last one shows.
+  /// Sets members of a layer from its document without checking fields, which may have changed since; ``fault(of:)``
+  /// checks them. Several layers of an exclusive group may stay visible: the last one shows.
   public mutating func restoreLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
     try update(id, changes) { (layer, old, _) throws(ModelError) in try layer.finishUpdate(from: old) }
   }
 
-  /// What of a layer asks for fields that its features do not have; nil for nothing.
+  /// The first member that is not valid for the layer's fields; nil if there is none.
   public func fault(of layer: Layer) -> ModelError? {
     guard let features = layer.features else { return nil }
     do {
@@ -45,8 +45,9 @@ extension World {
 
   // MARK: Selection
 
-  /// Changes the selection of a loaded layer; answers how many of the features that count are selected then. Features that do not
-  /// count are not selected. Undo leaves selections alone.
+  /// Changes the selection of a loaded layer. Hidden features cannot be selected. Undo leaves selections alone.
+  ///
+  /// - Returns: the number of visible selected features.
   public mutating func selectFeatures(
     _ ids: [Int], _ mode: SelectionMode, of id: LayerID
   ) throws(ModelError) -> Int {
@@ -54,7 +55,7 @@ extension World {
     guard let store = old.store else { throw .notLoaded(id.rawValue) }
     let before = store.selectedIDs
     let selected = Set(before)
-    // What was selected before a filter hid it can still be let go.
+    // A selected feature that a filter hides can still be deselected.
     let wanted = mode == .remove ? Set(ids) : old.shown(ids)
     var changed: Set<Int>
     switch mode {
@@ -78,14 +79,14 @@ extension World {
         layer.features?.countSelected()
       }
     } catch { throw ModelError(error) }
-    // Others may be selected though they are as many as before.
+    // The selection has changed even if the count is the same.
     record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
     touch(id)
     return layers[id]?.features?.selectedCount ?? 0
   }
 }
 
-/// The selection of a layer was another.
+/// Reverts a change of the selection of a layer.
 struct Selected: UndoRecord {
   let id: LayerID
   let ids: [Int]
@@ -97,7 +98,7 @@ struct Selected: UndoRecord {
   func rollBack(_ world: inout World) {
     _ = world.layers.modify(id) { layer in
       let now = layer.store?.selectedIDs ?? []
-      // Both are ids of features that are there.
+      // Both lists hold ids of existing features.
       try? layer.features?.store?.setSelected(false, ids: now)
       try? layer.features?.store?.setSelected(true, ids: ids)
       layer.features?.countSelected()
@@ -114,12 +115,12 @@ extension Layer {
 }
 
 extension LayerFeatures {
-  /// Refuses the value of a member that asks for fields which are not there, or cannot be used so.
+  /// Throws if the value of a member names fields that do not exist or have unsuitable types.
   ///
-  /// - Parameter name: of the member, for errors.
+  /// - Parameter name: name of the member, for errors.
   fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
     let path = "/" + name
-    // A layer's fields are known before its features are.
+    // The schema is known before the features are loaded.
     var declared: FeatureSchema { FeatureStore(fields: schema.fields).schema }
     switch value {
     case .expression(let expression):
@@ -134,7 +135,7 @@ extension LayerFeatures {
 }
 
 extension MemberValue {
-  /// Refuses what features with these columns could never show.
+  /// Throws unless the value is valid for features with these columns.
   fileprivate func checkSymbology(for schema: @autoclosure () -> FeatureSchema) throws(SymbologyError) {
     switch self {
     case .renderer(let renderer): try renderer.check(for: schema())

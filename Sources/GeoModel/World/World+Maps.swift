@@ -50,9 +50,9 @@ extension World {
     for layer in content.topLayers + content.tables { removeTree(layer) }
   }
 
-  /// Changes a map or a scene. A basemap that is cleared goes with its layers; `basemap.name` clears its name alone.
+  /// Sets members of a map or a scene. Clearing the basemap removes its layers; `basemap.name` clears only its name.
   ///
-  /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and what a viewpoint cannot be.
+  /// - Throws: `idRepeated` for bookmarks, `invalidScaleRange`, and errors of viewpoints.
   public mutating func updateContent(of container: ViewContent, _ changes: [MemberChange]) throws(ModelError) {
     if let basemap = try content(of: container).basemap,
       changes.contains(where: { $0.name == "basemap" && $0.value == nil })
@@ -69,7 +69,7 @@ extension World {
     }
   }
 
-  /// A change with the value that what a command gives comes to.
+  /// Converts the value given by a command to the member's stored value.
   private mutating func resolved(_ change: MemberChange, in container: ViewContent) throws(ModelError) -> MemberChange {
     var basemap = try content(of: container).basemap
     switch change.value {

@@ -1,11 +1,11 @@
-// Members are set by one function for all kinds of objects: it finds each in the table of its kind, and checks before it changes.
+// Setting members: one function for all kinds of objects, which checks before it changes.
 
 import Geometry
 
-/// A member that is to be set.
+/// A request to set or clear a member.
 public struct MemberChange: Sendable {
   public let name: String
-  /// Nil for one that is to be cleared.
+  /// Nil to clear.
   public let value: MemberValue?
 
   public init(_ name: String, _ value: MemberValue?) {
@@ -21,8 +21,8 @@ public struct MemberChange: Sendable {
 extension World {
   /// Sets members of an object.
   ///
-  /// - Parameter finish: checks the object as a whole, given what it was and the members that were set.
-  /// - Throws: also for what the object does not have or cannot be cleared; the world is then unchanged.
+  /// - Parameter finish: checks the new state as a whole, given the old state and the members that were set.
+  /// - Throws: also if the object does not have a member or cannot clear it; the world is then unchanged.
   mutating func update<E: Entity>(
     _ id: ID<E>, _ changes: [MemberChange],
     _ finish: (_ new: inout E, _ old: E, _ members: [Member<E>]) throws(ModelError) -> Void
@@ -38,7 +38,7 @@ extension World {
 }
 
 extension Entity {
-  /// This object with members set: one that is about to be made.
+  /// The object with members set, for an object that is to be inserted.
   func setting(_ changes: [MemberChange]) throws(ModelError) -> Self {
     var result = self
     for change in changes { try settableMember(change).set(change.value, of: &result) }

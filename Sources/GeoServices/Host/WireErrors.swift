@@ -150,6 +150,13 @@ extension RPCError {
     self = RPCError(fault, in: nil, at: pointer) ?? .internalError("\(fault)")
   }
 
+  init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
+    self.init(
+      .unknownMember,
+      "unknown member `\(error.name)`" + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+      path: prefix + error.value.path(from: params), expected: Self.list(error.known))
+  }
+
   /// The error of a stored failure.
   init(_ failure: Failure) {
     self.init(
@@ -235,14 +242,14 @@ extension Failure {
   fileprivate init(_ error: StoreError) {
     switch error {
     case .idOutOfRange(let id):
-      self.init(.invalidParams, "\(id) is no id", path: "/id", expected: "integer in 0...99999999999999")
+      self.init(.invalidParams, "\(id) is not an id", path: "/id", expected: "integer in 0...99999999999999")
     case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
-    case .idRepeated(let id): self.init(.idExists, "\(id) stands in the request twice", path: "/id")
+    case .idRepeated(let id): self.init(.idExists, "\(id) occurs twice in the request", path: "/id")
     case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
-    case .noIDsLeft: self.init(.invalidParams, "there are no ids left to mint")
-    case .tooManyRows: self.init(.invalidParams, "an overlay takes no more graphics")
+    case .noIDsLeft: self.init(.invalidParams, "no ids are left")
+    case .tooManyRows: self.init(.invalidParams, "an overlay holds no more graphics")
     case .tooManyColumns(let limit):
-      self.init(.invalidParams, "an overlay takes at most \(limit) different attribute names")
+      self.init(.invalidParams, "an overlay holds at most \(limit) different attribute names")
     case .textTooLarge(let column):
       self.init(.invalidParams, "more than 4 GiB of text", path: "/attributes/\(column)")
     case .lengthMismatch(let expected, let found):

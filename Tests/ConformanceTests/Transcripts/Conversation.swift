@@ -69,10 +69,11 @@ final class Conversation {
 
   /// Initializes the session unless the case does.
   func begin() throws {
-    guard head["initialize"]?.bool == true else { return }
+    guard let given = head["initialize"], given.bool != false else { return }
+    let params: [String: Value] = ["protocolVersions": ["0.2"], "rootPath": .string(folder.path), "strict": true]
     send([
       "jsonrpc": "2.0", "id": "init", "method": "initialize",
-      "params": ["protocolVersions": ["0.2"], "rootPath": .string(folder.path)],
+      "params": .object(params.merging(given.object ?? [:]) { $1 }),
     ])
     try expect(["id": "init", "result": ["$any": true]], skip: [], isLate: false)
     send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])

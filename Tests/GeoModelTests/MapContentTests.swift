@@ -1,4 +1,4 @@
-// What maps and scenes are made of: lists and groups, scale ranges, cameras; and what follows from them for views.
+// The content of maps and scenes: lists and groups, scale ranges, cameras; and state derived from it for views.
 
 import Foundation
 import GeoModel
@@ -6,7 +6,7 @@ import Geometry
 import Query
 import Testing
 
-struct PartTests {
+struct MapContentTests {
   private var world = World.manual()
 
   init() throws {
@@ -46,7 +46,7 @@ struct PartTests {
 
   // MARK: Groups
 
-  @Test mutating func `groups lie in one another so many deep and no deeper`() throws {
+  @Test mutating func `nesting of groups is limited`() throws {
     try addGroup("g1")
     for depth in 2...64 { try addGroup(LayerID("g\(depth)"), in: LayerID("g\(depth - 1)")) }
     #expect(throws: ModelError.tooDeeplyNested(limit: 64)) { try addGroup("g65", in: "g64") }
@@ -75,7 +75,7 @@ struct PartTests {
 
   // MARK: What follows
 
-  @Test mutating func `a map's load status is that of its layers, and told when it is another`() throws {
+  @Test mutating func `a map's load status follows its layers, and is recorded when it changes`() throws {
     #expect(world.loadStatus(of: .map("m")) == .loaded)
     try addGroup("g")
     try addLayer("a", in: "g")
@@ -85,7 +85,7 @@ struct PartTests {
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     #expect(world.loadStatus(of: .map("m")) == .loading)
     #expect(
-      world.takeNews() == [
+      world.takeChangeDescriptions() == [
         "layers/a.loadStatus", "maps/m.loadStatus", "layers/g.loadStatus", "views/v.layerViewStates",
       ])
     world.run { $0.failLoad("a", Failure(kind: "readFailed", message: "gone")) }
@@ -98,9 +98,9 @@ struct PartTests {
     try load("b")
     #expect(world.loadStatus(of: .map("m")) == .loaded)
     _ = world.takeChanges()
-    // What does not matter to it tells nothing of it.
+    // An irrelevant change records nothing.
     try world.run { try $0.updateLayer("b", [MemberChange(.opacity, 0.5)]) }
-    #expect(world.takeNews() == ["layers/b.opacity"])
+    #expect(world.takeChangeDescriptions() == ["layers/b.opacity"])
   }
 
   @Test mutating func `a layer's state in a view follows its groups, its scale range and its load status`() throws {
@@ -116,11 +116,11 @@ struct PartTests {
     #expect(try states()["a"] == .active)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .scale(5001)) }
-    #expect(world.takeNews() == ["views/v.viewpoint", "views/v.layerViewStates"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint", "views/v.layerViewStates"])
     #expect(try states()["a"] == .outOfScale)
     try world.run { try $0.setViewpoint(of: "v", to: .scale(6000)) }
     try world.run { try $0.setViewpoint(of: "v", to: .center(Point(x: 1, y: 1), reference: .wgs84)) }
-    #expect(!world.takeNews().contains("views/v.layerViewStates"))
+    #expect(!world.takeChangeDescriptions().contains("views/v.layerViewStates"))
     try world.run { try $0.updateLayer("g", [MemberChange(.isVisible, false), MemberChange(.minScale, nil)]) }
     #expect(try states() == ["g": [.notVisible, .warning], "a": .notVisible, "b": [.notVisible, .error]])
   }
@@ -147,14 +147,14 @@ struct PartTests {
 
   // MARK: Scale
 
-  @Test mutating func `symbols grow with the scale where there is a reference scale`() throws {
+  @Test mutating func `with a reference scale, symbols grow with the scale`() throws {
     #expect(try world.maps.require("m").content.symbolScale(at: 1000) == 1)
     try world.run { try $0.updateContent(of: .map("m"), [MemberChange(.referenceScale, 1000.0)]) }
     #expect(try world.maps.require("m").content.symbolScale(at: 500) == 2)
     #expect(try world.maps.require("m").content.symbolScale(at: 4000) == 0.25)
   }
 
-  @Test mutating func `no view's scale leaves the map's range, whatever moves it`() throws {
+  @Test mutating func `a view's scale always stays within the map's range`() throws {
     try world.run {
       try $0.updateContent(of: .map("m"), [MemberChange(.minScale, 10_000.0), MemberChange(.maxScale, 1000.0)])
     }
@@ -175,7 +175,7 @@ struct PartTests {
   // MARK: Cameras
 
   @Test(arguments: [0.0, 30, 60, 84], [0.0, 45, 200, 359])
-  mutating func `a camera looks at a point in its heading, and its scale says how large the ground is there`(
+  mutating func `a camera looks at a point in its heading, at the scale of the ground there`(
     pitch: Double, heading: Double
   ) throws {
     try world.run { try $0.addScene(id: "sc", title: nil, elevationSources: []) }
@@ -186,13 +186,14 @@ struct PartTests {
     let line = try proj.inverse(from: Point(x: 11, y: 47), to: Point(x: view.camera.x, y: view.camera.y))
     let slant = pitch * .pi / 180
     #expect(abs(line.distance - 1500 * tan(slant)) < 1e-3)
-    // 800 pixels at 96 dpi are 0.211667 m; 55 degrees see 1.041134 m of ground in each metre of distance.
+    // 800 pixels at 96 dpi are 0.211667 m; a field of view of 55 degrees shows 1.041134 m of ground per metre of
+    // distance.
     let distance = (line.distance * line.distance + 1500 * 1500).squareRoot()
     #expect(abs(view.camera.scale / (distance * 1.0411337 / 0.2116667) - 1) < 1e-5)
     #expect(view.camera.rotation == (heading == 0 ? 0 : 360 - heading))
   }
 
-  @Test mutating func `a flight between cameras goes through cameras and ends at the one asked for`() throws {
+  @Test mutating func `an animation between cameras goes through cameras and ends exactly`() throws {
     try world.run { try $0.addScene(id: "sc", title: nil, elevationSources: []) }
     let start = SceneCamera(longitude: 179, latitude: 0, altitude: 100, heading: 350, pitch: 0, roll: 0)
     let end = SceneCamera(longitude: -179, latitude: 10, altitude: 10_000, heading: 10, pitch: 80, roll: -20)
@@ -213,7 +214,7 @@ struct PartTests {
 
   // MARK: Features that count
 
-  @Test mutating func `a definition expression is checked against the fields before features are there`() throws {
+  @Test mutating func `a definition expression is checked against the fields before features are loaded`() throws {
     try addLayer("a")
     #expect(throws: ModelError.self) {
       try world.run { try $0.updateLayer("a", [MemberChange(.definitionExpression, "x = 1")]) }
@@ -223,7 +224,7 @@ struct PartTests {
     #expect(world.layers["a"]?.features?.isUnfiltered == false)
   }
 
-  @Test mutating func `the selection of a layer is put back when the command fails, and left alone by undo`() throws {
+  @Test mutating func `a failed command restores a layer's selection, and undo leaves it alone`() throws {
     try addLayer("a")
     var store = FeatureStore(fields: [Field(name: "n", type: .integer)])
     var batch = FeatureBatch()
