@@ -137,6 +137,8 @@ struct TypeDefinition {
   /// What Python calls it, and what it takes where an array of these is a parameter.
   var python: String?
   var pythonArray: String?
+  /// Of an opaque type; nil where strict clients may send any members.
+  var strictness: Strictness?
   /// The collection of the state tree whose objects it describes: their members are read from the model's tables.
   var collection: String?
   /// The type of objects whose saved members are properties of this one.
@@ -152,6 +154,8 @@ struct TypeDefinition {
   }
 }
 
+/// When the members that an opaque type's schema names are all that strict clients may send.
+enum Strictness: String, CaseIterable { case always, untagged }
 enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
 /// What a document has of a member: written with the object; written, though its changes leave the document unmodified; or kept in
 /// another form, such as the order of a list.

@@ -19,6 +19,7 @@ struct Generator {
     }
     files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
+    files["ParamMembers.swift"] = ParamMembers(definition: definition, coding: coding, imports: swiftImports).file()
     files["ErrorKinds.swift"] = tables.errorKinds()
     files["Members.swift"] = MemberPayloads(coding: coding, definition: definition).file(imports: swiftImports)
     return files

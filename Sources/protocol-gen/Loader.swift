@@ -103,7 +103,7 @@ struct Loader {
     if !reader.has("code") { problems.expected("integer", at: place.appending("code"), found: nil) }
     return ErrorDefinition(
       kind: reader.requiredString("kind"), code: reader.integer("code") ?? 0, about: about,
-      data: properties(reader.list("data"), since: about.since), example: reader.optional("example"))
+      data: properties(reader.list("data"), since: about.since), example: reader.required("example", "object"))
   }
 
   // MARK: Types
@@ -117,6 +117,7 @@ struct Loader {
     var unit: String?
     var python: String?
     var pythonArray: String?
+    var strictness: Strictness?
     switch reader.requiredString("kind") {
     case "object": kind = .object(properties(reader.list("properties", isRequired: true), since: about.since))
     case "union":
@@ -135,6 +136,7 @@ struct Loader {
       kind = .scalar(.number, constraints(reader))
     case "opaque":
       kind = .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]))
+      strictness = reader.choice("strict", Strictness.self)
       pythonArray = reader.string("pythonArray")
       python = reader.string("python") ?? "Any"
     case let other:
@@ -145,7 +147,8 @@ struct Loader {
     }
     return TypeDefinition(
       name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
-      collection: reader.string("collection"), members: reader.string("members"), example: reader.optional("example"))
+      strictness: strictness, collection: reader.string("collection"), members: reader.string("members"),
+      example: reader.required("example", "a value of the type"))
   }
 
   private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {

@@ -61,6 +61,10 @@ private let mistakes = [
   Mistake(
     #""code": -31001"#, #""code": 7"#, "expected JSON-RPC's, LSP's or -31999...-31000, found 7", in: "errors.json"),
   Mistake(#""doc": "The sample's errors.","#, "", "errors.json: /doc: expected string", in: "errors.json"),
+  Mistake(#", "example": {"kind": "internalError"}"#, "", "/errors/1/example: expected object", in: "errors.json"),
+  Mistake(#", "example": "a""#, "", "/types/0/example: expected a value of the type, found nothing"),
+  Mistake(#""example": "off""#, #""example": "on""#, #"/types/4/example: expected one of "off""#),
+  Mistake(#""strict": "untagged""#, #""strict": "no""#, #"/types/5/strict: expected one of "always""#),
   Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
 ]
 

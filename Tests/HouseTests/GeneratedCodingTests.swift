@@ -40,6 +40,32 @@ struct GeneratedCodingTests {
     }
   }
 
+  @Test(arguments: [
+    (#"{"thing": {"serial": 1}, "meta": {"origin": "me"}, "workDoneToken": {"any": 1}}"#, nil),
+    (#"{"thnig": {}}"#, "/thnig: thing"), (#"{"copys": 1}"#, "/copys: copies"), (#"{"colour": 1}"#, "/colour: -"),
+    (#"{"meta": {"orgin": "me"}}"#, "/meta/orgin: origin"), (#"{"thing": {"Width": 1}}"#, "/thing/Width: width"),
+    (#"{"thing": {"tags": {"any": "a"}, "anything": {"any": 1}}}"#, nil),
+    (#"{"thing": {"shapes": [{"type": "A", "any": 1}, {"at": [], "any": 1}]}}"#, "/thing/shapes/1/any: -"),
+    (#"{"thing": {"parts": [{}, {"parts": [{"seral": 1}]}]}}"#, "/thing/parts/1/parts/0/seral: serial"),
+    (
+      #"{"thing": {"status": {"type": "waiting", "cause": {"type": "idle", "reason": "a"}}}}"#,
+      "/thing/status/cause/reason: -"
+    ),
+    (#"{"thing": {"status": {"type": "other", "any": 1}}, "copies": {"any": 1}}"#, nil), ("[]", nil),
+  ])
+  func `members that the definition does not have are found at every depth, with the nearest name`(
+    input: String, expected: String?
+  ) throws {
+    let shape = try #require(ParamMembers.params["sample/make"])
+    let found: String? = try JSONDocument(input).read { json throws in
+      do throws(UnknownMember) { try shape.check(json) } catch {
+        return "\(error.value.path(from: json)): \(error.nearest ?? "-")"
+      }
+      return nil
+    }
+    #expect(found == expected)
+  }
+
   @Test func `null is the same as absent`() throws {
     let thing = try decode(Thing.self, #"{"serial": 1, "width": null, "id": null, "anything": null}"#)
     #expect(thing.width == 800 && thing.id == nil && thing.anything == nil)

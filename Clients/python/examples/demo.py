@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demonstration: one session on real data, told line by line, its claims checked at the end.
+"""The demonstration: one session on real data, printed line by line, its claims checked at the end.
 
 Each line of the transcript says when it was, what was sent, what came back and how long that took. Exits with 1 when a claim
 does not hold. Needs nothing but the standard library and the server: `make demo`, or `PYTHONPATH=Clients/python/src
@@ -51,8 +51,8 @@ async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
             server.layer.load(layer=name),
             lambda result: f"{result['featureCount']} features, {box(result['extent'])}",
         )
-        told = next(layer for layer in world["layers"] if layer["name"] == name)
-        say.claim(loaded["featureCount"] == told["featureCount"], f"all {told['featureCount']} {name} are loaded")
+        described = next(layer for layer in world["layers"] if layer["name"] == name)
+        say.claim(loaded["featureCount"] == described["featureCount"], f"all {described['featureCount']} {name} are loaded")
     await say.step(
         "view/create  1024 x 768 over the map",
         server.view.create(id="view", map="map", width=1024, height=768),
@@ -87,8 +87,8 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
             lambda result: f"arrived: {flag(result['arrived'])}",
         )
         interrupted = await first
-        told = seen.take_all()
-    say.line("view/viewpointChanged", f"{len(told)} times while flying")
+        changes = seen.take_all()
+    say.line("view/viewpointChanged", f"{len(changes)} times while flying")
 
     end = await say.step(
         "view/toLocation  the middle of the screen",
@@ -99,7 +99,7 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
     say.claim(second["arrived"] is True, "the second says that it did")
     halfway: Any = midway["viewpoint"]
     say.claim(1e6 < halfway["targetScale"] < 100e6, "in between the view was on its way")
-    say.claim(len(told) > 30, "whoever watched was told of it on the way")
+    say.claim(len(changes) > 30, "subscribers were notified on the way")
     say.claim(near(end["locations"][0]["coordinates"], REYKJAVIK), "Reykjavik is in the middle of the screen")
 
 
@@ -145,12 +145,12 @@ async def drive(server: geomodel.Server, say: Transcript) -> None:
         lambda result: result["locationDisplay"]["autoPanMode"],
     )
     locations: list[dict[str, Any]] = []
-    async with server.observe_location("car") as heard:
+    async with server.observe_location("car") as locations:
         await say.step(
             "location/start", server.location.start(location_source="car"), lambda result: result["status"]["type"]
         )
         while len(locations) < 21:
-            change = await heard.get(timeout=5)
+            change = await locations.get(timeout=5)
             if change["method"] == "location/changed":
                 locations.append(change["location"])
                 if len(locations) % 10 == 1:
@@ -191,7 +191,7 @@ async def ask_heights(server: geomodel.Server, say: Transcript) -> None:
     )
     error, ended = await many
     by = error.data.get("by") if isinstance(error, SupersededError) else None
-    say.line("scene/elevation  100,000 points, asked before", f"{kind(error)} by task {by}", ended - began)
+    say.line("scene/elevation  100,000 points, first request", f"{kind(error)} by task {by}", ended - began)
     other = await say.step(
         "scene/elevation  1 point in the Atlantic",
         server.scene.elevation(scene="scene", points=[point((-40, 30))]),
@@ -236,7 +236,7 @@ async def cancel_a_load(server: geomodel.Server, say: Transcript) -> None:
         answered = ended - began
         say.line("task/cancel  the load", f"the load was answered: {kind(error)}", answered)
         while (status := await server.session.status())["tasks"]["working"] and time.perf_counter() - began < 10:
-            # Nothing tells when cancelled work has stopped: it is asked for.
+            # There is no notification when cancelled work has stopped: it is polled.
             await asyncio.sleep(0.001)
         stopped = time.perf_counter() - began
         say.line("session/status", f"{status['tasks']['working']} tasks at work", stopped)
@@ -261,7 +261,7 @@ async def compare_copies(server: geomodel.Server, say: Transcript, watched: geom
     truth = await say.step(
         "state/get  everything", server.state.get(path=""), revision
     )
-    say.claim(deltas > 0 and not any(change.resynced for change in changes), "the observer heard of every change")
+    say.claim(deltas > 0 and not any(change.resynced for change in changes), "the subscriber got every change")
     say.claim(watched.revision == truth["revision"], f"its copy is of revision {truth['revision']} as well")
     say.claim(watched.state == truth["values"][0]["value"], "and equal to what the server has, to the last member")
 
@@ -284,7 +284,7 @@ async def main() -> int:
         began = time.perf_counter()
     say.title("End")
     say.line("shutdown, exit", f"status {server.exit_status}", time.perf_counter() - began)
-    say.claim(server.exit_status == 0, "the server ended as it was asked to")
+    say.claim(server.exit_status == 0, "the server ended on request")
     return 0 if say.verdict() else 1
 
 

@@ -43,7 +43,7 @@ with geomodel.launch_sync() as server:
         answered = server.view_model.set(view_model="quiz", values={"right": 3, "wrong": 2})
         print(f"    3 right, 2 wrong: {shown.at('/viewModels/quiz/score')} points")
         check(answered["values"]["score"] == shown.at("/viewModels/quiz/score") == 28, "the score follows")
-        check(len(shown.take_all()) == 1, "two values changed, and it was told once")
+        check(len(shown.take_all()) == 1, "two values changed, with one notification")
         server.view_model.set(view_model="quiz", values={"right": 4, "wrong": 12})
         check(not shown.take_all(), "a score that comes out the same wakes nobody")
 

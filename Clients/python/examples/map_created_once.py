@@ -31,15 +31,15 @@ with geomodel.launch_sync() as server:
     with server.observe(["/maps", "/views"]) as watcher:
         for _ in range(3):
             shown = redraw(server)
-        heard = watcher.take_all()
+        changes = watcher.take_all()
 
     maps = server.map.list()
     check(len(maps["maps"]) == 1, "there is one map")
     check(shown["viewpoint"] == zoomed["viewpoint"], "the view is where the user left it")
-    check(maps["revision"] == zoomed["revision"] and not heard, "nothing has changed, and no watcher was woken")
+    check(maps["revision"] == zoomed["revision"] and not changes, "nothing has changed, and no subscriber was notified")
 
     try:
         server.map.create(id="world")
-        check(False, "who wants a new map under an old name is told")
+        check(False, "creating another map of that id is refused")
     except geomodel.errors.IdExistsError as error:
-        check(error.kind == "idExists", "who wants a new map under an old name is told")
+        check(error.kind == "idExists", "creating another map of that id is refused")

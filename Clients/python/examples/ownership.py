@@ -40,7 +40,7 @@ with geomodel.launch_sync() as server:
         check(appear(server)["values"] == {"count": 3}, "drawn again, it is the same, with what a borrower set")
 
         server.view.close(view="panel")
-        check(watcher.at("/viewModels/counter") is None, "with the view its model is gone, and watchers are told")
+        check(watcher.at("/viewModels/counter") is None, "with the view its model is closed, and subscribers are notified")
         check(server.view_model.get(view_model="badge")["values"] == {"counter": None}, "who borrowed it has null")
         try:
             server.view_model.set(view_model=borrowed, values={"count": 4})

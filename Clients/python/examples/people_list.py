@@ -25,8 +25,8 @@ def names(people: geomodel.SyncStateSubscription) -> list[str]:
 
 
 def places(people: geomodel.SyncStateSubscription) -> list[str]:
-    """Where something changed since this was asked last."""
-    return [change["path"] for told in people.take_all() for change in told.changes]
+    """The paths that changed since the last call."""
+    return [change["path"] for delta in people.take_all() for change in delta.changes]
 
 
 def delete(server: geomodel.SyncServer, id: str, left: list[str]) -> Any:

@@ -1,7 +1,7 @@
 """A binding to a part of a value: `IngredientRow(ingredient: $pizza.ingredients[id])`, a row that edits one ingredient.
 
 The row is given a binding, and knows neither the pizza nor the other ingredients. What it sets is set in the pizza; who watches
-another ingredient hears nothing.
+another ingredient gets nothing.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ with geomodel.launch_sync() as server:
     with server.observe(CHEESE) as cheese, server.observe(HAM) as ham:
         check(add_one(server, row) == 3, "the row sets one ingredient")
         print(f"    {[change.changes for change in cheese.take_all()]}")
-        check(cheese.at(f"{CHEESE}/amount") == 3, "who watches it hears that")
-        check(not ham.take_all(), "who watches another hears nothing")
+        check(cheese.at(f"{CHEESE}/amount") == 3, "its subscriber gets the change")
+        check(not ham.take_all(), "the subscriber of another gets nothing")
 
     pizza = server.view_model.get(view_model="pizza")["values"]
     check(pizza["ingredients"] == {"cheese": {"amount": 3}, "ham": {"amount": 1}}, "the pizza has it, and the rest as it was")

@@ -1,6 +1,6 @@
 """An observable object with updates by property: `@Observable class Person { var name; var age }`.
 
-A watcher of one property hears of that one. To replace the whole object wakes only those whose value is another now.
+A subscription to one property gets that one. Replacing the whole object notifies only those whose value differs.
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ with geomodel.launch_sync() as server:
 
         print("Both change at once.")
         both = server.view_model.set(view_model="person", values={"name": "Bea", "age": 7})
-        told = title.take_all() + badge.take_all()
-        check([change.revision for change in told] == [both["revision"]] * 2, "each was told once, in one revision")
+        deltas = title.take_all() + badge.take_all()
+        check([delta.revision for delta in deltas] == [both["revision"]] * 2, "each was notified once, in one revision")

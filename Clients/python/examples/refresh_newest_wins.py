@@ -22,19 +22,19 @@ STATUS = "/viewModels/catalogue/status"
 async def refresh(server: geomodel.Server, path: Path) -> str:
     """Lists the layers of a file; answers how it went."""
 
-    async def tell(status: dict[str, Any]) -> str:
+    async def show(status: dict[str, Any]) -> str:
         await server.view_model.set(view_model="catalogue", values={"status": status})
         return str(status["type"])
 
-    await tell({"type": "processing"})
+    await show({"type": "processing"})
     try:
         source = await server.options(scope="catalogue", key="refresh").source.open(path=path)
     except SupersededError:
         return "superseded"
     except GeoModelError as error:
-        return await tell({"type": "failed", "error": {"kind": error.kind, "message": error.message}})
+        return await show({"type": "failed", "error": {"kind": error.kind, "message": error.message}})
     items = [layer["name"] for layer in source["layers"]]
-    return await tell({"type": "idle", "items": items} if items else {"type": "empty"})
+    return await show({"type": "idle", "items": items} if items else {"type": "empty"})
 
 
 def write_big_file(path: Path) -> None:

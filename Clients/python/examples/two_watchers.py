@@ -17,8 +17,8 @@ def check(holds: bool, claim: str) -> None:
 
 
 def woken(watcher: geomodel.SyncStateSubscription) -> list[str]:
-    """The colours that a watcher was told since it was asked last."""
-    return [change["value"] for told in watcher.take_all() for change in told.changes]
+    """The colours sent to a subscriber since the last call."""
+    return [change["value"] for delta in watcher.take_all() for change in delta.changes]
 
 
 with geomodel.launch_sync() as server:

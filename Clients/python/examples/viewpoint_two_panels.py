@@ -1,7 +1,7 @@
 """A viewpoint as two-way state of two panels: `@State var viewpoint`, and `MapView(viewpoint: $viewpoint)` twice.
 
 Each panel's view is linked to the shared value, so whichever the user moves, the other follows within the same
-revision. A panel that leaves out its own origin never hears its own echo.
+revision. A panel that omits its own origin does not receive its own changes.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ with geomodel.launch_sync() as server:
 
     left, right = server.options(origin="left"), server.options(origin="right")
     with (
-        server.observe(["/views/left/viewpoint"], except_origin="left") as heard_left,
-        server.observe(["/views/right/viewpoint"], except_origin="right") as heard_right,
+        server.observe(["/views/left/viewpoint"], except_origin="left") as left_changes,
+        server.observe(["/views/right/viewpoint"], except_origin="right") as right_changes,
     ):
         print("The user moves the left panel.")
         moved = left.view.set_viewpoint(view="left", viewpoint=place(2.35, 48.86, 25_000))
-        check(heard_right.at("/views/right/viewpoint") == moved["viewpoint"], "the right panel is there, too")
-        check(heard_right.revision == moved["revision"], "in the same revision")
-        check(len(heard_right.take_all()) == 1, "it was told once")
-        check(not heard_left.take_all(), "the left panel heard no echo")
+        check(right_changes.at("/views/right/viewpoint") == moved["viewpoint"], "the right panel is there, too")
+        check(right_changes.revision == moved["revision"], "in the same revision")
+        check(len(right_changes.take_all()) == 1, "it was notified once")
+        check(not left_changes.take_all(), "the left panel got no echo")
 
         print("The user scales the right panel.")
         right.view.set_viewpoint(view="right", viewpoint={"type": "scale", "targetScale": 50_000})
-        check(heard_left.at("/views/left/viewpoint/targetScale") == 50_000, "the left panel has the scale")
-        check(len(heard_left.take_all()) == 1 and not heard_right.take_all(), "it was told once, and no echo came back")
+        check(left_changes.at("/views/left/viewpoint/targetScale") == 50_000, "the left panel has the scale")
+        check(len(left_changes.take_all()) == 1 and not right_changes.take_all(), "it was notified once, and got no echo")
 
         print("Something sets the shared value.")
         server.view_model.set(view_model="shared", values={"viewpoint": place(-21.94, 64.15, 10_000)})

@@ -26,7 +26,7 @@ class Traced:
 
 
 class Comparison:
-    """A trace against a case: what was sent is equal, what was heard matches, all is there and in its turn.
+    """A trace against a case: sent messages are equal, received ones match, complete and in order.
 
     What the case sends before it expects an answer may have been sent before or after the answers to each other: a case sends
     in one batch, or in a row, what an example sends at once. Ids are the client's own; they, and the handles `#id` of tasks
@@ -39,7 +39,7 @@ class Comparison:
         self._made = re.compile(re.escape(str(temporary)) + "/[^/\"]+")
         self._ids: dict[Any, Any] = {}
         self._sent: list[Traced] = []
-        self._heard: list[Traced] = []
+        self._received: list[Traced] = []
         self._sort(trace)
         # The last place of the steps before, and those of the steps that belong together now.
         self._before, self._together = -1, [-1]
@@ -53,7 +53,7 @@ class Comparison:
             except Mismatch as mismatch:
                 where = f"{self._case.name}, line {number}, at {mismatch.path or 'the message'}"
                 raise AssertionError(f"{where}: the case has {mismatch.expected}, the example {mismatch.found}") from None
-        for left, does in ((self._sent, "sends"), (self._heard, "hears")):
+        for left, does in ((self._sent, "sends"), (self._received, "receives")):
             if left:
                 raise AssertionError(f"{self._case.name}: the example {does} more: {json.dumps(left[0].message)[:500]}")
 
@@ -70,8 +70,8 @@ class Comparison:
                     self._sent.append(Traced(place, message))
             elif "expect" in step:
                 message = fill(step["expect"], {})
-                if message.get("id", "told") not in answered_apart:
-                    self._heard.append(Traced(place, message))
+                if message.get("id", "notification") not in answered_apart:
+                    self._received.append(Traced(place, message))
 
     def _step(self, step: dict[str, Any]) -> None:
         if "file" in step:
@@ -86,9 +86,9 @@ class Comparison:
         self._answering = True
         if "expectUnordered" in step or "$unordered" in step["expect"]:
             patterns = step.get("expectUnordered") or step["expect"]["$unordered"]
-            self._bindings = match_unordered(patterns, [self._next(self._heard) for _ in patterns], self._bindings)
+            self._bindings = match_unordered(patterns, [self._next(self._received) for _ in patterns], self._bindings)
         else:
-            self._bindings = match(step["expect"], self._next(self._heard), self._bindings)
+            self._bindings = match(step["expect"], self._next(self._received), self._bindings)
 
     def _send(self, call: dict[str, Any]) -> None:
         found = self._next(self._sent)

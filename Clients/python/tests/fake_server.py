@@ -143,7 +143,7 @@ def handle(request: Any) -> None:
         write(reply(request, params))
     elif method == "test/notify":
         count = params["count"]
-        write(*({"method": "test/told", "params": {"n": n}} for n in range(count)), reply(request, {"count": count}))
+        write(*({"method": "test/notified", "params": {"n": n}} for n in range(count)), reply(request, {"count": count}))
     elif method == "test/refuse":  # As a message that could not be read: the answer does not say which it was.
         write(refusal(params.get("kind", "tooDeep")))
     elif method in ("test/slow", "view/observeViewpoint"):

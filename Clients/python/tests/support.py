@@ -21,7 +21,7 @@ if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))
 
 
-# The loop's debug mode, which the tests run in, tells of every slow step.
+# The loop's debug mode, which the tests use, logs every slow step.
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 

@@ -187,7 +187,7 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
 class NotificationTests(unittest.IsolatedAsyncioTestCase):
     async def test_none_is_lost_between_the_call_and_the_first_iteration(self) -> None:
         async with geomodel.launch(FAKE) as server:
-            stream = server.notifications("test/told")
+            stream = server.notifications("test/notified")
             await server.call("test/notify", {"count": 5})
             self.assertEqual([item["n"] for item in stream.take_all()], list(range(5)))
             await server.call("test/notify", {"count": 3})
@@ -202,11 +202,11 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
         async with geomodel.launch(FAKE) as server:
             async with server.notifications() as stream:
                 await server.call("test/notify", {"count": 1})
-                self.assertEqual(await stream.get(timeout=1), {"method": "test/told", "params": {"n": 0}})
+                self.assertEqual(await stream.get(timeout=1), {"method": "test/notified", "params": {"n": 0}})
 
-    async def test_a_reader_that_sleeps_loses_the_oldest_and_is_told(self) -> None:
+    async def test_a_reader_that_sleeps_loses_the_oldest_and_is_notified(self) -> None:
         async with geomodel.launch(FAKE) as server:
-            stream = server.notifications("test/told", limit=10)
+            stream = server.notifications("test/notified", limit=10)
             await server.call("test/notify", {"count": 25})
             with self.assertRaises(geomodel.NotificationsLostError) as caught:
                 await stream.get()
@@ -215,7 +215,7 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_waiting_has_an_end(self) -> None:
         async with geomodel.launch(FAKE) as server:
-            stream = server.notifications("test/told")
+            stream = server.notifications("test/notified")
             with self.assertRaises(geomodel.CallTimeoutError):
                 await stream.get(timeout=0.05)
             waiter = asyncio.create_task(_collect(stream))
@@ -223,14 +223,14 @@ class NotificationTests(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0)
             stream.close()
             self.assertEqual(await waiter, [])
-            rest = asyncio.create_task(_collect(server.notifications("test/told")))
+            rest = asyncio.create_task(_collect(server.notifications("test/notified")))
             # The same.
             await asyncio.sleep(0)
         self.assertEqual(await rest, [])
 
     async def test_a_forgotten_stream_is_not_fed(self) -> None:
         async with geomodel.launch(FAKE) as server:
-            server.notifications("test/told")
+            server.notifications("test/notified")
             await server.call("test/notify", {"count": 1})
             self.assertEqual(len(server._connection._streams), 0)
 
@@ -270,7 +270,7 @@ class ObserveTests(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((resync.resynced, resync.revision, change.resynced), (True, 99, False))
                 self.assertEqual(sub.at("/views/v1/n"), 43)
 
-    async def test_a_gap_is_told(self) -> None:
+    async def test_a_gap_is_reported(self) -> None:
         async with geomodel.launch(FAKE) as server:
             with self.assertRaises(geomodel.ProtocolError):
                 async with server.observe("/gap") as sub:
@@ -296,7 +296,7 @@ class ObserveTests(unittest.IsolatedAsyncioTestCase):
 class EndTests(unittest.IsolatedAsyncioTestCase):
     async def test_death_reaches_every_waiter_at_once(self) -> None:
         server = await geomodel.launch(FAKE)
-        stream = server.notifications("test/told")
+        stream = server.notifications("test/notified")
         sub = await server.observe("/none")
         waiters = [
             asyncio.create_task(server.call("test/slow")), asyncio.create_task(server.call("test/slow")),

@@ -1,4 +1,4 @@
-"""Every example runs, holds what it claims, and sends and hears what its conformance case says."""
+"""Every example runs, its claims hold, and its messages are those of its conformance case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ExampleTests(unittest.TestCase):
         self.assertEqual([path.stem for path in EXAMPLES], sorted(path.stem for path in CASES.glob("*.jsonl")))
 
     @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
-    def test_every_example_runs_and_sends_and_hears_what_its_case_says(self) -> None:
+    def test_every_example_runs_and_sends_and_receives_the_messages_of_its_case(self) -> None:
         for example in EXAMPLES:
             with self.subTest(example.stem), tempfile.TemporaryDirectory() as folder:
                 trace, temporary = Path(folder).resolve() / "trace.jsonl", Path(folder).resolve() / "temporary"
@@ -98,7 +98,7 @@ class ComparisonTests(unittest.TestCase):
             (without(9), "line 5, at /method"),
             (without(10), "line 6, at the message: the case has one more message"),
             ([*self.TRACE[:10], self.TRACE[9], *self.TRACE[10:]], "line 6"),
-            ([*self.TRACE, self.TRACE[9]], "hears more"),
+            ([*self.TRACE, self.TRACE[9]], "receives more"),
             ([*self.TRACE, self.TRACE[6]], "sends more"),
             ([*self.TRACE[:7], self.TRACE[8], self.TRACE[7], *self.TRACE[9:]], "line 4, at the message: the case has a message after"),
         ):

@@ -29,7 +29,7 @@ class FramingTests(unittest.TestCase):
         decoder = HeaderDecoder()
         self.assertEqual(decoder.feed(b"X: 1\r\ncontent-LENGTH:2\r\nY: 2\r\n\r\n{}"), [b"{}"])
 
-    def test_bad_headers_are_told(self) -> None:
+    def test_bad_headers_are_reported(self) -> None:
         for block in (b"X: 1\r\n\r\n", b"Content-Length: -1\r\n\r\n", b"Content-Length: 99999999999999999999\r\n\r\n"):
             with self.assertRaises(ProtocolError):
                 HeaderDecoder().feed(block)

@@ -69,11 +69,11 @@ class ReadmeTests(unittest.TestCase):
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
         self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
         self.assertEqual(self.run_python(block(text, "The same with asyncio", "python")), "")
-        self.assertEqual(self.run_python(block(text, '`edits="deferred"` tells', "python")), "Draft\nParis 1\n")
+        self.assertEqual(self.run_python(block(text, '`edits="deferred"` sends', "python")), "Draft\nParis 1\n")
 
     def test_the_fragments_of_the_client(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
-        calls, follows = block(text, "## What calls carry", "python"), block(text, "## Following the model", "python")
+        calls, follows = block(text, "## Options of calls", "python"), block(text, "## Observing the model", "python")
         # One of the calls shows a refusal, of a map that has changed since.
         calls = calls.replace("if_revision=7", "if_revision=server.map.get(map='m1')['revision']")
         self.run_python(BLOCKING + textwrap.indent(calls, "    "))

@@ -79,12 +79,12 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((live.at(path), len(live.take_all())), ("D", 3))
             self.assertEqual((deferred.at(path), deferred.take_all()), ("A", []))
             ended = await self.server.edit.end()
-            told = deferred.take_all()
-            self.assertEqual((deferred.at(path), deferred.revision), ("D", told[0].revision))
-            self.assertLessEqual(told[0].revision, ended["revision"])
-            self.assertEqual([change.changes for change in told], [[{"op": "replace", "path": path, "value": "D"}]])
+            deltas = deferred.take_all()
+            self.assertEqual((deferred.at(path), deferred.revision), ("D", deltas[0].revision))
+            self.assertLessEqual(deltas[0].revision, ended["revision"])
+            self.assertEqual([change.changes for change in deltas], [[{"op": "replace", "path": path, "value": "D"}]])
             self.assertEqual(live.take_all(), [])
-            # What the edit puts back is not told.
+            # Changes that the edit reverts are not sent.
             await self.server.edit.begin()
             await self.server.map.update(map="m1", title="E")
             await self.server.edit.cancel()

@@ -24,16 +24,16 @@ class SyncTests(unittest.TestCase):
                 with self.assertRaises(geomodel.CallTimeoutError):
                     sub.get(timeout=0.05)
             self.assertEqual(list(sub), [])
-            stream = server.notifications("test/told")
+            stream = server.notifications("test/notified")
             server.call("test/notify", {"count": 3})
             self.assertEqual([next(stream)["n"] for _ in range(3)], [0, 1, 2])
             with self.assertRaises(geomodel.errors.UnknownIdError):
                 server.view.get(view="v9")
         self.assertEqual(server.exit_status, 0)
 
-    def test_what_was_heard_can_be_read_after_the_end(self) -> None:
+    def test_received_items_can_be_read_after_the_end(self) -> None:
         with geomodel.launch_sync(FAKE) as server:
-            sub, empty = server.observe("/early"), server.notifications("test/told")
+            sub, empty = server.observe("/early"), server.notifications("test/notified")
         self.assertEqual((sub.at("/views/v1/n"), sub.state), (2, {"views": {"v1": {"n": 2}}}))
         self.assertEqual((sub.get().revision, [change.revision for change in sub], sub.take_all()), (8, [9], []))
         self.assertEqual((list(empty), empty.take_all()), ([], []))

@@ -172,9 +172,9 @@ class TraceTests(unittest.TestCase):
         lines = self.replay()
         # It is found as well where it stands before what came before it.
         late = next(line for line in lines if "late" in line and "featureCount" in line["expect"]["result"])
-        asked = next(place for place, line in enumerate(lines) if line.get("send", {}).get("method") == "layer/load")
+        sent = next(index for index, line in enumerate(lines) if line.get("send", {}).get("method") == "layer/load")
         lines.remove(late)
-        lines.insert(next(place for place in range(asked, len(lines)) if "expect" in lines[place]), late)
+        lines.insert(next(index for index in range(sent, len(lines)) if "expect" in lines[index]), late)
         self.trace.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         self.replay()
 
@@ -187,6 +187,8 @@ class TraceTests(unittest.TestCase):
             while b"unknownMethod" not in server.stdout.readline():
                 pass
             server.terminate()
+            # Leaving the block would close the input first.
+            server.wait()
         self.assertEqual(self.replay()[-1], {"stop": True})
 
 

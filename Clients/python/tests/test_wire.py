@@ -82,14 +82,14 @@ class WireTests(unittest.TestCase):
             with self.assertRaises(EncodeError):
                 dumps({"value": value})
 
-    def test_what_the_server_would_refuse_is_an_encode_error_that_tells_the_place(self) -> None:
+    def test_what_the_server_would_refuse_is_an_encode_error_with_its_path(self) -> None:
         for value, what in (
             ({"a/b": [1, 2**70]}, "the integer 1180591620717411303424 is beyond 64 bits, at /params/value/a~1b/1"),
             ([-(2**63) - 1], "-9223372036854775809 is beyond 64 bits, at /params/value/0"),
             ([{"a\0b": 1}], r"the name 'a\x00b' has a NUL, at /params/value/0"),
             (["a", "\ud800"], "a lone surrogate at /params/value/1"),
             ({"\ud800": 1}, "has a lone surrogate, at /params/value"),
-            ({"x": [0.5, float("-inf")]}, "-inf is no number of JSON, at /params/value/x/1"),
+            ({"x": [0.5, float("-inf")]}, "-inf is not a JSON number, at /params/value/x/1"),
         ):
             with self.subTest(what), self.assertRaises(EncodeError) as caught:
                 dumps({"id": 1, "params": {"value": value}})
@@ -114,16 +114,16 @@ class WireTests(unittest.TestCase):
                 with support.deep_recursion(), refused:
                     Limits().check(text.encode())
 
-    def test_structure_is_told_from_text(self) -> None:
+    def test_structure_is_distinguished_from_text(self) -> None:
         body = dumps([{'a"[,': '\\"[,{'}, ["\\", ",", '""'], [], {}])
         self.assertEqual(_count_values(body), 11)
         self.assertEqual(_depth(body), 0)
 
-    def test_sizes_beyond_what_the_server_told(self) -> None:
+    def test_sizes_beyond_the_limits_of_the_server(self) -> None:
         limits = Limits.of({"maxMessageBytes": 1000, "maxMessageValues": 100})
         for params, what in (
-            ({"small": 1, "text": "x" * 1000}, "1,032 bytes, and the server takes 1,000; most of it stands at /params/text"),
-            ({"small": 1, "list": [1] * 100}, "104 values, and the server takes 100; most of it stands at /params/list"),
+            ({"small": 1, "text": "x" * 1000}, "1,032 bytes, and the server takes 1,000; most of it is at /params/text"),
+            ({"small": 1, "list": [1] * 100}, "104 values, and the server takes 100; most of it is at /params/list"),
         ):
             dumps({"params": params})
             with self.subTest(what), self.assertRaises(EncodeError) as caught:

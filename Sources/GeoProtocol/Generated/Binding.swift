@@ -3,16 +3,16 @@
 
 import JSON
 
-/// Bindings, which are handles to a place of the state tree, and links, which keep two places equal.
+/// Bindings, which are handles to a path of the state tree, and links, which keep the values of two paths equal.
 ///
-/// A path leads to a property (`/layers/l1/opacity`) or into its value
-/// (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from; written
-/// can be what a command sets: properties of view models, members that `map/update`, `scene/update`, `layer/update`
-/// and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
-/// (`/views/v1/environment/units`). Neither is saved, and both end with the objects that they lead to. Bindings are
-/// not undone; a link comes and goes with the step of history in which it was made.
+/// A path is that of a property (`/layers/l1/opacity`) or of a part of its value
+/// (`/viewModels/pizza/ingredients/cheese/amount`). Everything in the tree can be read and be the source of a link;
+/// writable is what a command sets: properties of view models, members that `map/update`, `scene/update`,
+/// `layer/update` and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
+/// (`/views/v1/environment/units`). Bindings and links are not saved, and end with the objects of their paths.
+/// Bindings are not undone; a link is undone and redone with the step in which it was created.
 public enum BindingProtocol {
-  /// What may be done through a binding.
+  /// The access of a binding.
   public enum BindingAccess: String, WireEnum {
     /// Get and set.
     case readWrite
@@ -20,19 +20,19 @@ public enum BindingProtocol {
     case readOnly
   }
 
-  /// A handle to a place, or to a constant.
+  /// A handle to a path, or to a constant.
   public struct Binding: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var binding: String
-    /// Of the last change of the object that it leads into, or its own where that is later.
+    /// The revision of the last change of the object of its path, or of its own where that is later.
     public var revision: Int
-    /// Where it leads; absent for a constant. Who wants to follow it observes this.
+    /// Its path, which can be observed; absent for a constant.
     public var path: String?
-    /// What may be done; readOnly for a constant.
+    /// The access; `readOnly` for a constant.
     public var access: BindingProtocol.BindingAccess
-    /// The object with which it goes; absent for the session.
+    /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
-    /// What stands there now; absent for null and for nothing.
+    /// Its current value; absent for null and where there is none.
     public var value: JSONOpaque?
 
     public init(
@@ -84,31 +84,31 @@ public enum BindingProtocol {
     }
   }
 
-  /// Which end of a link follows.
+  /// The direction of a link.
   public enum LinkDirection: String, WireEnum {
-    /// Each follows the other.
+    /// Both ends are updated.
     case twoWay
-    /// The second follows the first.
+    /// The second end is updated when the first changes.
     case firstToSecond
   }
 
-  /// Two places that are kept equal.
+  /// Two paths whose values are kept equal.
   public struct BindingLink: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var link: String
-    /// Of its last change.
+    /// The revision of its last change.
     public var revision: Int
-    /// Path.
+    /// A path.
     public var first: String
-    /// Path.
+    /// A path.
     public var second: String
-    /// Which follows.
+    /// The direction.
     public var direction: BindingProtocol.LinkDirection
-    /// What the second becomes of the first, `value`.
+    /// The value of the second, computed from that of the first, `value`.
     public var transform: String?
-    /// What the first becomes of the second, `value`.
+    /// The value of the first, computed from that of the second, `value`.
     public var inverse: String?
-    /// The object with which it goes; absent for the session.
+    /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
 
     public init(
@@ -168,7 +168,7 @@ public enum BindingProtocol {
     }
   }
 
-  /// Creates a binding to a place, or to a constant.
+  /// Creates a binding to a path, or to a constant.
   public enum Create {
     public static let name: StaticString = "binding/create"
     public static let params = [
@@ -182,11 +182,11 @@ public enum BindingProtocol {
       public var path: String?
       /// A value that never changes; or `path`.
       public var constant: JSONOpaque?
-      /// What may be done.
+      /// The access.
       public var access: BindingProtocol.BindingAccess
-      /// The object with which it goes; the session when absent.
+      /// The object that owns it and whose closing closes it; the session when absent.
       public var owner: String?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -224,7 +224,7 @@ public enum BindingProtocol {
     public typealias Result = BindingProtocol.Binding
   }
 
-  /// A binding and what stands there.
+  /// A binding and its value.
   public enum Get {
     public static let name: StaticString = "binding/get"
 
@@ -284,7 +284,7 @@ public enum BindingProtocol {
     }
   }
 
-  /// Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
+  /// Sets the value of a binding, by the command that owns its path, with the errors of that command.
   public enum Set {
     public static let name: StaticString = "binding/set"
     public static let params = [
@@ -313,7 +313,7 @@ public enum BindingProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What stands there now.
+      /// The value after this.
       public var value: JSONOpaque?
 
       public init(revision: Int, value: JSONOpaque? = nil) {
@@ -372,23 +372,23 @@ public enum BindingProtocol {
     }
   }
 
-  /// Makes one place follow another, or both one another, from now on and within the same revision. At first the
-  /// second gets what the first has.
+  /// Links two paths: changes of one end are propagated to the other, in one direction or both, within the same
+  /// revision. Initially the second gets the value of the first.
   ///
-  /// What is carried over at first is a step of history, or a part of the transaction or edit in which the link is
-  /// made, and the link belongs to that step: undo gives the second back what it had and closes the link, redo makes
-  /// it again, with both ends as they were; only where undo leaves an end alone, such as a viewpoint, the second gets
-  /// what the first has by then. A link that changes nothing at first is no step, and neither is its end. When undo
-  /// brings back an object, the links that ended with it return. When a step is undone that is younger than the link,
-  /// both ends are again what they were; where it changed only one end, and in an older step, the other follows.
+  /// The initial change is a step of history, or a part of the transaction or edit in which the link is created, and
+  /// the link belongs to that step: undo restores the second and closes the link, redo creates it again, with the
+  /// values both ends had; where undo does not restore an end, such as a viewpoint, the second gets the current value
+  /// of the first. A link without an initial change makes no step, nor does its closing. When undo restores an
+  /// object, the links that ended with it are restored. Undo of a step after the creation of the link restores both
+  /// ends; where the step changed only one end, or is older, the other is updated.
   ///
-  /// What a link writes has the origin `binding`; it never carries its own writing back. Where links make a loop they
-  /// settle when all agree; a command after which they never would is refused with `cycle`, and one after which an
-  /// end refuses its new value with `linkFailed`. Where time moves an end and no command could be refused, such a
-  /// link is closed; undo and redo close it, too, so that no link keeps a step from being taken back. What the owner
-  /// of an end makes of a value it is given, such as a rotation of 370 that becomes 10, a viewpoint that is completed
-  /// or a scale that is held within its range, is carried back once in a two-way link, so that both ends have what is
-  /// kept; not where time moves an end, as in an animation.
+  /// Changes by a link have the origin `binding` and are not propagated back. Propagation through a loop of links
+  /// ends when all ends agree; a command after which they never agree is refused with `cycle`, one after which an end
+  /// refuses its value with `linkFailed`. Where time changes an end there is no command to refuse, and the link is
+  /// closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its
+  /// value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link
+  /// propagates the result back once, so that both ends have the stored value; not where time changes an end, as in
+  /// an animation.
   public enum Link {
     public static let name: StaticString = "binding/link"
     public static let params = [
@@ -402,15 +402,15 @@ public enum BindingProtocol {
       public var first: String
       /// JSON Pointer, without wildcards.
       public var second: String
-      /// Which follows.
+      /// The direction.
       public var direction: BindingProtocol.LinkDirection
-      /// An expression in CQL2 text: what the second becomes of the first, which it calls `value`.
+      /// An expression in CQL2 text that computes the second from the first, named `value`.
       public var transform: String?
-      /// The way back; has to be there when both follow and there is a `transform`.
+      /// The inverse expression; required for `twoWay` with a `transform`.
       public var inverse: String?
-      /// The object with which it goes; the session when absent.
+      /// The object that owns it and whose closing closes it; the session when absent.
       public var owner: String?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -456,7 +456,7 @@ public enum BindingProtocol {
     public typealias Result = BindingProtocol.BindingLink
   }
 
-  /// Lets two places go their own ways.
+  /// Closes a link.
   public enum Unlink {
     public static let name: StaticString = "binding/unlink"
     public static let params = [

@@ -7,18 +7,18 @@ import JSON
 public protocol BindingHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Creates a binding to a place, or to a constant.
+  /// Creates a binding to a path, or to a constant.
   static func create(
     _ params: BindingProtocol.Create.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Create.Result
 
-  /// A binding and what stands there.
+  /// A binding and its value.
   static func get(_ params: BindingProtocol.Get.Params, in world: Types.World) throws -> BindingProtocol.Get.Result
 
   /// All bindings and all links.
   static func list(_ params: BindingProtocol.List.Params, in world: Types.World) throws -> BindingProtocol.List.Result
 
-  /// Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
+  /// Sets the value of a binding, by the command that owns its path, with the errors of that command.
   static func set(
     _ params: BindingProtocol.Set.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Set.Result
@@ -28,12 +28,13 @@ public protocol BindingHandlers {
     _ params: BindingProtocol.Close.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Close.Result
 
-  /// Makes one place follow another, or both one another, from now on and within the same revision.
+  /// Links two paths: changes of one end are propagated to the other, in one direction or both, within the same
+  /// revision.
   static func link(
     _ params: BindingProtocol.Link.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Link.Result
 
-  /// Lets two places go their own ways.
+  /// Closes a link.
   static func unlink(
     _ params: BindingProtocol.Unlink.Params, in world: inout Types.World
   ) throws -> BindingProtocol.Unlink.Result

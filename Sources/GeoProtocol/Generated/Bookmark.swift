@@ -9,7 +9,7 @@ public enum BookmarkProtocol {
   public struct Bookmark: JSONDecodable, JSONEncodable, Sendable {
     /// Unique in its map or scene.
     public var id: String
-    /// What people read.
+    /// The name shown to people.
     public var name: String
     /// The viewpoint to go to.
     public var viewpoint: ViewProtocol.Viewpoint
@@ -43,7 +43,7 @@ public enum BookmarkProtocol {
   public struct NewBookmark: JSONDecodable, JSONEncodable, Sendable {
     /// Unique in its map or scene; minted when absent.
     public var id: String?
-    /// What people read.
+    /// The name shown to people.
     public var name: String
     /// The viewpoint to go to.
     public var viewpoint: ViewProtocol.Viewpoint
@@ -91,7 +91,7 @@ public enum BookmarkProtocol {
       public var scene: String?
       /// Its id, unique in the map or scene; minted when absent.
       public var id: String?
-      /// What people read.
+      /// The name shown to people.
       public var name: String
       /// The viewpoint to go to.
       public var viewpoint: ViewProtocol.Viewpoint

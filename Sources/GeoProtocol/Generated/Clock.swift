@@ -3,12 +3,12 @@
 
 import JSON
 
-/// The one clock that animations and location sources run by.
+/// The clock of animations and location sources.
 ///
-/// Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`: tests and
-/// simulations need no sleep and come out the same every time. There are 30 ticks a second unless asked otherwise.
+/// Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`, so that
+/// tests and simulations need not sleep and are reproducible. There are 30 ticks per second by default.
 public enum ClockProtocol {
-  /// Whose time it is.
+  /// The mode of the clock.
   public enum ClockMode: String, WireEnum {
     /// The system's.
     case real
@@ -31,11 +31,11 @@ public enum ClockProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Whose time it is.
+      /// The mode of the clock.
       public var mode: ClockProtocol.ClockMode
       /// RFC 3339.
       public var now: String
-      /// Ticks a second. Unit: 1/second.
+      /// Ticks per second. Unit: 1/second.
       public var tickRate: Double
 
       public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double) {
@@ -60,7 +60,7 @@ public enum ClockProtocol {
     }
   }
 
-  /// Changes the clock. What runs goes on from where it stands.
+  /// Changes the clock. Running animations and sources continue from their current state.
   public enum Set {
     public static let name: StaticString = "clock/set"
     public static let params = [
@@ -72,7 +72,7 @@ public enum ClockProtocol {
       public var mode: ClockProtocol.ClockMode?
       /// The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual.
       public var now: String?
-      /// Ticks a second. Unit: 1/second.
+      /// Ticks per second. Unit: 1/second.
       public var tickRate: Double?
 
       public init(mode: ClockProtocol.ClockMode? = nil, now: String? = nil, tickRate: Double? = nil) {
@@ -97,11 +97,11 @@ public enum ClockProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Whose time it is.
+      /// The mode of the clock.
       public var mode: ClockProtocol.ClockMode
       /// RFC 3339.
       public var now: String
-      /// Ticks a second. Unit: 1/second.
+      /// Ticks per second. Unit: 1/second.
       public var tickRate: Double
 
       public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double) {
@@ -126,13 +126,13 @@ public enum ClockProtocol {
     }
   }
 
-  /// Moves manual time on. Every tick that comes due is carried out, and its notifications are written, before the
-  /// answer; so is one step more, to the time where it ends.
+  /// Advances manual time. All ticks in between are run and their notifications written before the answer, with a
+  /// last step at the end of the interval.
   public enum Advance {
     public static let name: StaticString = "clock/advance"
 
     public struct Params: JSONDecodable, Sendable {
-      /// By how much. Unit: second.
+      /// The interval. Unit: second.
       public var seconds: Double
 
       public init(seconds: Double) {
@@ -150,7 +150,7 @@ public enum ClockProtocol {
       public var revision: Int
       /// RFC 3339.
       public var now: String
-      /// How many came due.
+      /// Number of ticks run.
       public var ticks: Int
 
       public init(revision: Int, now: String, ticks: Int) {

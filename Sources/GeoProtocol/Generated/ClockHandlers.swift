@@ -13,7 +13,7 @@ public protocol ClockHandlers {
   /// Changes the clock.
   static func set(_ params: ClockProtocol.Set.Params, in world: inout Types.World) throws -> ClockProtocol.Set.Result
 
-  /// Moves manual time on.
+  /// Advances manual time.
   static func advance(
     _ params: ClockProtocol.Advance.Params, on client: Types.Client
   ) throws -> ClockProtocol.Advance.Result

@@ -6,29 +6,28 @@ import JSON
 /// The model as a file: new, open, save, revert.
 ///
 /// A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources (by
-/// their paths, or the GeoJSON given inline), maps with their layers, scenes, views with their overlays and graphics,
-/// view models with their types, and the environment with its keys. It does not hold what is live: location sources,
-/// load status, animations, subscriptions, bindings and links; of view models neither derived values, which follow,
-/// nor those of the type `status`, which are at their defaults again. A document that is opened gives an equal model
-/// under the same ids; its layers are not loaded.
+/// their paths, or inline GeoJSON), maps with their layers, scenes, views with their overlays and graphics, view
+/// models with their types, and the environment with its keys. It does not hold live state: location sources, load
+/// status, animations, subscriptions, bindings and links; nor derived values of view models, which are computed
+/// again, nor those of the type `status`, which are reset. Opening it gives an equal model with the same ids; its
+/// layers are not loaded.
 ///
-/// Paths of data are written relative to the document's folder, symbolic links resolved, so that a folder can be
-/// moved as a whole. `--allow-dir` holds for the document as for its data. A source whose file cannot be opened does
-/// not fail the document: its status says why, its layers have the schema that was saved and the same failure as
-/// their load status; `layer/retryLoad` tries again. A source that was closed while layers still need it is open
-/// again.
+/// Paths of data are relative to the document's folder, symbolic links resolved, so that a folder can be moved as a
+/// whole. `--allow-dir` applies to the document and its data. A source whose file cannot be opened does not fail the
+/// document: its status has the error, its layers have the saved schema and the same error as their load status;
+/// `layer/retryLoad` tries again. A source that was closed while layers still need it is open again.
 ///
-/// Members that this version does not know are kept and written back, at every level, unless the value they stand in
-/// has been replaced by another of another shape. `version` is raised only when older readers would misunderstand.
+/// Unknown members are kept and written back, at every level, unless the value that contains them has been replaced
+/// by one of another shape. `version` is raised only when older readers would misread the file.
 public enum DocumentProtocol {
-  /// The document that the model is.
+  /// The state of the document.
   public struct DocumentInfo: JSONDecodable, JSONEncodable, Sendable {
     /// The world's revision after this.
     public var revision: Int
-    /// Its file, absolute; absent before it is first saved.
+    /// Its absolute path; absent before it is first saved.
     public var path: String?
-    /// Whether it differs from what was last saved, but for viewpoints, what is selected, and location displays:
-    /// these are saved as they stand then. Selections of layers are not saved.
+    /// Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they
+    /// are saved; selections of layers are not saved.
     public var isModified: Bool
 
     public init(revision: Int, path: String? = nil, isModified: Bool) {
@@ -59,11 +58,11 @@ public enum DocumentProtocol {
     }
   }
 
-  /// What stands in a document's file.
+  /// The content of a document's file.
   public struct Document: JSONDecodable, JSONEncodable, Sendable {
-    /// What tells such a file from others.
+    /// Identifies such a file.
     public var format: DocumentProtocol.DocumentFormat
-    /// Of the format: 1. A newer one is refused; members may be added without raising it.
+    /// The version of the format: 1. A newer one is refused; members may be added without raising it.
     public var version: Int
     /// Data, in the order it was opened.
     public var sources: [DocumentProtocol.SavedSource]
@@ -73,15 +72,15 @@ public enum DocumentProtocol {
     public var scenes: [DocumentProtocol.SavedScene]
     /// In the order they were created.
     public var views: [DocumentProtocol.SavedView]
-    /// In the order they were defined. Where the session has defined one otherwise, it keeps its own for new view
+    /// In the order they were defined. Where the session has a different definition, it keeps its own for new view
     /// models.
     public var viewModelTypes: [DocumentProtocol.SavedViewModelType]
-    /// In the order they were created, but for those that go with something that is not saved.
+    /// In the order they were created, except those owned by an object that is not saved.
     public var viewModels: [DocumentProtocol.SavedViewModel]
-    /// Those that clients have registered. Where the session has registered one otherwise, it keeps its own, and
-    /// values that are none of it count as not set.
+    /// The keys that clients registered. Where the session has a different registration, it keeps its own, and values
+    /// that are invalid for it are not set.
     public var environmentKeys: [DocumentProtocol.SavedEnvironmentKey]
-    /// What is set and shared, by node.
+    /// Values and shared objects, by node.
     public var environments: [DocumentProtocol.SavedEnvironment]
 
     public init(
@@ -158,7 +157,7 @@ public enum DocumentProtocol {
     }
   }
 
-  /// What the file is.
+  /// The format of the file.
   public enum DocumentFormat: String, WireEnum {
     /// A document of this server's.
     case geomodelDocument = "geomodel-document"
@@ -168,7 +167,7 @@ public enum DocumentProtocol {
   public struct SavedSource: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var source: String
-    /// The file, relative to the document's folder; absolute and `file://` paths are taken too.
+    /// The file, relative to the document's folder; absolute and `file://` paths are accepted too.
     public var path: String?
     /// The GeoJSON object.
     public var data: JSONOpaque?
@@ -178,9 +177,9 @@ public enum DocumentProtocol {
     public var xField: String?
     /// CSV: the column of northings or latitudes.
     public var yField: String?
-    /// As given when it was opened; of inline data EPSG:4326 when absent.
+    /// The spatial reference given when it was opened; of inline data EPSG:4326 when absent.
     public var spatialReference: String?
-    /// The schema of a file when it was saved: what its layers have while the file is missing.
+    /// The schema of a file when it was saved, which its layers have while the file is missing.
     public var layers: [SourceProtocol.SourceLayer]?
 
     public init(
@@ -268,9 +267,9 @@ public enum DocumentProtocol {
     public var map: String
     /// Of the map.
     public var spatialReference: String
-    /// Present when there is one.
+    /// Present when the map or scene has one.
     public var basemap: MapProtocol.BasemapUpdate?
-    /// First drawn first; what is in a group stands behind it and names it.
+    /// First drawn first; layers in a group follow it and name it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
     /// The basemap's, likewise.
     public var baseLayers: [DocumentProtocol.SavedLayer]
@@ -280,19 +279,19 @@ public enum DocumentProtocol {
     public var tables: [DocumentProtocol.SavedLayer]
     /// Its title.
     public var title: String?
-    /// Places to come back to, in order.
+    /// Named viewpoints, in order.
     public var bookmarks: [BookmarkProtocol.Bookmark]?
-    /// Where views that are created without a viewpoint start; the world when absent.
+    /// The viewpoint of views created without one; the world when absent.
     public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
-    /// and halos alike; when absent they keep it at every scale.
+    /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
+    /// outlines and halos included. When absent they keep it at every scale.
     public var referenceScale: Double?
-    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
-    /// are there already stay until they move.
+    /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
+    /// views do not change until they move.
     public var minScale: Double?
-    /// Views are not zoomed in beyond this denominator, likewise.
+    /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
-    /// What is seen where nothing is drawn; none when absent.
+    /// The colour where nothing is drawn; none when absent.
     public var backgroundColor: String?
 
     public init(
@@ -412,19 +411,19 @@ public enum DocumentProtocol {
   public struct SavedLayer: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var layer: String
-    /// What it is.
+    /// Its kind.
     public var kind: LayerProtocol.LayerKind
-    /// The group it lies in; absent at the top level.
+    /// The group that contains it; absent at the top level.
     public var group: String?
     /// Its source; absent for a group.
     public var source: String?
     /// Its name in the source; absent for a group.
     public var sourceLayer: String?
-    /// What people read.
+    /// The name shown to people.
     public var name: String?
-    /// Whether it is drawn and identified, where the group around it lets it.
+    /// Whether it is drawn and identified, subject to the groups that contain it.
     public var isVisible: Bool?
-    /// 0 clear, 1 solid.
+    /// 0 transparent, 1 opaque.
     public var opacity: Double?
     /// Not drawn when zoomed out beyond this scale's denominator.
     public var minScale: Double?
@@ -432,21 +431,21 @@ public enum DocumentProtocol {
     public var maxScale: Double?
     /// How a group shows its layers; absent for others.
     public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-    /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
+    /// Only features for which this is true match, in queries, drawing and identifying; all when absent.
     public var definitionExpression: String?
-    /// When its features are, and which are wanted.
+    /// The fields that hold the time of its features, and the time filter.
     public var time: LayerProtocol.LayerTime?
-    /// Whether the time extent counts; absent for a group.
+    /// Whether the time extent filters; absent for a group.
     public var isTimeFilterEnabled: Bool?
-    /// Which symbols it has; without one, by simplestyle or in grey.
+    /// The symbols of its features; without one they are drawn by simplestyle or in grey.
     public var renderer: SymbologyProtocol.Renderer?
     /// Label definitions.
     public var labels: [SymbologyProtocol.LabelDefinition]?
     /// Whether labels are drawn.
     public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at; without one, all attributes.
+    /// Popup definition; without one the popup lists all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is.
+    /// Whether popups are shown.
     public var isPopupEnabled: Bool?
 
     public init(
@@ -639,13 +638,13 @@ public enum DocumentProtocol {
   public struct SavedScene: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var scene: String
-    /// Present when there is one.
+    /// Present when the map or scene has one.
     public var basemap: MapProtocol.BasemapUpdate?
     /// The ground.
     public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
     /// First match first. One that cannot be opened comes with the status `failed`.
     public var elevationSources: [DocumentProtocol.SavedElevationSource]
-    /// First drawn first; what is in a group stands behind it and names it.
+    /// First drawn first; layers in a group follow it and name it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
     /// The basemap's, likewise.
     public var baseLayers: [DocumentProtocol.SavedLayer]
@@ -655,19 +654,19 @@ public enum DocumentProtocol {
     public var tables: [DocumentProtocol.SavedLayer]
     /// Its title.
     public var title: String?
-    /// Places to come back to, in order.
+    /// Named viewpoints, in order.
     public var bookmarks: [BookmarkProtocol.Bookmark]?
-    /// Where views that are created without a viewpoint start; the world when absent.
+    /// The viewpoint of views created without one; the world when absent.
     public var initialViewpoint: ViewProtocol.Viewpoint?
-    /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
-    /// and halos alike; when absent they keep it at every scale.
+    /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
+    /// outlines and halos included. When absent they keep it at every scale.
     public var referenceScale: Double?
-    /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
-    /// are there already stay until they move.
+    /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
+    /// views do not change until they move.
     public var minScale: Double?
-    /// Views are not zoomed in beyond this denominator, likewise.
+    /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
-    /// What is seen where nothing is drawn; none when absent.
+    /// The colour where nothing is drawn; none when absent.
     public var backgroundColor: String?
 
     public init(
@@ -801,10 +800,9 @@ public enum DocumentProtocol {
     public var height: Double
     /// Device-independent pixels an inch. Unit: 1/inch.
     public var dpi: Double
-    /// Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the viewpoint
-    /// when absent.
+    /// The position of the view where it differs from that computed from the viewpoint, as after a resize.
     public var position: DocumentProtocol.ViewPosition?
-    /// How it follows a location. Which one, and that it does, is not saved.
+    /// How it follows a location. The source and the mode are not saved.
     public var locationDisplay: DocumentProtocol.SavedLocationDisplay?
     /// First drawn first.
     public var overlays: [DocumentProtocol.SavedOverlay]
@@ -812,7 +810,7 @@ public enum DocumentProtocol {
     public var map: String?
     /// The scene it shows.
     public var scene: String?
-    /// As it was last set.
+    /// As last set.
     public var viewpoint: ViewProtocol.Viewpoint?
 
     public init(
@@ -894,7 +892,7 @@ public enum DocumentProtocol {
     }
   }
 
-  /// Where a view stands, in the units of its spatial reference.
+  /// The position of a view, in the units of its spatial reference.
   public struct ViewPosition: JSONDecodable, JSONEncodable, Sendable {
     /// Easting or longitude of the screen's middle.
     public var x: Double
@@ -902,7 +900,7 @@ public enum DocumentProtocol {
     public var y: Double
     /// The denominator of the scale.
     public var scale: Double
-    /// Degrees by which north is turned, clockwise. Unit: degree.
+    /// Rotation of north, in degrees clockwise. Unit: degree.
     public var rotation: Double
 
     public init(x: Double, y: Double, scale: Double, rotation: Double = 0) {
@@ -940,9 +938,9 @@ public enum DocumentProtocol {
 
   /// How a view follows a location source.
   public struct SavedLocationDisplay: JSONDecodable, JSONEncodable, Sendable {
-    /// In recenter, the part of the screen that the location may wander in.
+    /// With `recenter`, the fraction of the screen within which the location moves without panning.
     public var wanderExtentFactor: Double?
-    /// The scale at the first location after leaving off.
+    /// The scale set with the first location after `off`.
     public var initialZoomScale: Double?
 
     public init(wanderExtentFactor: Double? = nil, initialZoomScale: Double? = nil) {
@@ -982,31 +980,31 @@ public enum DocumentProtocol {
     public var overlay: String
     /// Of its graphics.
     public var spatialReference: String
-    /// In the order of insertion, one a line.
+    /// In the order of insertion, one per line.
     public var graphics: JSONOpaque?
-    /// What people read.
+    /// The name shown to people.
     public var name: String?
     /// Whether it is drawn and identified.
     public var isVisible: Bool?
-    /// 0 clear, 1 solid.
+    /// 0 transparent, 1 opaque.
     public var opacity: Double?
     /// Not drawn when zoomed out beyond this scale's denominator.
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
-    /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+    /// The symbols of its graphics; without one, only graphics that have a symbol are drawn.
     public var renderer: SymbologyProtocol.Renderer?
     /// Label definitions.
     public var labels: [SymbologyProtocol.LabelDefinition]?
     /// Whether labels are drawn.
     public var labelsEnabled: Bool?
-    /// What is told about one that is pointed at; without one, all attributes.
+    /// Popup definition; without one the popup lists all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
-    /// Whether anything is.
+    /// Whether popups are shown.
     public var isPopupEnabled: Bool?
-    /// Of what is selected; the environment's `selectionColor` when absent.
+    /// The colour of selected graphics; the environment's `selectionColor` when absent.
     public var selectionColor: String?
-    /// When it is drawn anew.
+    /// When a renderer redraws it.
     public var renderingMode: OverlayProtocol.RenderingMode?
 
     public init(
@@ -1138,9 +1136,9 @@ public enum DocumentProtocol {
   public struct SavedViewModelType: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var type: String
-    /// What it is for.
+    /// Its documentation.
     public var doc: String?
-    /// In the order to show.
+    /// In display order.
     public var properties: [ViewModelProtocol.PropertyDefinition]
 
     public init(type: String, doc: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]) {
@@ -1180,11 +1178,11 @@ public enum DocumentProtocol {
     public var viewModel: String
     /// One of the document's types; or `properties`.
     public var type: String?
-    /// Its own properties; beside `type` when it was made of another definition of that name.
+    /// Its own properties; beside `type` when that has a different definition now.
     public var properties: [ViewModelProtocol.PropertyDefinition]?
-    /// The object with which it goes, if a view model one of those before it; absent for the session.
+    /// The object that owns it, a view model only if it precedes this one; absent for the session.
     public var owner: String?
-    /// By property. One that is absent is at its default. A reference to something that is not saved is null.
+    /// By property; absent for the default. A reference to an object that is not saved is null.
     public var values: JSONOpaque?
 
     public init(
@@ -1241,13 +1239,13 @@ public enum DocumentProtocol {
   public struct SavedEnvironmentKey: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var key: String
-    /// What its values are.
+    /// The type of its values.
     public var type: ViewModelProtocol.PropertyType
-    /// Whether null is one of them.
+    /// Whether null is allowed.
     public var isNullable: Bool
-    /// What counts when nothing is set; what the type says when absent.
+    /// The value where none is set; the type's initial value when absent.
     public var defaultValue: JSONOpaque?
-    /// What it is for.
+    /// Its documentation.
     public var doc: String?
 
     public init(
@@ -1295,7 +1293,7 @@ public enum DocumentProtocol {
     }
   }
 
-  /// What is set and shared at one node.
+  /// Values and shared objects of a node.
   public struct SavedEnvironment: JSONDecodable, JSONEncodable, Sendable {
     /// A map, scene, view, overlay or layer; the session when absent.
     public var node: String?
@@ -1338,10 +1336,9 @@ public enum DocumentProtocol {
     }
   }
 
-  /// Begins an empty document. All of the model is closed, views with their tasks, location sources, view models,
-  /// bindings and links too; what is set in the environment is forgotten, and so is history, whether or not the old
-  /// document was saved. Nothing can bring any of it back: its ids may be chosen again for new objects; the server
-  /// mints none twice in a session.
+  /// Begins an empty document. Closes the whole model: views with their tasks, location sources, view models,
+  /// bindings and links too; clears the values of the environment and history, whether or not the document was saved.
+  /// Undo cannot restore any of it; clients may reuse the ids, which the server does not mint again in this session.
   public enum New {
     public static let name: StaticString = "document/new"
 
@@ -1356,12 +1353,12 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// Opens a document in place of the model. It is read and checked elsewhere and takes the model's place at once:
-  /// when it fails, or is cancelled, the old model stands untouched. Data that are missing or have changed do not
-  /// fail it: sources, elevation sources and layers say what is wrong in their status, and can be retried. What
-  /// happens to the old model is as with `document/new`; objects have the ids that the file gives them, whatever had
-  /// them before. Types of view models and environment keys are there for good: those of the session stay, the
-  /// document's come to them. A newer `document/open` or `document/revert` supersedes one under way.
+  /// Opens a document and replaces the model. The document is read and checked first and replaces the model
+  /// atomically: when it fails, or is cancelled, the model is unchanged. Missing or changed data do not fail it:
+  /// sources, elevation sources and layers have an error in their status and can be retried. The old model is closed
+  /// as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session
+  /// remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running
+  /// one.
   public enum Open {
     public static let name: StaticString = "document/open"
 
@@ -1382,10 +1379,10 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// Saves the document where it was last opened or saved, as it is when the request is carried out; commands that
-  /// follow do not wait for it. The file is replaced as a whole: when that fails, the old one stands. Its mode is
-  /// kept. A save asked for while a `document/saveAs` is under way goes to that file. When another document has taken
-  /// the place of the one that was saved, the answer tells the file that was written.
+  /// Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not
+  /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its mode is kept. While a
+  /// `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the
+  /// answer has the path that was written.
   public enum Save {
     public static let name: StaticString = "document/save"
 
@@ -1400,12 +1397,12 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// Saves the document in a file, which is its file from then on. A file that is there is replaced.
+  /// Saves the document to a file, which is its file from then on. An existing file is replaced.
   public enum SaveAs {
     public static let name: StaticString = "document/saveAs"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The file; its folder has to be there.
+      /// The file; its folder has to exist.
       public var path: String
 
       public init(path: String) {
@@ -1421,7 +1418,7 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// Opens the document's file again; what was changed since it was last saved is lost.
+  /// Opens the document's file again; unsaved changes are lost.
   public enum Revert {
     public static let name: StaticString = "document/revert"
 
@@ -1436,7 +1433,7 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// What the document is.
+  /// The state of the document.
   public enum Get {
     public static let name: StaticString = "document/get"
 

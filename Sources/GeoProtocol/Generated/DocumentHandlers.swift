@@ -12,28 +12,27 @@ public protocol DocumentHandlers {
     _ params: DocumentProtocol.New.Params, on client: Types.Client
   ) throws -> DocumentProtocol.New.Result
 
-  /// Opens a document in place of the model.
+  /// Opens a document and replaces the model.
   static func `open`(
     _ params: DocumentProtocol.Open.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, DocumentProtocol.Open.Result>
 
-  /// Saves the document where it was last opened or saved, as it is when the request is carried out; commands that
-  /// follow do not wait for it.
+  /// Saves the document to the file it was last opened from or saved to.
   static func save(
     _ params: DocumentProtocol.Save.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, DocumentProtocol.Save.Result>
 
-  /// Saves the document in a file, which is its file from then on.
+  /// Saves the document to a file, which is its file from then on.
   static func saveAs(
     _ params: DocumentProtocol.SaveAs.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, DocumentProtocol.SaveAs.Result>
 
-  /// Opens the document's file again; what was changed since it was last saved is lost.
+  /// Opens the document's file again; unsaved changes are lost.
   static func revert(
     _ params: DocumentProtocol.Revert.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, DocumentProtocol.Revert.Result>
 
-  /// What the document is.
+  /// The state of the document.
   static func get(_ params: DocumentProtocol.Get.Params, in world: Types.World) throws -> DocumentProtocol.Get.Result
 }
 

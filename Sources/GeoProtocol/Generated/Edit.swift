@@ -3,30 +3,30 @@
 
 import JSON
 
-/// Undo and redo, and edits that make one step of many commands.
+/// Undo and redo, and edits that combine commands into one step.
 ///
-/// There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command,
-/// transaction or edit comes to; `meta.step` names it. What comes to nothing is no step: it leaves the steps that can
-/// be done again and whether the document is modified as they were. Undone are maps, scenes, layers, overlays with
-/// their graphics, and all their properties, values of view models and of the environment; what was closed returns
-/// under its old id. Not undone are viewpoints, selection, live location, sources, views, tasks, subscriptions and
-/// load state: a view that is closed stays closed, and so do the overlays that lay on it.
+/// A session has one history: the last 100 steps, within 64 MiB. A step holds the changes of one command, transaction
+/// or edit; `meta.step` names it. A command without a net change makes no step: redo and whether the document is
+/// modified are unaffected. Undo restores maps, scenes, layers, overlays with their graphics, and all their
+/// properties, values of view models and of the environment; closed objects return with their ids. It does not
+/// restore viewpoints, selections, live location, sources, views, tasks, subscriptions and load state: a closed view
+/// stays closed, and so do its overlays.
 public enum EditProtocol {
-  /// What can be undone and redone.
+  /// The steps that can be undone and redone.
   public struct EditHistory: JSONDecodable, JSONEncodable, Sendable {
     /// The world's revision after this.
     public var revision: Int
-    /// Whether there is something to undo; false amid an edit.
+    /// Whether there is a step to undo; false during an edit.
     public var canUndo: Bool
-    /// Whether there is something to redo; false amid an edit.
+    /// Whether there is a step to redo; false during an edit.
     public var canRedo: Bool
     /// Names of the steps that can be undone, next first.
     public var undo: [String]
-    /// Names of the steps that can be done again, next first.
+    /// Names of the steps that can be redone, next first.
     public var redo: [String]
-    /// Whether an edit is under way.
+    /// Whether an edit is in progress.
     public var isEditing: Bool
-    /// Memory that the steps hold, roughly. Unit: byte.
+    /// Approximate memory of the steps. Unit: byte.
     public var bytes: Int
 
     public init(
@@ -72,7 +72,7 @@ public enum EditProtocol {
     }
   }
 
-  /// Takes back the newest steps. Its changes have the origin `undo`.
+  /// Undoes the newest steps. Its changes have the origin `undo`.
   public enum Undo {
     public static let name: StaticString = "edit/undo"
     public static let params = [
@@ -80,7 +80,7 @@ public enum EditProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// How many; all or nothing.
+      /// Number of steps; all or none.
       public var steps: Int
 
       public init(steps: Int = 1) {
@@ -97,7 +97,7 @@ public enum EditProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// The steps that were taken back, in that order.
+      /// Names of the undone steps, in that order.
       public var names: [String]
 
       public init(revision: Int, names: [String]) {
@@ -116,7 +116,7 @@ public enum EditProtocol {
     }
   }
 
-  /// Does steps again that were undone last. Another change before it puts them out of reach.
+  /// Redoes the steps undone last. Another change discards them.
   public enum Redo {
     public static let name: StaticString = "edit/redo"
     public static let params = [
@@ -124,7 +124,7 @@ public enum EditProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// How many; all or nothing.
+      /// Number of steps; all or none.
       public var steps: Int
 
       public init(steps: Int = 1) {
@@ -141,7 +141,7 @@ public enum EditProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// The steps that were done again, in that order.
+      /// Names of the redone steps, in that order.
       public var names: [String]
 
       public init(revision: Int, names: [String]) {
@@ -161,7 +161,7 @@ public enum EditProtocol {
   }
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with deferred edits
-  /// hear of it at its end.
+  /// get its changes at its end.
   public enum Begin {
     public static let name: StaticString = "edit/begin"
     public static let params = [
@@ -169,7 +169,7 @@ public enum EditProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// What people read beside "Undo"; `edit` when absent.
+      /// The name shown beside "Undo"; `edit` when absent.
       public var name: String?
 
       public init(name: String? = nil) {
@@ -202,7 +202,7 @@ public enum EditProtocol {
     }
   }
 
-  /// Ends the edit under way. One that holds more than 64 MiB cannot be undone, nor what was before it.
+  /// Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
   public enum End {
     public static let name: StaticString = "edit/end"
     public static let params: [String] = []
@@ -232,7 +232,7 @@ public enum EditProtocol {
     }
   }
 
-  /// Ends the edit under way and takes back what was done in it.
+  /// Ends the edit in progress and undoes its changes.
   public enum Cancel {
     public static let name: StaticString = "edit/cancel"
     public static let params: [String] = []
@@ -262,7 +262,7 @@ public enum EditProtocol {
     }
   }
 
-  /// What can be undone and redone.
+  /// The steps that can be undone and redone.
   public enum History {
     public static let name: StaticString = "edit/history"
 

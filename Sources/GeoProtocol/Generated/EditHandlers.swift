@@ -7,10 +7,10 @@ import JSON
 public protocol EditHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Takes back the newest steps.
+  /// Undoes the newest steps.
   static func undo(_ params: EditProtocol.Undo.Params, in world: inout Types.World) throws -> EditProtocol.Undo.Result
 
-  /// Does steps again that were undone last.
+  /// Redoes the steps undone last.
   static func redo(_ params: EditProtocol.Redo.Params, in world: inout Types.World) throws -> EditProtocol.Redo.Result
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step.
@@ -18,15 +18,15 @@ public protocol EditHandlers {
     _ params: EditProtocol.Begin.Params, in world: inout Types.World
   ) throws -> EditProtocol.Begin.Result
 
-  /// Ends the edit under way.
+  /// Ends the edit in progress.
   static func end(_ params: EditProtocol.End.Params, in world: inout Types.World) throws -> EditProtocol.End.Result
 
-  /// Ends the edit under way and takes back what was done in it.
+  /// Ends the edit in progress and undoes its changes.
   static func cancel(
     _ params: EditProtocol.Cancel.Params, in world: inout Types.World
   ) throws -> EditProtocol.Cancel.Result
 
-  /// What can be undone and redone.
+  /// The steps that can be undone and redone.
   static func history(
     _ params: EditProtocol.History.Params, in world: Types.World
   ) throws -> EditProtocol.History.Result

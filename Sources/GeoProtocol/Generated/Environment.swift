@@ -3,38 +3,38 @@
 
 import JSON
 
-/// Values that are set at a node and seen by all below it.
+/// Values that are set at a node and inherited by all below it.
 ///
 /// The nodes are the session, under it maps and scenes, under those their views and layers, under views their
-/// overlays. Of what is set the nearest ancestor's counts, else the key's default. There are keys that act in the
-/// server, and those that clients register:
+/// overlays. The value of a node is its own, else that of its nearest ancestor, else the key's default. Some keys
+/// have an effect in the server, clients register others:
 ///
-/// - `units` (`metric` or `imperial`): in which `formatLength`, `formatArea` and `formatSpeed` write.
-/// - `locale` (BCP 47): the separators of `format` and of all numbers that are shown. Of one that is not known, those
-/// of English.
-/// - `language` (BCP 47): in which `formatDate` names months and days. Null, its default, stands for the language of
-/// `locale`, so that one key is enough for both.
-/// - `timeZone` (IANA): in which `formatDate` shows times. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always there,
-/// the others where the server's machine has the time zone data (in `TZDIR`, or `/usr/share/zoneinfo`); a zone that
-/// it does not have is refused, in a document too.
-/// - `symbolScale`: by which the sizes of symbols and labels are multiplied.
-/// - `selectionColor`: of what is selected.
+/// - `units` (`metric` or `imperial`): the units of `formatLength`, `formatArea` and `formatSpeed`.
+/// - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; English ones for an unknown
+/// locale.
+/// - `language` (BCP 47): the language of the names of months and days in `formatDate`. Null, its default, means the
+/// language of `locale`.
+/// - `timeZone` (IANA): the time zone of `formatDate`. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always available,
+/// others where the server's machine has the time zone data (in `TZDIR`, or `/usr/share/zoneinfo`); a missing zone is
+/// refused, in a document too.
+/// - `symbolScale`: factor of the sizes of symbols and labels.
+/// - `selectionColor`: the colour of selected features and graphics.
 ///
-/// What labels, popups, legends and symbols say and are follows the environment of their layer or overlay; derived
-/// properties of a view model follow that of its owner, and are computed again when it changes. Filters, conditions,
-/// renderers and links see nothing of it: what they find does not depend on who looks. What a node sees stands at
-/// `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and `/environments/$session` for the
-/// session); whoever observes that hears when it changes for this node. What is set stands at
-/// `/environments/<node>/values`. Values are undone and saved, keys are registered for good. A value of a key of the
-/// type `reference` is null from when the object goes that it names.
+/// Labels, popups, legends and symbols are computed with the environment of their layer or overlay; derived
+/// properties of a view model with that of its owner, and again when it changes. Filters, conditions, renderers and
+/// links do not use it, so that their results are the same for all views. The values of a node are at
+/// `/views/v1/environment/<key>` (likewise for maps, scenes, overlays, layers, and at
+/// `/environments/$session/environment/<key>` for the session), where they can be observed. Values set at a node are
+/// at `/environments/<node>/values`. Values are undone and saved; keys are registered for the rest of the session. A
+/// value of a key of the type `reference` becomes null when the object is removed.
 public enum EnvironmentProtocol {
-  /// Where a value comes from.
+  /// The source of a value.
   public enum EnvironmentSource: JSONDecodable, JSONEncodable, Sendable {
-    /// It is the key's default: nobody has set it.
+    /// The key's default: no value is set.
     case registered
-    /// It is set at the session.
+    /// Set at the session.
     case session
-    /// It is set at an object.
+    /// Set at an object.
     case node(String)
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -62,13 +62,13 @@ public enum EnvironmentProtocol {
     }
   }
 
-  /// A value that a node sees.
+  /// The value of a key for a node.
   public struct EnvironmentValue: JSONDecodable, JSONEncodable, Sendable {
-    /// Of what.
+    /// The key.
     public var key: String
     /// The value; absent for null.
     public var value: JSONOpaque?
-    /// Where it comes from.
+    /// Its source.
     public var source: EnvironmentProtocol.EnvironmentSource
 
     public init(key: String, value: JSONOpaque? = nil, source: EnvironmentProtocol.EnvironmentSource) {
@@ -103,15 +103,15 @@ public enum EnvironmentProtocol {
   public struct EnvironmentKey: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var key: String
-    /// What its values are.
+    /// The type of its values.
     public var type: ViewModelProtocol.PropertyType
-    /// Whether null is one of them.
+    /// Whether null is allowed.
     public var isNullable: Bool
-    /// What counts when nothing is set; absent for null.
+    /// The value where none is set; absent for null.
     public var defaultValue: JSONOpaque?
-    /// What it is for.
+    /// Its documentation.
     public var doc: String?
-    /// Whether it is there without being registered.
+    /// Whether the server defines it.
     public var isBuiltIn: Bool
 
     public init(
@@ -160,7 +160,7 @@ public enum EnvironmentProtocol {
     }
   }
 
-  /// Registers a key. The same again changes nothing, so that every client may say it.
+  /// Registers a key. Repeating the same registration changes nothing, so that every client may send it.
   public enum Register {
     public static let name: StaticString = "environment/register"
     public static let params = [
@@ -170,13 +170,13 @@ public enum EnvironmentProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
       public var key: String
-      /// What its values are.
+      /// The type of its values.
       public var type: ViewModelProtocol.PropertyType
-      /// Whether null is one of them.
+      /// Whether null is allowed.
       public var isNullable: Bool
-      /// What counts when nothing is set; what the type says when absent.
+      /// The value where none is set; the type's initial value when absent.
       public var defaultValue: JSONOpaque?
-      /// What it is for.
+      /// Its documentation.
       public var doc: String?
 
       public init(
@@ -230,7 +230,7 @@ public enum EnvironmentProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// Of what.
+      /// The key.
       public var key: String
       /// The value; null when absent.
       public var value: JSONOpaque?
@@ -270,14 +270,14 @@ public enum EnvironmentProtocol {
     }
   }
 
-  /// What a node sees, and where it comes from.
+  /// The values of a node, and their sources.
   public enum Get {
     public static let name: StaticString = "environment/get"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Who asks; the session when absent.
+      /// The node; the session when absent.
       public var node: String?
-      /// Of what; all keys when absent.
+      /// The key; all keys when absent.
       public var key: String?
 
       public init(node: String? = nil, key: String? = nil) {
@@ -316,7 +316,7 @@ public enum EnvironmentProtocol {
     }
   }
 
-  /// Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
+  /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
   public enum Clear {
     public static let name: StaticString = "environment/clear"
     public static let params = [
@@ -324,9 +324,9 @@ public enum EnvironmentProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// Of what; everything when absent.
+      /// The keys; all when absent.
       public var keys: [String]?
-      /// Where; the session when absent.
+      /// The node; the session when absent.
       public var node: String?
 
       public init(keys: [String]? = nil, node: String? = nil) {

@@ -17,12 +17,12 @@ public protocol EnvironmentHandlers {
     _ params: EnvironmentProtocol.Set.Params, in world: inout Types.World
   ) throws -> EnvironmentProtocol.Set.Result
 
-  /// What a node sees, and where it comes from.
+  /// The values of a node, and their sources.
   static func get(
     _ params: EnvironmentProtocol.Get.Params, in world: Types.World
   ) throws -> EnvironmentProtocol.Get.Result
 
-  /// Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
+  /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
   static func clear(
     _ params: EnvironmentProtocol.Clear.Params, in world: inout Types.World
   ) throws -> EnvironmentProtocol.Clear.Result

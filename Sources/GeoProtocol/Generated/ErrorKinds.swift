@@ -3,184 +3,184 @@
 
 /// What went wrong, for programs: the `kind` in an error's data.
 public enum ErrorKind: String, CaseIterable, Sendable {
-  /// What came is no JSON, or no message can be found in it. `id` is null.
+  /// The bytes are not JSON. `id` is null.
   case parseError
-  /// A member stands twice in one object.
+  /// An object has two members of one name.
   case duplicateKey
-  /// Nested deeper than 2,048 levels.
+  /// The JSON is nested deeper than 2,048 levels.
   case tooDeep
-  /// Bytes that are neither headers nor a message; the session ends with exit code 2.
+  /// The input begins with neither a header nor a message; the session ends with exit code 2.
   case framingError
-  /// Longer than the cap; it was skipped.
+  /// The message is longer than the limit; it was skipped.
   case messageTooLarge
-  /// More JSON values than the cap.
+  /// The message has more JSON values than the limit.
   case tooManyValues
-  /// More requests in a batch than the cap.
+  /// The batch has more requests than the limit; none was run.
   case batchTooLarge
-  /// No request by JSON-RPC 2.0, or an id that is null, a fraction, or in flight: `id` is null then, and the
-  /// offending one in `data`.
+  /// The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight: `id` is null then,
+  /// and `data` has the id that cannot be used.
   case invalidRequest
-  /// After `shutdown` only `exit` may come.
+  /// After `shutdown` only `exit` is accepted.
   case shutDown
-  /// `initialize` came twice.
+  /// The session is initialized already.
   case alreadyInitialized
-  /// No such method.
+  /// There is no method of that name.
   case unknownMethod
   /// A member is missing, of another type, or out of range; `path` and `expected` say which and what.
   case invalidParams
-  /// The server's fault.
+  /// The server failed.
   case internalError
-  /// Something else came before `initialize`.
+  /// The first request is not `initialize`.
   case notInitialized
-  /// Cancelled by the client, by closing what it belonged to, or by the end of the session.
+  /// The client cancelled the request, the object it belongs to was closed, or the session ended.
   case cancelled
-  /// It took longer than `meta.task.timeout`.
+  /// The task took longer than `meta.task.timeout`.
   case timedOut
   /// The object has changed since `meta.ifRevision`.
   case contentModified
-  /// A newer task with the same scope and key took its place.
+  /// A newer task with the same scope and key replaced this one.
   case superseded
-  /// No common protocol version.
+  /// Client and server have no protocol version in common.
   case versionMismatch
-  /// The client has left too much unread: the request was not run.
+  /// The client has left too many bytes unread; the request was not run.
   case serverBusy
-  /// The result would be larger than a message may be; ask for less, or observe it.
+  /// The result would exceed the size of a message. Request less, or observe it.
   case resultTooLarge
-  /// No object of that id, of the kind asked for.
+  /// There is no object of that id and kind.
   case unknownId
-  /// The id is taken, or was an object's of this document that has been closed and that undo might bring back.
+  /// The id is in use, or belonged to an object of this document that was closed and that undo can restore.
   case idExists
-  /// `clear` names what cannot be cleared.
+  /// The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a
+  /// member that cannot be cleared.
   case unknownMember
-  /// No such place in the list.
+  /// The list has no such index.
   case indexOutOfRange
-  /// minScale has to be greater than maxScale.
+  /// minScale is not greater than maxScale.
   case invalidScaleRange
-  /// Items of a bulk request are bad; nothing was changed.
+  /// Items of a bulk request are invalid; nothing was changed.
   case invalidItems
   /// Columns of one request differ in length.
   case columnLengths
-  /// A command of a transaction failed; nothing was changed. `path` is the command's.
+  /// A command of a transaction failed; nothing was changed. `path` is the pointer to the command.
   case transactionFailed
-  /// What stands in a transaction is no method of the shape `command`, or one of `edit`.
+  /// The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it.
   case notACommand
-  /// The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
+  /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
   case wrongKind
-  /// The source's layer has no geometry: it can be added as a table.
+  /// The source's layer has no geometry; add it as a table.
   case noGeometry
-  /// A camera belongs to scenes; this is a map, or a view of one.
+  /// A camera was given for a map, or a view of one; only scenes have cameras.
   case cameraNeedsScene
-  /// There are not so many steps to undo.
+  /// History has fewer steps to undo.
   case nothingToUndo
-  /// There are not so many steps to redo.
+  /// History has fewer steps to redo.
   case nothingToRedo
-  /// An edit is under way; end it first.
+  /// An edit is in progress; end or cancel it first.
   case editInProgress
-  /// No edit is under way.
+  /// No edit is in progress.
   case noEdit
-  /// The edit holds more than history may keep, so that it can be ended but not taken back.
+  /// The edit exceeds what history can keep: it can be ended, but not cancelled.
   case editTooLarge
-  /// No document of this format: no JSON, cut off, a member of another type or out of range, an id that is not there
-  /// or there twice. `path` is the place within the document; nothing was changed.
+  /// The file is not a valid document: not JSON, truncated, a member of another type or out of range, an unknown or
+  /// repeated id. `path` is the pointer within the document; nothing was changed.
   case invalidDocument
   /// The document's format is of a newer version; nothing was changed.
   case documentTooNew
-  /// The file could not be written, as on a full disk or in a folder that is read-only or missing; what was there
-  /// stands.
+  /// The file could not be written: the disk is full, or the folder is missing or read-only. A file that was there
+  /// before is unchanged.
   case saveFailed
-  /// The document has no file yet; `document/saveAs` gives it one.
+  /// The document has no file yet; `document/saveAs` names one.
   case documentUntitled
-  /// Things that would hold, or follow from, themselves: a group in itself, a derived property, links that never
-  /// settle.
+  /// Objects would contain or depend on themselves: a group in itself, a derived property, links whose values never
+  /// agree.
   case cycle
-  /// A derived property, a constant, or a binding made read-only.
+  /// The target is a derived property, a constant, or a binding that is read-only.
   case readOnly
-  /// No command sets what stands there.
+  /// No command sets this path.
   case notWritable
-  /// The view model has no such property.
+  /// The view model has no property of that name.
   case unknownProperty
-  /// A value is not of the type that a client declared for it, or of that of the place where it is to stand.
+  /// A value is not of the declared type, or not of the type that its target has.
   case wrongType
-  /// A value takes more than 16 MiB, and is no value to be watched.
+  /// A value takes more than 16 MiB.
   case valueTooLarge
-  /// A type or a key of that name says something else.
+  /// A type or key of that name is defined differently.
   case alreadyDefined
-  /// A property that cannot be: its name is taken, or an input is no path.
+  /// A property cannot be defined so: its name is in use or reserved, or an input is not a path.
   case invalidDefinition
-  /// The environment has no such node: it is not a map, scene, view, overlay or layer.
+  /// The object has no environment: it is not a map, scene, view, overlay or layer.
   case notANode
   /// Neither the node nor an ancestor shares an object of that name.
   case sharedObjectMissing
   /// The list has no item of that id.
   case unknownItem
-  /// An item of that id is there already, or twice among those given.
+  /// The list has an item of that id already, or the id is repeated.
   case duplicateItem
-  /// A link's other end refused what it was to have; nothing was changed.
+  /// The target of a link refused the value; nothing was changed.
   case linkFailed
-  /// No JSON Pointer into the model's tree; or one with `*` in a segment that has more to it.
+  /// The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.
   case invalidPath
-  /// No time by RFC 3339.
+  /// The text is not a time by RFC 3339.
   case invalidTime
-  /// Real time cannot be advanced.
+  /// The clock runs in real time, which cannot be advanced.
   case clockIsReal
-  /// More than a million ticks would come due, or 100,000 while something moves, or time would end.
+  /// The advance exceeds a million ticks, 100,000 while something moves, or the end of time.
   case tooManyTicks
-  /// No such spatial reference, or none that a map can have.
+  /// There is no such spatial reference, or a map cannot have it.
   case unknownSpatialReference
-  /// A position lies where the transformation is not defined, or there is none.
+  /// The transformation is not defined at a position, or there is none.
   case transformFailed
-  /// No geometry: another type than wanted, a ring that is not closed or too short, a position that is no position.
+  /// The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.
   case invalidGeometry
-  /// There has to be something in it.
+  /// The geometry is empty.
   case emptyGeometry
-  /// A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+  /// A library that the request needs (PROJ, GEOS or GDAL) is not installed.
   case libraryMissing
-  /// No such file.
+  /// There is no such file.
   case fileNotFound
-  /// Outside what `--allow-dir` allows, or a virtual, remote or inline name.
+  /// The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.
   case pathRefused
-  /// A directory, or something else that is no file.
+  /// The path names a directory or a special file.
   case notAFile
-  /// No driver that is allowed recognizes it, or there is no such driver.
+  /// No allowed driver recognizes the file, or there is no such driver.
   case unknownFormat
-  /// The driver recognizes it and cannot open it.
+  /// The driver recognizes the data and cannot open it.
   case openFailed
-  /// It opened, and then could not be read.
+  /// The driver opened the data and cannot read it.
   case readFailed
   /// The file changed while it was read.
   case changedWhileRead
   /// The source has no such field.
   case missingField
-  /// The source has no such layer, or several and none was named.
+  /// The source has no such layer, or has several and none was named.
   case unknownSourceLayer
-  /// The layer's source was closed before it was loaded.
+  /// The layer's source was closed before the layer was loaded.
   case sourceClosed
-  /// The layer has to be loaded first.
+  /// The layer is not loaded.
   case notLoaded
-  /// The features have no such attribute; or there is nothing of that name for an expression that is over something
-  /// else. In an expression the place is told.
+  /// The features have no such attribute; or an expression over other values has no input of that name.
   case unknownField
-  /// The field is there and cannot be used so: it holds no numbers where a renderer measures, or no dates where it is
-  /// to say when a feature is. A text that is a number can be measured by the expression `toNumber(field)`.
+  /// The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the
+  /// time of a feature. The expression `toNumber(field)` makes numbers of texts.
   case wrongFieldType
-  /// Nothing says when the features are: an overlay, or a layer without `time`.
+  /// The features have no time: an overlay, or a layer without `time`.
   case noTime
-  /// An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says what could
-  /// stand there.
+  /// The expression is not CQL2 text, or calls an unknown function. `expected` says what could be there.
   case expressionSyntax
-  /// An expression that no value could come of: values of unlike types compared or calculated with, or a function
-  /// with arguments that it does not take.
+  /// The expression has no value: it compares or calculates with values of different types, or passes a function
+  /// arguments that it does not take.
   case expressionType
-  /// An expression nested too deeply, or too long.
+  /// The expression is nested too deeply, or too long.
   case expressionTooDeep
-  /// Class breaks out of order, or overlapping; `path` names the bound.
+  /// Class breaks are out of order or overlap; `path` is the pointer to the bound.
   case invalidClassBreaks
-  /// Unique values that no feature could get: another number of values than fields, null, or the same as before.
+  /// No feature can have these unique values: their number differs from that of the fields, they are null, or an
+  /// earlier entry has them.
   case invalidUniqueValues
-  /// Stops of a visual variable out of order.
+  /// Stops of a visual variable are out of order.
   case invalidStops
-  /// A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what is wrong
-  /// between its braces is told as of any expression, by its place in the whole title.
+  /// A popup's title has unpaired braces, or a format is not one. Errors in the expressions of a title have positions
+  /// in the whole title.
   case invalidTemplate
 
   /// The error's `code`.

@@ -3,20 +3,20 @@
 
 import JSON
 
-/// Every error the server answers. `data` is `{kind, path?, expected?, ...}`: `kind` is the contract, the message is
+/// Every error the server answers. `data` is `{kind, path?, expected?, ...}`: programs go by `kind`; the message is
 /// for people.
 public enum ErrorsProtocol {
-  /// A bad item of a bulk request.
+  /// An invalid item of a bulk request.
   public struct ItemFailure: JSONDecodable, JSONEncodable, Sendable {
-    /// Its place in the list.
+    /// 0-based index in the list.
     public var index: Int
     /// An error kind.
     public var kind: String
     /// For people.
     public var message: String
-    /// Within the item.
+    /// A JSON Pointer within the item.
     public var path: String?
-    /// What was expected there.
+    /// What is valid there.
     public var expected: String?
 
     public init(index: Int, kind: String, message: String, path: String? = nil, expected: String? = nil) {

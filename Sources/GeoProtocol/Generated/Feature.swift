@@ -3,30 +3,31 @@
 
 import JSON
 
-/// Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that its
-/// definition expression and its time filter let through.
+/// Queries of features, of layers, tables and overlays alike. Of a layer only features match that pass its definition
+/// expression and its time filter.
 ///
-/// The order of features is that of drawing, or that asked for, and stays the same from page to page as long as the
-/// revision does. A result that was cut says so in `exceededLimit`.
+/// Features are in drawing order, or in the requested order, which is stable from page to page while the revision is.
+/// `exceededLimit` is true for a result that was truncated.
 ///
-/// What takes a few milliseconds at most is answered in its turn, before anything behind it. Longer questions are
-/// about the model as it was when they were asked, hold up nothing, report progress, and are cancelled, superseded or
-/// ended with their scope like all tasks; `revision` is that of the model they looked at.
+/// Queries that take a few milliseconds are answered in order of arrival. Longer ones run as tasks over a snapshot of
+/// the model: they delay nothing else, report progress, and are cancelled, superseded or ended with their scope as
+/// all tasks; `revision` is that of the snapshot.
 public enum FeatureProtocol {
-  /// A direction.
+  /// A sort order.
   public enum SortOrder: String, WireEnum {
-    /// The least first.
+    /// Smallest first.
     case ascending
-    /// The greatest first.
+    /// Largest first.
     case descending
   }
 
-  /// An attribute to put features in order by. Numbers come before texts, which go by code points, and those before
-  /// truth values; fields of dates go by time. What has no value, or JSON, is last in both directions.
+  /// An attribute to sort by. Numbers come before texts, which are compared by code points, and texts before
+  /// booleans; fields of dates are compared by time. Features without a value, or with JSON, are last in both
+  /// directions.
   public struct OrderBy: JSONDecodable, JSONEncodable, Sendable {
-    /// Which.
+    /// The attribute.
     public var field: String
-    /// In which direction.
+    /// The direction.
     public var order: FeatureProtocol.SortOrder
 
     public init(field: String, order: FeatureProtocol.SortOrder = .ascending) {
@@ -52,7 +53,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// GeoJSON's tag.
+  /// The GeoJSON type of a collection.
   public enum FeatureCollectionType: String, WireEnum {
     /// A FeatureCollection.
     case featureCollection = "FeatureCollection"
@@ -67,34 +68,34 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
-      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
-      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
-      /// box and of features.
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
+      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
+      /// those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
-      /// Only these.
+      /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true; neither false nor unknown.
+      /// Only those for which this is true, neither false nor unknown.
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
-      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
-      /// lets through.
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// The first counts most; equal features come by their ids. In drawing order when absent.
+      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
-      /// How many to pass over.
+      /// Number of features to skip.
       public var offset: Int
-      /// How many at most.
+      /// Maximum number of features.
       public var limit: Int
-      /// The attributes wanted; all when absent.
+      /// The attributes to return; all when absent.
       public var properties: [String]?
-      /// Whether geometries are wanted.
+      /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Whether M is wanted: geometries that have it come as WKT then, as GeoJSON has no place for it.
+      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M.
       public var returnM: Bool
       /// Of the geometries in the answer; that of the features when absent.
       public var outSpatialReference: String?
@@ -169,7 +170,7 @@ public enum FeatureProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// As GeoJSON wants it.
+      /// The GeoJSON type.
       public var type: FeatureProtocol.FeatureCollectionType
       /// The world's revision after this.
       public var revision: Int
@@ -208,7 +209,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Ids alone.
+  /// Returns ids only.
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
@@ -217,28 +218,28 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
-      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
-      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
-      /// box and of features.
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
+      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
+      /// those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
-      /// Only these.
+      /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true; neither false nor unknown.
+      /// Only those for which this is true, neither false nor unknown.
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
-      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
-      /// lets through.
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// The first counts most; equal features come by their ids. In drawing order when absent.
+      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
-      /// How many to pass over.
+      /// Number of features to skip.
       public var offset: Int
-      /// How many at most.
+      /// Maximum number of features.
       public var limit: Int
 
       public init(
@@ -322,7 +323,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Their number alone.
+  /// Returns their number only.
   public enum QueryCount {
     public static let name: StaticString = "feature/queryCount"
 
@@ -331,22 +332,22 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
-      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
-      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
-      /// box and of features.
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
+      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
+      /// those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
-      /// Only these.
+      /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true; neither false nor unknown.
+      /// Only those for which this is true, neither false nor unknown.
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
-      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
-      /// lets through.
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
 
       public init(
@@ -392,7 +393,7 @@ public enum FeatureProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many.
+      /// The number.
       public var count: Int
 
       public init(revision: Int, count: Int) {
@@ -411,7 +412,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// The box around them alone.
+  /// Returns their envelope only.
   public enum QueryExtent {
     public static let name: StaticString = "feature/queryExtent"
 
@@ -420,22 +421,22 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Only features whose envelope meets this box, edges included; through the index. In a reference that goes
-      /// around the world, as degrees and Web Mercator do, it may lie across the edge: with `xMin` beyond `xMax`, or
-      /// with x that go on beyond the edge. In another reference than the features', whose poles lie at infinity, as
-      /// in Web Mercator, what lies beyond its edge at 85.0511287798066 degrees counts as lying at the edge, of the
-      /// box and of features.
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
+      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
+      /// those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
-      /// Only these.
+      /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true; neither false nor unknown.
+      /// Only those for which this is true, neither false nor unknown.
       public var whereClause: String?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
-      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
-      /// lets through.
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// Of the answer; that of the features when absent.
       public var outSpatialReference: String?
@@ -490,11 +491,11 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Of the extent.
       public var spatialReference: String
-      /// How many.
+      /// The number.
       public var count: Int
-      /// Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing. Where
-      /// poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin` is beyond
-      /// `xMax` where features that lie together in another reference lie across the antimeridian.
+      /// Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none.
+      /// Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees
+      /// `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian.
       public var extent: SessionProtocol.Envelope?
 
       public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {

@@ -12,17 +12,17 @@ public protocol FeatureHandlers {
     _ params: FeatureProtocol.Query.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, FeatureProtocol.Query.Result>
 
-  /// Ids alone.
+  /// Returns ids only.
   static func queryIds(
     _ params: FeatureProtocol.QueryIds.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, FeatureProtocol.QueryIds.Result>
 
-  /// Their number alone.
+  /// Returns their number only.
   static func queryCount(
     _ params: FeatureProtocol.QueryCount.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, FeatureProtocol.QueryCount.Result>
 
-  /// The box around them alone.
+  /// Returns their envelope only.
   static func queryExtent(
     _ params: FeatureProtocol.QueryExtent.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, FeatureProtocol.QueryExtent.Result>

@@ -6,18 +6,18 @@ import JSON
 /// Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which have no
 /// geometry.
 ///
-/// Loading brings features into the same kind of store, with the same index, that overlays have. Loads that overlap
+/// Loading reads features into the same kind of store, with the same index, that overlays have. Loads that overlap
 /// share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries again.
 public enum LayerProtocol {
-  /// Whether the features are here.
+  /// Whether the features are loaded.
   public enum LoadStatus: JSONDecodable, JSONEncodable, Sendable {
-    /// Not asked for yet, or cancelled.
+    /// Not requested yet, or cancelled.
     case notLoaded
-    /// On the way.
+    /// Loading.
     case loading
-    /// Here.
+    /// Loaded.
     case loaded
-    /// Not to be had.
+    /// The load failed.
     case failed(SessionProtocol.Failure)
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -101,11 +101,11 @@ public enum LayerProtocol {
     }
   }
 
-  /// What a layer is.
+  /// The kind of a layer.
   public enum LayerKind: String, WireEnum {
     /// Features with geometry.
     case feature
-    /// Layers that belong together.
+    /// A group of layers.
     case group
     /// Features without geometry.
     case table
@@ -113,11 +113,11 @@ public enum LayerProtocol {
 
   /// How a group shows its layers.
   public enum GroupVisibilityMode: String, WireEnum {
-    /// Each by its own visibility, where the group is visible.
+    /// Each layer by its own visibility, while the group is visible.
     case independent
-    /// All, where the group is visible; their own visibility does not count.
+    /// All layers while the group is visible; their own visibility is ignored.
     case inherited
-    /// One at a time: of those that are visible the last drawn. Making one visible hides the others.
+    /// One layer at a time: the last drawn of those visible. Making one visible hides the others.
     case exclusive
   }
 
@@ -131,7 +131,7 @@ public enum LayerProtocol {
     case reference
   }
 
-  /// A span of time, both ends included.
+  /// A time span, both ends included.
   public struct TimeExtent: JSONDecodable, JSONEncodable, Sendable {
     /// By RFC 3339; no beginning when absent.
     public var startTime: String?
@@ -165,15 +165,15 @@ public enum LayerProtocol {
     }
   }
 
-  /// Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with times, by
-  /// RFC 3339; without a zone they are UTC. What has no start is not wanted. A field that holds none is refused: by
-  /// its type, and a field of texts by its values, as soon as they are loaded; a load fails then.
+  /// The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with times, by
+  /// RFC 3339; without a zone they are UTC. Features without a start do not match. A field of another type is
+  /// refused; a field of texts that are not dates fails the load.
   public struct LayerTime: JSONDecodable, JSONEncodable, Sendable {
-    /// When it begins, or is, without `endField`.
+    /// The start of a feature, or its time where there is no `endField`.
     public var startField: String
-    /// When it ends; a feature whose end is not known goes on.
+    /// The end of a feature; one without a value has no end.
     public var endField: String?
-    /// Only features that meet it count, in questions, drawing and identifying; all when absent.
+    /// Only features that intersect it match, in queries, drawing and identifying; all when absent.
     public var extent: LayerProtocol.TimeExtent?
 
     public init(startField: String, endField: String? = nil, extent: LayerProtocol.TimeExtent? = nil) {
@@ -297,7 +297,7 @@ public enum LayerProtocol {
       public var sourceLayer: String?
       /// The new layer's id; minted when absent.
       public var id: String?
-      /// What people read; the source layer's name when absent.
+      /// The name shown to people; the source layer's name when absent.
       public var name: String?
       /// The list at the top level; ignored within a group.
       public var role: LayerProtocol.LayerRole
@@ -305,7 +305,7 @@ public enum LayerProtocol {
       public var group: String?
       /// 0-based index in its list, in drawing order; on top when absent.
       public var index: Int?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -389,7 +389,7 @@ public enum LayerProtocol {
       public var scene: String?
       /// The new layer's id; minted when absent.
       public var id: String?
-      /// What people read.
+      /// The name shown to people.
       public var name: String
       /// How it shows its layers.
       public var visibilityMode: LayerProtocol.GroupVisibilityMode
@@ -399,7 +399,7 @@ public enum LayerProtocol {
       public var group: String?
       /// 0-based index in its list, in drawing order; on top when absent.
       public var index: Int?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -486,11 +486,11 @@ public enum LayerProtocol {
       public var sourceLayer: String?
       /// The new layer's id; minted when absent.
       public var id: String?
-      /// What people read; the source layer's name when absent.
+      /// The name shown to people; the source layer's name when absent.
       public var name: String?
       /// 0-based index among the tables; last when absent.
       public var index: Int?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -662,11 +662,11 @@ public enum LayerProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var layer: String
-      /// What people read.
+      /// The name shown to people.
       public var name: String?
-      /// Whether it is drawn and identified, where the group around it lets it.
+      /// Whether it is drawn and identified, subject to the groups that contain it.
       public var isVisible: Bool?
-      /// 0 clear, 1 solid.
+      /// 0 transparent, 1 opaque.
       public var opacity: Double?
       /// Not drawn when zoomed out beyond this scale's denominator.
       public var minScale: Double?
@@ -674,21 +674,21 @@ public enum LayerProtocol {
       public var maxScale: Double?
       /// How a group shows its layers; absent for others.
       public var visibilityMode: LayerProtocol.GroupVisibilityMode?
-      /// Only features for which this is true count, in questions, drawing and identifying; all when absent.
+      /// Only features for which this is true match, in queries, drawing and identifying; all when absent.
       public var definitionExpression: String?
-      /// When its features are, and which are wanted.
+      /// The fields that hold the time of its features, and the time filter.
       public var time: LayerProtocol.LayerTime?
-      /// Whether the time extent counts; absent for a group.
+      /// Whether the time extent filters; absent for a group.
       public var isTimeFilterEnabled: Bool?
-      /// Which symbols it has; without one, by simplestyle or in grey.
+      /// The symbols of its features; without one they are drawn by simplestyle or in grey.
       public var renderer: SymbologyProtocol.Renderer?
       /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
-      /// What is told about one that is pointed at; without one, all attributes.
+      /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
-      /// Whether anything is.
+      /// Whether popups are shown.
       public var isPopupEnabled: Bool?
       /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`,
       /// `popup`.
@@ -789,8 +789,8 @@ public enum LayerProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// Changes which features of a loaded layer or table are selected. Those that its definition expression or its time
-  /// filter hides cannot be selected: they are passed over. Undo leaves selections alone.
+  /// Changes which features of a loaded layer or table are selected. Features hidden by its definition expression or
+  /// time filter are skipped. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "layer/select"
     public static let params = [
@@ -802,13 +802,13 @@ public enum LayerProtocol {
       public var layer: String
       /// The features.
       public var ids: [Int]?
-      /// Those of the features that count for which this is true; this or `ids`; with neither of them and no
-      /// `timeExtent` none.
+      /// The matching features for which this is true; this or `ids`. With neither of them and no `timeExtent` no
+      /// feature.
       public var whereClause: String?
-      /// Only those that meet this span, both ends included, by the layer's `time`; besides what its own time filter
-      /// lets through. Of `ids` or by `whereClause`; without these of all that count.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter. Combined with `ids` or `whereClause`; without these, of all matching features.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// How.
+      /// The mode.
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
@@ -841,7 +841,7 @@ public enum LayerProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many of those that count are selected now.
+      /// Number of matching features that are now selected.
       public var selectedCount: Int
 
       public init(revision: Int, selectedCount: Int) {
@@ -977,10 +977,10 @@ public enum LayerProtocol {
     public typealias Result = LayerProtocol.LoadResult
   }
 
-  /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
-  /// `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that say so are drawn by
-  /// simplestyle, the others in grey. Whether they are visible does not matter; what the definition expression or the
-  /// time filter leaves out has no symbol.
+  /// The symbols of features, by their attributes. Sizes, widths and offsets, those of outlines and halos included,
+  /// are multiplied by the environment's `symbolScale`. Without a renderer, GeoJSON features with simplestyle
+  /// properties are drawn by these, others in grey. The layer's visibility is ignored; features hidden by the
+  /// definition expression or the time filter have no symbol.
   public enum SymbolFor {
     public static let name: StaticString = "layer/symbolFor"
 
@@ -989,7 +989,7 @@ public enum LayerProtocol {
       public var layer: String
       /// Which features.
       public var ids: [Int]
-      /// In sizes as at this scale's denominator, by the map's reference scale; as at the reference scale when
+      /// Sizes are those at this scale's denominator, by the map's reference scale; those at the reference scale when
       /// absent.
       public var scale: Double?
 
@@ -1030,7 +1030,7 @@ public enum LayerProtocol {
     }
   }
 
-  /// The labels of features, written as the layer's environment says: none while `labelsEnabled` is false.
+  /// The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.
   public enum LabelFor {
     public static let name: StaticString = "layer/labelFor"
 
@@ -1079,8 +1079,8 @@ public enum LayerProtocol {
     }
   }
 
-  /// What is told about features, written as the layer's environment says: nothing while `isPopupEnabled` is false.
-  /// Without a popup definition it is all attributes, under the attribute `title` or else the layer's name.
+  /// The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false. Without a
+  /// popup definition a popup lists all attributes, titled by the attribute `title` or else the layer's name.
   public enum PopupFor {
     public static let name: StaticString = "layer/popupFor"
 
@@ -1124,17 +1124,17 @@ public enum LayerProtocol {
     }
   }
 
-  /// What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer without a
-  /// renderer has one line, under its name, for each kind of shape in it. Where its features say by simplestyle how
-  /// they look, it has one for each symbol that the features have that count, in the order in which they are drawn:
-  /// points, then lines, then areas, a hundred lines at most; features with symbols that come later are in no line.
+  /// The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has
+  /// one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it
+  /// has an entry for each symbol of the matching features, in drawing order: points, lines, then areas; at most 100
+  /// entries, further symbols have none.
   public enum Legend {
     public static let name: StaticString = "layer/legend"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var layer: String
-      /// Whether to count the features of each line.
+      /// Whether to count the features of each entry.
       public var includeCounts: Bool
 
       public init(layer: String, includeCounts: Bool = false) {
@@ -1172,8 +1172,8 @@ public enum LayerProtocol {
     }
   }
 
-  /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
-  /// Null, divisions by 0, and texts where the type does not tell, are left out. The layer stays as it is.
+  /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null,
+  /// divisions by 0 and texts are left out. The layer is unchanged.
   public enum ClassBreaks {
     public static let name: StaticString = "layer/classBreaks"
 
@@ -1182,17 +1182,17 @@ public enum LayerProtocol {
       public var layer: String
       /// A field; without `expression`.
       public var field: String?
-      /// What to divide; without `field`.
+      /// The expression to divide; without `field`.
       public var expression: String?
       /// Divides the number.
       public var normalizationField: String?
       /// How they are divided.
       public var method: SymbologyProtocol.ClassificationMethod
-      /// How many classes; fewer where numbers are equal.
+      /// Number of classes; fewer where numbers are equal.
       public var classCount: Int
       /// From the first class to the last, evenly spaced.
       public var colors: [String]
-      /// What gets the colours; the layer's default symbol when absent.
+      /// The symbol that gets the colours; the layer's default symbol when absent.
       public var symbol: SymbologyProtocol.Symbol?
 
       public init(
@@ -1241,7 +1241,7 @@ public enum LayerProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many features each class has.
+      /// Number of features in each class.
       public var counts: [Int]
       /// Of type `classBreaks`; without breaks where there are no numbers.
       public var renderer: SymbologyProtocol.Renderer

@@ -62,28 +62,27 @@ public protocol LayerHandlers {
     _ params: LayerProtocol.RetryLoad.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, LayerProtocol.RetryLoad.Result>
 
-  /// How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the environment's
-  /// `symbolScale`, outlines and halos alike.
+  /// The symbols of features, by their attributes.
   static func symbolFor(
     _ params: LayerProtocol.SymbolFor.Params, in world: Types.World
   ) throws -> LayerProtocol.SymbolFor.Result
 
-  /// The labels of features, written as the layer's environment says: none while `labelsEnabled` is false.
+  /// The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.
   static func labelFor(
     _ params: LayerProtocol.LabelFor.Params, in world: Types.World
   ) throws -> LayerProtocol.LabelFor.Result
 
-  /// What is told about features, written as the layer's environment says: nothing while `isPopupEnabled` is false.
+  /// The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false.
   static func popupFor(
     _ params: LayerProtocol.PopupFor.Params, in world: Types.World
   ) throws -> LayerProtocol.PopupFor.Result
 
-  /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
+  /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(
     _ params: LayerProtocol.Legend.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, LayerProtocol.Legend.Result>
 
-  /// Divides the numbers of a field or an expression into classes, and makes a renderer of them for `layer/update`.
+  /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.
   static func classBreaks(
     _ params: LayerProtocol.ClassBreaks.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, LayerProtocol.ClassBreaks.Result>

@@ -3,10 +3,10 @@
 
 import JSON
 
-/// Where something is: sources of locations, started and stopped.
+/// Location sources, which can be started and stopped.
 ///
-/// A simulated source goes along a line on the ellipsoid at a steady velocity. Times are the clock's: with a manual
-/// one it moves by `clock/advance` alone.
+/// A simulated source moves along a line on the ellipsoid at a constant velocity. Times are those of the clock; with
+/// a manual clock only `clock/advance` moves it.
 public enum LocationProtocol {
   /// One location.
   public struct Location: JSONDecodable, JSONEncodable, Sendable {
@@ -16,13 +16,13 @@ public enum LocationProtocol {
     public var position: JSONOpaque?
     /// Radius. Unit: metre.
     public var horizontalAccuracy: Double
-    /// Half of the span. Unit: metre.
+    /// Half of the vertical extent. Unit: metre.
     public var verticalAccuracy: Double
-    /// Over ground. Unit: metre/second.
+    /// Speed over ground. Unit: metre/second.
     public var speed: Double?
-    /// Direction of travel, clockwise from true north; absent when not known. Unit: degree.
+    /// Direction of travel, clockwise from true north; absent when unknown. Unit: degree.
     public var course: Double?
-    /// Whether it is old.
+    /// Whether it is outdated.
     public var isLastKnown: Bool
 
     public init(
@@ -81,17 +81,17 @@ public enum LocationProtocol {
     }
   }
 
-  /// Whether a source runs.
+  /// The state of a location source.
   public enum LocationStatus: JSONDecodable, JSONEncodable, Sendable {
     /// Not running.
     case stopped
-    /// About to.
+    /// Starting.
     case starting
     /// Running.
     case started
-    /// About to stop.
+    /// Stopping.
     case stopping
-    /// It could not.
+    /// Starting failed.
     case failedToStart(SessionProtocol.Failure)
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -129,7 +129,7 @@ public enum LocationProtocol {
     case simulated
   }
 
-  /// Creates a source that goes along a line. It does not run before `location/start`.
+  /// Creates a source that moves along a line. `location/start` starts it.
   public enum CreateSimulated {
     public static let name: StaticString = "location/createSimulated"
     public static let params = [
@@ -143,17 +143,17 @@ public enum LocationProtocol {
       public var spatialReference: String
       /// The new object's id; minted when absent.
       public var id: String?
-      /// How fast. Unit: metre/second.
+      /// The velocity. Unit: metre/second.
       public var velocity: Double
-      /// Between two locations. Unit: second.
+      /// Time between two locations. Unit: second.
       public var interval: Double
-      /// The timestamp of the first location, RFC 3339; the clock's now when absent.
+      /// The timestamp of the first location, RFC 3339; the clock's time when absent.
       public var startTime: String?
-      /// Whether it starts again at the end.
+      /// Whether it restarts at the end of the line.
       public var loops: Bool
-      /// An object, such as a view, with which it is stopped and closed; it belongs to the session when absent.
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
       public var owner: String?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -260,8 +260,8 @@ public enum LocationProtocol {
     }
   }
 
-  /// Starts a source; answers when it has started. A source that runs is left alone; one that has come to its end
-  /// begins anew.
+  /// Starts a source; answers when it has started. A running source is unchanged; one that has reached its end
+  /// restarts.
   public enum Start {
     public static let name: StaticString = "location/start"
 
@@ -301,7 +301,7 @@ public enum LocationProtocol {
     }
   }
 
-  /// Stops a source; answers when it has stopped. Started again it goes on where it was.
+  /// Stops a source; answers when it has stopped. When started again it continues where it stopped.
   public enum Stop {
     public static let name: StaticString = "location/stop"
 
@@ -379,15 +379,15 @@ public enum LocationProtocol {
     }
   }
 
-  /// Follows a source by `location/changed` and `location/statusChanged`; ended by `state/unobserve`, or by the
-  /// source's closing.
+  /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
+  /// the source.
   public enum Observe {
     public static let name: StaticString = "location/observe"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var locationSource: String
-      /// Locations at most so often. Unit: 1/second.
+      /// Maximum rate of locations. Unit: 1/second.
       public var maxRate: Double?
 
       public init(locationSource: String, maxRate: Double? = nil) {
@@ -410,7 +410,7 @@ public enum LocationProtocol {
       public var subscription: String
       /// The world's revision after this.
       public var revision: Int
-      /// Whether it runs.
+      /// Its state.
       public var status: LocationProtocol.LocationStatus
       /// The last one.
       public var location: LocationProtocol.Location?
@@ -451,7 +451,7 @@ public enum LocationProtocol {
       public var subscription: String
       /// The source.
       public var locationSource: String
-      /// The revision of this.
+      /// The revision of this notification.
       public var revision: Int
       /// The location.
       public var location: LocationProtocol.Location
@@ -487,9 +487,9 @@ public enum LocationProtocol {
       public var subscription: String
       /// The source.
       public var locationSource: String
-      /// The revision of this.
+      /// The revision of this notification.
       public var revision: Int
-      /// What it is now.
+      /// The status.
       public var status: LocationProtocol.LocationStatus
 
       public init(

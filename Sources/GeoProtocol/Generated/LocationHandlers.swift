@@ -7,7 +7,7 @@ import JSON
 public protocol LocationHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Creates a source that goes along a line.
+  /// Creates a source that moves along a line.
   static func createSimulated(
     _ params: LocationProtocol.CreateSimulated.Params, in world: inout Types.World
   ) throws -> LocationProtocol.CreateSimulated.Result
@@ -37,8 +37,8 @@ public protocol LocationHandlers {
     _ params: LocationProtocol.Close.Params, in world: inout Types.World
   ) throws -> LocationProtocol.Close.Result
 
-  /// Follows a source by `location/changed` and `location/statusChanged`; ended by `state/unobserve`, or by the
-  /// source's closing.
+  /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
+  /// the source.
   static func observe(
     _ params: LocationProtocol.Observe.Params, on client: Types.Client
   ) throws -> LocationProtocol.Observe.Result

@@ -3,16 +3,16 @@
 
 import JSON
 
-/// A map: layers in drawing order, in one spatial reference. Views show maps; a map outlives its views.
+/// A map: layers in drawing order, in one spatial reference. Views show maps; closing a view does not close its map.
 ///
-/// Drawn from below: the basemap's base layers, the operational layers, the basemap's reference layers. Tables are
-/// not drawn.
+/// Drawing order, from the bottom: the basemap's base layers, the operational layers, the basemap's reference layers.
+/// Tables are not drawn.
 public enum MapProtocol {
-  /// Layers that orient, below and above the operational ones.
+  /// Layers for orientation, below and above the operational ones.
   public struct Basemap: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var name: String?
-    /// Drawn below all else, first drawn first.
+    /// Drawn below all others, first drawn first.
     public var baseLayers: [String]
     /// Drawn above the operational layers, first drawn first.
     public var referenceLayers: [String]
@@ -45,7 +45,7 @@ public enum MapProtocol {
     }
   }
 
-  /// Changes to a basemap. Its layers are added, moved and removed like others.
+  /// Changes to a basemap. Its layers are added, moved and removed by `layer/add`, `layer/move` and `layer/remove`.
   public struct BasemapUpdate: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var name: String?
@@ -86,7 +86,7 @@ public enum MapProtocol {
       public var title: String?
       /// Of the map; projected or geographic.
       public var spatialReference: String
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -185,26 +185,26 @@ public enum MapProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var map: String
-      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
+      /// Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
       /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
       public var clear: [String]?
       /// Its title.
       public var title: String?
-      /// Layers that orient; absent when there is none.
+      /// Background and reference layers; absent when there is none.
       public var basemap: MapProtocol.BasemapUpdate?
-      /// Places to come back to, in order.
+      /// Named viewpoints, in order.
       public var bookmarks: [BookmarkProtocol.NewBookmark]?
-      /// Where views that are created without a viewpoint start; the world when absent.
+      /// The viewpoint of views created without one; the world when absent.
       public var initialViewpoint: ViewProtocol.Viewpoint?
-      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
-      /// and halos alike; when absent they keep it at every scale.
+      /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
+      /// outlines and halos included. When absent they keep it at every scale.
       public var referenceScale: Double?
-      /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
-      /// are there already stay until they move.
+      /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
+      /// views do not change until they move.
       public var minScale: Double?
-      /// Views are not zoomed in beyond this denominator, likewise.
+      /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
-      /// What is seen where nothing is drawn; none when absent.
+      /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
 
       public init(

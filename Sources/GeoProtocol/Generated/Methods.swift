@@ -37,7 +37,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3b4dc85215695439"
+  public static let hash = "ef4b5a1d62da90d5"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -46,8 +46,8 @@ public enum WireProtocol {
   /// Kinds that any method may answer.
   public static let commonErrors: [ErrorKind] = [
     .parseError, .duplicateKey, .tooDeep, .framingError, .messageTooLarge, .tooManyValues, .batchTooLarge,
-    .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .internalError, .notInitialized, .cancelled,
-    .timedOut, .superseded, .serverBusy, .cycle, .linkFailed
+    .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .unknownMember, .internalError, .notInitialized,
+    .cancelled, .timedOut, .superseded, .serverBusy, .cycle, .linkFailed
   ]
 
   public static let methods: [MethodInfo] = [
@@ -258,9 +258,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
-      .invalidTemplate, .wrongKind, .invalidTime, .wrongFieldType]
+      errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate, .wrongKind,
+      .invalidTime, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
@@ -347,8 +347,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/update", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry,
-      .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+      errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
@@ -374,7 +374,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/update", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .invalidScaleRange, .contentModified, .expressionSyntax, .expressionType,
+      errors: [.unknownId, .invalidScaleRange, .contentModified, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate]
     ),
     MethodInfo(
@@ -444,8 +444,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/update", domain: "scene", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry,
-      .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+      errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/close", domain: "scene", shape: .command, since: "0.1.0",
@@ -577,7 +577,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownMember, .contentModified]
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "view/observeViewpoint", domain: "view", shape: .session, since: "0.1.0",

@@ -9,8 +9,7 @@ public enum ModelProtocol {
   public struct Command: JSONDecodable, JSONEncodable, Sendable {
     /// Its name: any method of the shape `command`, but for those of `edit`.
     public var method: String
-    /// As when it is sent alone. Of `meta` only `ifRevision` counts; what the transaction itself has changed by then
-    /// is no change for it.
+    /// As when it is sent alone. Of `meta` only `ifRevision` is used; it ignores changes of the transaction itself.
     public var params: JSONOpaque?
 
     public init(method: String, params: JSONOpaque? = nil) {
@@ -38,23 +37,22 @@ public enum ModelProtocol {
     }
   }
 
-  /// Carries out commands in their order as one transaction: one revision, one step of undo, one delta for each
-  /// subscription. When one fails, nothing has changed. A command sees what those before it did.
+  /// Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
+  /// subscription. When one fails, nothing is changed. A command sees the changes of those before it.
   ///
-  /// What it sets and sets back is told to nobody, members and graphics alike; where all of it comes to nothing there
-  /// is no delta and no step. The revision is another one all the same, as the commands' results state it: a client
-  /// that knew no better could take a later change of somebody else for its own. The next delta has the last one that
-  /// was told as its base.
+  /// Changes that are reverted within the transaction are not sent; without a net change there is no delta and no
+  /// step. The revision is raised all the same, as the results of the commands state it. The base of the next delta
+  /// is the last revision sent.
   ///
-  /// Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its like, and
-  /// not `model/apply` itself.
+  /// Only commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not
+  /// `model/apply` itself.
   public enum Apply {
     public static let name: StaticString = "model/apply"
 
     public struct Params: JSONDecodable, Sendable {
-      /// In the order to carry out.
+      /// In the order to run.
       public var commands: [ModelProtocol.Command]
-      /// What people read beside "Undo"; `model/apply` when absent.
+      /// The name shown beside "Undo"; `model/apply` when absent.
       public var name: String?
 
       public init(commands: [ModelProtocol.Command], name: String? = nil) {

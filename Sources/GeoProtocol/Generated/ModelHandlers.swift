@@ -7,7 +7,7 @@ import JSON
 public protocol ModelHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Carries out commands in their order as one transaction: one revision, one step of undo, one delta for each
+  /// Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
   /// subscription.
   static func apply(
     _ params: ModelProtocol.Apply.Params, on client: Types.Client

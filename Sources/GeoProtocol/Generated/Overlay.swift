@@ -5,25 +5,25 @@ import JSON
 
 /// Graphics overlays: graphics that a client owns, over a view.
 ///
-/// Bulk methods are all or nothing: when items are bad, the answer is one `invalidItems` that names each by its
-/// index, and nothing has changed. Within an overlay the drawing order is zIndex, then the order of adding. Large
-/// sets travel in columns: numbers as base64 of little-endian float64 or as arrays.
+/// Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each, and
+/// nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large sets are
+/// sent in columns: numbers as base64 of little-endian float64 or as arrays.
 public enum OverlayProtocol {
-  /// When whoever draws an overlay draws it anew. The server draws nothing; it keeps and tells it.
+  /// When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.
   public enum RenderingMode: String, WireEnum {
-    /// With every frame: for graphics that move.
+    /// With every frame: for moving graphics.
     case dynamic
-    /// When navigation has ended: for many that stay.
+    /// After navigation: for many graphics that do not move.
     case `static` = "static"
   }
 
   /// How a selection changes.
   public enum SelectionMode: String, WireEnum {
-    /// Only these.
+    /// Replaces the selection.
     case replace
-    /// These too.
+    /// Adds to the selection.
     case add
-    /// These no longer.
+    /// Removes from the selection.
     case remove
   }
 
@@ -42,31 +42,31 @@ public enum OverlayProtocol {
       public var id: String?
       /// Of its graphics.
       public var spatialReference: String
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
-      /// What people read.
+      /// The name shown to people.
       public var name: String?
       /// Whether it is drawn and identified.
       public var isVisible: Bool?
-      /// 0 clear, 1 solid.
+      /// 0 transparent, 1 opaque.
       public var opacity: Double?
       /// Not drawn when zoomed out beyond this scale's denominator.
       public var minScale: Double?
       /// Not drawn when zoomed in beyond this scale's denominator.
       public var maxScale: Double?
-      /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+      /// The symbols of its graphics; without one, only graphics that have a symbol are drawn.
       public var renderer: SymbologyProtocol.Renderer?
       /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
-      /// What is told about one that is pointed at; without one, all attributes.
+      /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
-      /// Whether anything is.
+      /// Whether popups are shown.
       public var isPopupEnabled: Bool?
-      /// Of what is selected; the environment's `selectionColor` when absent.
+      /// The colour of selected graphics; the environment's `selectionColor` when absent.
       public var selectionColor: String?
-      /// When it is drawn anew.
+      /// When a renderer redraws it.
       public var renderingMode: OverlayProtocol.RenderingMode?
 
       public init(
@@ -231,29 +231,29 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// What people read.
+      /// The name shown to people.
       public var name: String?
       /// Whether it is drawn and identified.
       public var isVisible: Bool?
-      /// 0 clear, 1 solid.
+      /// 0 transparent, 1 opaque.
       public var opacity: Double?
       /// Not drawn when zoomed out beyond this scale's denominator.
       public var minScale: Double?
       /// Not drawn when zoomed in beyond this scale's denominator.
       public var maxScale: Double?
-      /// Which symbols it has; without one, only graphics with a symbol of their own are drawn.
+      /// The symbols of its graphics; without one, only graphics that have a symbol are drawn.
       public var renderer: SymbologyProtocol.Renderer?
       /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
       public var labelsEnabled: Bool?
-      /// What is told about one that is pointed at; without one, all attributes.
+      /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
-      /// Whether anything is.
+      /// Whether popups are shown.
       public var isPopupEnabled: Bool?
-      /// Of what is selected; the environment's `selectionColor` when absent.
+      /// The colour of selected graphics; the environment's `selectionColor` when absent.
       public var selectionColor: String?
-      /// When it is drawn anew.
+      /// When a renderer redraws it.
       public var renderingMode: OverlayProtocol.RenderingMode?
       /// Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.
       public var clear: [String]?
@@ -350,7 +350,7 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// Its new place, 0 first.
+      /// New 0-based index.
       public var index: Int
 
       public init(overlay: String, index: Int) {
@@ -425,7 +425,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Adds graphics on top. Those without an id get ids in one run, in order.
+  /// Adds graphics on top. Those without an id get consecutive ids, in order.
   public enum AddGraphics {
     public static let name: StaticString = "overlay/addGraphics"
     public static let params = [
@@ -455,7 +455,7 @@ public enum OverlayProtocol {
       public var revision: Int
       /// The first minted id; absent when none was.
       public var firstId: Int?
-      /// How many were added.
+      /// Number of graphics added.
       public var count: Int
 
       public init(revision: Int, firstId: Int? = nil, count: Int) {
@@ -533,7 +533,7 @@ public enum OverlayProtocol {
       public var revision: Int
       /// The first minted id; absent when ids were given.
       public var firstId: Int?
-      /// How many were added.
+      /// Number of graphics added.
       public var count: Int
 
       public init(revision: Int, firstId: Int? = nil, count: Int) {
@@ -585,7 +585,7 @@ public enum OverlayProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many differ from before.
+      /// Number of graphics that changed.
       public var count: Int
 
       public init(revision: Int, count: Int) {
@@ -604,8 +604,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers hear of it
-  /// only where it differs.
+  /// Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it differs.
   public enum ReplaceGraphics {
     public static let name: StaticString = "overlay/replaceGraphics"
     public static let params = [
@@ -615,7 +614,7 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
       public var overlay: String
-      /// All that is to be there, first drawn first.
+      /// The new graphics, first drawn first.
       public var graphics: [JSONOpaque]
 
       public init(overlay: String, graphics: [JSONOpaque]) {
@@ -635,13 +634,13 @@ public enum OverlayProtocol {
       public var revision: Int
       /// The first minted id; absent when none was.
       public var firstId: Int?
-      /// How many there are now.
+      /// Number of graphics after this.
       public var count: Int
-      /// How many ids are new.
+      /// Number of new ids.
       public var added: Int
-      /// How many ids were there and differ.
+      /// Number of ids whose graphics changed.
       public var updated: Int
-      /// How many ids are gone.
+      /// Number of removed ids.
       public var removed: Int
 
       public init(revision: Int, firstId: Int? = nil, count: Int, added: Int, updated: Int, removed: Int) {
@@ -674,7 +673,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Changes positions or attributes, each graphic's at most once, given in columns of equal length.
+  /// Changes positions or attributes, of each graphic at most once, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"
     public static let params = [
@@ -727,7 +726,7 @@ public enum OverlayProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many differ from before.
+      /// Number of graphics that changed.
       public var count: Int
 
       public init(revision: Int, count: Int) {
@@ -746,7 +745,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt `ids` removes
+  /// Removes graphics by id, or all of them. One of `ids` and `all` is required, so that a misspelt `ids` removes
   /// nothing.
   public enum RemoveGraphics {
     public static let name: StaticString = "overlay/removeGraphics"
@@ -757,7 +756,7 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
       public var overlay: String
-      /// Which.
+      /// The graphics.
       public var ids: JSONOpaque?
       /// All of them; without `ids`.
       public var all: Bool
@@ -781,7 +780,7 @@ public enum OverlayProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many were removed.
+      /// Number of graphics removed.
       public var count: Int
 
       public init(revision: Int, count: Int) {
@@ -800,7 +799,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Selects graphics by id, in place of or besides those selected.
+  /// Changes which graphics are selected, by id.
   public enum Select {
     public static let name: StaticString = "overlay/select"
     public static let params = [
@@ -810,9 +809,9 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
       public var overlay: String
-      /// Which; none clears the selection.
+      /// The graphics; an empty list clears the selection.
       public var ids: JSONOpaque
-      /// How.
+      /// The mode.
       public var mode: OverlayProtocol.SelectionMode
 
       public init(overlay: String, ids: JSONOpaque, mode: OverlayProtocol.SelectionMode = .replace) {
@@ -833,7 +832,7 @@ public enum OverlayProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// How many are selected now.
+      /// Number of graphics now selected.
       public var selectedCount: Int
 
       public init(revision: Int, selectedCount: Int) {
@@ -852,9 +851,9 @@ public enum OverlayProtocol {
     }
   }
 
-  /// How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's `symbolScale`
-  /// and the map's reference scale make of them. A graphic's own symbol comes first; without one and without a
-  /// renderer it is not drawn. Whether they are visible does not matter.
+  /// The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's
+  /// `symbolScale` and follow the map's reference scale. A graphic's own symbol takes precedence; without one and
+  /// without a renderer it is not drawn. Visibility is ignored.
   public enum SymbolFor {
     public static let name: StaticString = "overlay/symbolFor"
 
@@ -898,7 +897,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is false.
+  /// The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is false.
   public enum LabelFor {
     public static let name: StaticString = "overlay/labelFor"
 
@@ -947,8 +946,8 @@ public enum OverlayProtocol {
     }
   }
 
-  /// What is told about graphics, written as the overlay's environment says: nothing while `isPopupEnabled` is false.
-  /// Without a popup definition it is all attributes, under the attribute `title` or else the overlay's name.
+  /// The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false. Without a
+  /// popup definition a popup lists all attributes, titled by the attribute `title` or else the overlay's name.
   public enum PopupFor {
     public static let name: StaticString = "overlay/popupFor"
 
@@ -992,15 +991,15 @@ public enum OverlayProtocol {
     }
   }
 
-  /// What the symbols stand for: a line for each symbol of the renderer, the default's last. An overlay without a
-  /// renderer has none.
+  /// The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has
+  /// none.
   public enum Legend {
     public static let name: StaticString = "overlay/legend"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// Whether to count the graphics of each line, by their attributes; those with a symbol of their own are left
+      /// Whether to count the graphics of each entry, by their attributes; those with a symbol of their own are left
       /// out.
       public var includeCounts: Bool
 

@@ -48,44 +48,43 @@ public protocol OverlayHandlers {
     _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.UpdateGraphics.Result
 
-  /// Puts graphics in place of all there are.
+  /// Replaces all graphics.
   static func replaceGraphics(
     _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.ReplaceGraphics.Result
 
-  /// Changes positions or attributes, each graphic's at most once, given in columns of equal length.
+  /// Changes positions or attributes, of each graphic at most once, given in columns of equal length.
   static func updateColumns(
     _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.UpdateColumns.Result
 
-  /// Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt `ids` removes
-  /// nothing.
+  /// Removes graphics by id, or all of them.
   static func removeGraphics(
     _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.RemoveGraphics.Result
 
-  /// Selects graphics by id, in place of or besides those selected.
+  /// Changes which graphics are selected, by id.
   static func select(
     _ params: OverlayProtocol.Select.Params, in world: inout Types.World
   ) throws -> OverlayProtocol.Select.Result
 
-  /// How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's `symbolScale`
-  /// and the map's reference scale make of them.
+  /// The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's
+  /// `symbolScale` and follow the map's reference scale.
   static func symbolFor(
     _ params: OverlayProtocol.SymbolFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.SymbolFor.Result
 
-  /// The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is false.
+  /// The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is false.
   static func labelFor(
     _ params: OverlayProtocol.LabelFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.LabelFor.Result
 
-  /// What is told about graphics, written as the overlay's environment says: nothing while `isPopupEnabled` is false.
+  /// The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false.
   static func popupFor(
     _ params: OverlayProtocol.PopupFor.Params, in world: Types.World
   ) throws -> OverlayProtocol.PopupFor.Result
 
-  /// What the symbols stand for: a line for each symbol of the renderer, the default's last.
+  /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(
     _ params: OverlayProtocol.Legend.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, OverlayProtocol.Legend.Result>

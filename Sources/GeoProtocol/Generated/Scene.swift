@@ -3,21 +3,21 @@
 
 import JSON
 
-/// A scene: layers over a base surface made of ordered elevation sources, in WGS 84.
+/// A scene: layers over a base surface of ordered elevation sources, in WGS 84.
 ///
-/// What maps have scenes have too: layers, tables, bookmarks, an initial viewpoint. Their views may be set to a
-/// camera. The first elevation source that covers a point answers for it. Heights are metres; 0 is a height, never
-/// "not known". Exaggeration never changes them.
+/// Scenes have layers, tables, bookmarks and an initial viewpoint, as maps do. Their views can have a camera. The
+/// height of a point is that of the first elevation source that covers it, in metres; 0 is a height, never "unknown".
+/// Exaggeration does not change it.
 public enum SceneProtocol {
   /// The ground of a scene.
   public struct BaseSurface: JSONDecodable, JSONEncodable, Sendable {
     /// First match first.
     public var elevationSources: [SceneProtocol.ElevationSource]
-    /// By how much heights are drawn larger; it changes none that is answered.
+    /// Factor by which heights are drawn; heights in answers are not multiplied.
     public var elevationExaggeration: Double
-    /// Whether the sources count: without them every point is `outside`.
+    /// Whether the sources are used: if not, every point is `outside`.
     public var isEnabled: Bool
-    /// 0 clear, 1 solid.
+    /// 0 transparent, 1 opaque.
     public var opacity: Double
 
     public init(
@@ -53,13 +53,13 @@ public enum SceneProtocol {
     }
   }
 
-  /// Changes to the ground; absent members stay as they are. Sources are added, moved and removed by themselves.
+  /// Changes to the ground; absent members are unchanged. Sources have methods of their own.
   public struct BaseSurfaceUpdate: JSONDecodable, JSONEncodable, Sendable {
-    /// By how much heights are drawn larger; it changes none that is answered.
+    /// Factor by which heights are drawn; heights in answers are not multiplied.
     public var elevationExaggeration: Double?
-    /// Whether the sources count: without them every point is `outside`.
+    /// Whether the sources are used: if not, every point is `outside`.
     public var isEnabled: Bool?
-    /// 0 clear, 1 solid.
+    /// 0 transparent, 1 opaque.
     public var opacity: Double?
 
     public init(elevationExaggeration: Double? = nil, isEnabled: Bool? = nil, opacity: Double? = nil) {
@@ -104,12 +104,12 @@ public enum SceneProtocol {
     public var id: String
     /// The file, absolute.
     public var path: String
-    /// `loaded`, or `failed` where a document was opened whose raster could not be: `scene/retryElevationSource`
+    /// `loaded`, or `failed` where the raster of an opened document could not be opened: `scene/retryElevationSource`
     /// tries again.
     public var loadStatus: LayerProtocol.LoadStatus
     /// Of the raster; absent unless it is loaded.
     public var spatialReference: String?
-    /// What it covers, in its spatial reference; absent unless it is loaded.
+    /// Its extent, in its spatial reference; absent unless it is loaded.
     public var extent: SessionProtocol.Envelope?
     /// Side of a cell, in the units of its spatial reference; absent unless it is loaded.
     public var resolution: Double?
@@ -169,18 +169,18 @@ public enum SceneProtocol {
   public enum ElevationSample: JSONDecodable, JSONEncodable, Sendable {
     /// A height.
     case value(Value)
-    /// Covered, but the source does not know.
+    /// A source covers the point and has no value there.
     case noData
     /// No source covers it.
     case outside
-    /// No source that is loaded covers it, and one that is not might.
+    /// No loaded source covers it, and one that is not loaded may.
     case notLoaded(NotLoaded)
 
     /// A height.
     public struct Value: Sendable {
       /// The height. Unit: metre.
       public var elevation: Double
-      /// Which elevation source answered, 0 first.
+      /// 0-based index of the elevation source that has the height.
       public var source: Int
       /// Side of its cell, in the units of its spatial reference.
       public var resolution: Double
@@ -207,11 +207,11 @@ public enum SceneProtocol {
       }
     }
 
-    /// No source that is loaded covers it, and one that is not might.
+    /// No loaded source covers it, and one that is not loaded may.
     public struct NotLoaded: Sendable {
-      /// The first that is not loaded, 0 first.
+      /// 0-based index of the first source that is not loaded.
       public var source: Int
-      /// Why it is not.
+      /// The reason.
       public var error: SessionProtocol.Failure
 
       public init(source: Int, error: SessionProtocol.Failure) {
@@ -260,7 +260,7 @@ public enum SceneProtocol {
     }
   }
 
-  /// How a height between cell centres is found.
+  /// How a height between cell centres is computed.
   public enum Interpolation: String, WireEnum {
     /// From the four cells around it.
     case bilinear
@@ -279,7 +279,7 @@ public enum SceneProtocol {
       public var title: String?
       /// Paths, first match first.
       public var elevationSources: [String]
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -378,26 +378,26 @@ public enum SceneProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var scene: String
-      /// Members to take away: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
+      /// Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
       /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
       public var clear: [String]?
       /// Its title.
       public var title: String?
-      /// Layers that orient; absent when there is none.
+      /// Background and reference layers; absent when there is none.
       public var basemap: MapProtocol.BasemapUpdate?
-      /// Places to come back to, in order.
+      /// Named viewpoints, in order.
       public var bookmarks: [BookmarkProtocol.NewBookmark]?
-      /// Where views that are created without a viewpoint start; the world when absent.
+      /// The viewpoint of views created without one; the world when absent.
       public var initialViewpoint: ViewProtocol.Viewpoint?
-      /// The scale's denominator at which symbols have their own size, growing and shrinking with the scale, outlines
-      /// and halos alike; when absent they keep it at every scale.
+      /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
+      /// outlines and halos included. When absent they keep it at every scale.
       public var referenceScale: Double?
-      /// Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views that
-      /// are there already stay until they move.
+      /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
+      /// views do not change until they move.
       public var minScale: Double?
-      /// Views are not zoomed in beyond this denominator, likewise.
+      /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
-      /// What is seen where nothing is drawn; none when absent.
+      /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
       /// The ground.
       public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
@@ -520,7 +520,7 @@ public enum SceneProtocol {
       public var path: String
       /// The new source's id; minted when absent.
       public var id: String?
-      /// Its place in the order of asking, 0 first; last when absent.
+      /// 0-based index in the order of precedence; last when absent.
       public var index: Int?
 
       public init(scene: String, path: String, id: String? = nil, index: Int? = nil) {
@@ -605,8 +605,8 @@ public enum SceneProtocol {
     }
   }
 
-  /// Opens the raster of an elevation source that failed when a document was opened. One that is loaded stays as it
-  /// is. When it fails again the error is answered and the source stays failed. Undo leaves load states alone.
+  /// Opens the raster of an elevation source that failed when a document was opened. A loaded one is unchanged. When
+  /// it fails again the error is answered and the source stays failed. Undo does not change load states.
   public enum RetryElevationSource {
     public static let name: StaticString = "scene/retryElevationSource"
 
@@ -629,7 +629,7 @@ public enum SceneProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// As it is now.
+      /// The source after this.
       public var elevationSource: SceneProtocol.ElevationSource
       /// The world's revision after this.
       public var revision: Int
@@ -650,7 +650,7 @@ public enum SceneProtocol {
     }
   }
 
-  /// Moves a raster in the order of asking.
+  /// Moves an elevation source in the order of precedence.
   public enum MoveElevationSource {
     public static let name: StaticString = "scene/moveElevationSource"
     public static let params = [
@@ -662,7 +662,7 @@ public enum SceneProtocol {
       public var scene: String
       /// Its id.
       public var elevationSource: String
-      /// Its new place, 0 first.
+      /// New 0-based index.
       public var index: Int
 
       public init(scene: String, elevationSource: String, index: Int) {
@@ -701,8 +701,8 @@ public enum SceneProtocol {
     }
   }
 
-  /// Heights at points. The first loaded source that covers a point answers for it, whatever one before it might know
-  /// that is not loaded: the answer names its source.
+  /// Heights at points. A height is that of the first loaded source that covers the point, even where an earlier
+  /// source is not loaded; the answer names the source.
   public enum Elevation {
     public static let name: StaticString = "scene/elevation"
 
@@ -713,7 +713,7 @@ public enum SceneProtocol {
       public var points: [JSONOpaque]
       /// Of the points.
       public var spatialReference: String
-      /// How.
+      /// The interpolation.
       public var interpolation: SceneProtocol.Interpolation
 
       public init(

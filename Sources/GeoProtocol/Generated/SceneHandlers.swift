@@ -43,7 +43,7 @@ public protocol SceneHandlers {
     _ params: SceneProtocol.RetryElevationSource.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, SceneProtocol.RetryElevationSource.Result>
 
-  /// Moves a raster in the order of asking.
+  /// Moves an elevation source in the order of precedence.
   static func moveElevationSource(
     _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Types.World
   ) throws -> SceneProtocol.MoveElevationSource.Result

@@ -3,13 +3,13 @@
 
 import JSON
 
-/// The connection itself: how it starts and ends, what the server is, and the types that every domain uses.
+/// The connection: its start and end, information about the server, and the types that all domains use.
 ///
-/// The life of a session is LSP's: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of standard
-/// input ends it as well: what is running is answered, then the server exits with 0.
+/// The lifecycle is that of LSP: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of standard input
+/// ends the session as well: running requests are answered, then the server exits with 0.
 public enum SessionProtocol {
-  /// The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used for
-  /// one object alone until `document/new` or another document begins anew.
+  /// The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
+  /// reused until `document/new` or the opening of another document.
   static func readObjectId(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }
@@ -19,7 +19,7 @@ public enum SessionProtocol {
     try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
   }
 
-  /// The name of a member to take away. One that is set in the same breath is refused.
+  /// The name of a member to clear. One that is set in the same request is refused.
   static func readMemberName(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of at least 1 character") { $0.unicodeScalars.count >= 1 }
   }
@@ -29,11 +29,11 @@ public enum SessionProtocol {
     try json.integer("integer in 0...99999999999999") { $0 >= 0 && $0 <= 99999999999999 }
   }
 
-  /// What `create` does when its id is taken.
+  /// What `create` does when its id is in use.
   public enum IfExists: String, WireEnum {
     /// Refuse with `idExists`.
     case error
-    /// Answer the object that is there, unchanged: a client that redraws never makes a second one.
+    /// Answer the existing object, unchanged; a client that redraws does not create a second one.
     case reuse
   }
 
@@ -84,17 +84,16 @@ public enum SessionProtocol {
 
   /// Control fields that the params of any request may carry as `meta`.
   public struct Meta: JSONDecodable, JSONEncodable, Sendable {
-    /// Names the writer; every change that the request makes carries it, so that its author can tell an echo.
+    /// Identifies the author; all changes of the request carry it, so that the author can recognize them.
     public var origin: String?
-    /// Only if the object that the command names (`view`, `map`, `node`, the one that a `path` or a `binding` leads
-    /// into ...) has not changed since this revision, or the world when it names none; else `contentModified`.
-    /// Commands look at it.
+    /// Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path`
+    /// or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only.
     public var ifRevision: Int?
-    /// What the command's step is called in the history of undo; the method's name when absent.
+    /// The name of the command's step in the undo history; the method's name when absent.
     public var step: String?
-    /// Asks for `$/progress` under this token.
+    /// Requests `$/progress` with this token.
     public var progressToken: JSONOpaque?
-    /// How a task is scoped and joined; only tasks look at it.
+    /// Scope, key, handle and timeout of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
@@ -152,19 +151,19 @@ public enum SessionProtocol {
     }
   }
 
-  /// With `scope` and `key` the latest task wins: equal params join the running one, others supersede it. Params are
-  /// equal when their values are: the order of members, 1 or 1.0, and null or absent make no difference, nor does
-  /// `meta`.
+  /// With `scope` and `key` the latest task wins: a request with equal params joins the running task, another
+  /// supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent make no
+  /// difference; `meta` is ignored.
   public struct TaskOptions: JSONDecodable, JSONEncodable, Sendable {
     /// The object whose closing ends the task; the session when absent.
     public var scope: String?
     /// Tasks of one scope and key replace one another.
     public var key: String?
-    /// The handle for `task/cancel`, which no running task may have. When absent it is `#` and the request's id as
-    /// JSON: `#7` for 7, `#"7"` for "7"; with `.2` (`.3` ...) behind it while a task that others joined still has it.
-    /// Who joins a task has no handle of its own.
+    /// The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON:
+    /// `#7` for 7, `#"7"` for "7"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A
+    /// request that joins a task has no handle of its own.
     public var id: String?
-    /// Cancels the task after so long, with `timedOut`. Unit: second.
+    /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
 
     public init(scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil) {
@@ -210,7 +209,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// Who made a change.
+  /// The author of a change.
   public enum Origin: JSONDecodable, JSONEncodable, Sendable {
     /// A request.
     case client(String?)
@@ -222,7 +221,7 @@ public enum SessionProtocol {
     case task
     /// `edit/undo`, `edit/redo` or `edit/cancel`.
     case undo
-    /// A link, or a derived property, that followed another change.
+    /// A link or a derived property that propagated another change.
     case binding
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -258,15 +257,15 @@ public enum SessionProtocol {
     }
   }
 
-  /// An error as data: what a failed object or item carries.
+  /// An error as data, of a failed object or item.
   public struct Failure: JSONDecodable, JSONEncodable, Sendable {
-    /// One of the error kinds; this is the contract.
+    /// One of the error kinds, by which programs go.
     public var kind: String
     /// For people.
     public var message: String
-    /// Where in the request, as a JSON Pointer; or the file.
+    /// A JSON Pointer into the request; or the file.
     public var path: String?
-    /// What was expected there.
+    /// What is valid there.
     public var expected: String?
 
     public init(kind: String, message: String, path: String? = nil, expected: String? = nil) {
@@ -306,13 +305,13 @@ public enum SessionProtocol {
 
   /// One report under a progress token.
   public struct ProgressValue: JSONDecodable, JSONEncodable, Sendable {
-    /// Begin comes first, end last and never after the reply.
+    /// `begin` is first; `end` is last, and precedes the reply.
     public var kind: SessionProtocol.ProgressKind
-    /// What is going on, with begin.
+    /// The operation, with `begin`.
     public var title: String?
-    /// Where it stands.
+    /// The current step.
     public var message: String?
-    /// Done so far. Unit: percent.
+    /// The part that is done. Unit: percent.
     public var percentage: Double?
 
     public init(
@@ -357,17 +356,17 @@ public enum SessionProtocol {
     }
   }
 
-  /// Which report it is.
+  /// The kind of a report.
   public enum ProgressKind: String, WireEnum {
     /// The first.
     case begin
-    /// One in between, at most ten a second.
+    /// Between them, at most ten per second.
     case report
     /// The last.
     case end
   }
 
-  /// Who the client is.
+  /// The client.
   public struct ClientInfo: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var name: String
@@ -398,7 +397,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// What the server is.
+  /// The server.
   public struct ServerInfo: JSONDecodable, JSONEncodable, Sendable {
     /// Always `geomodel-server`.
     public var name: String
@@ -426,7 +425,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// What this server can do and bear.
+  /// The domains and limits of this server.
   public struct Capabilities: JSONDecodable, JSONEncodable, Sendable {
     /// The domains whose methods it has.
     public var domains: [String]
@@ -472,7 +471,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// How much of its work the server tells.
+  /// The level of `$/logTrace`.
   public enum TraceValue: String, WireEnum {
     /// Nothing.
     case off
@@ -482,29 +481,29 @@ public enum SessionProtocol {
     case verbose
   }
 
-  /// How grave a message is.
+  /// The severity of a message.
   public enum LogLevel: String, WireEnum {
     /// Something failed.
     case error
-    /// Something is off.
+    /// A possible problem.
     case warning
-    /// Something happened.
+    /// Information.
     case info
-    /// For those who mend the server.
+    /// For developers of the server.
     case debug
   }
 
   /// One method.
   public struct MethodDescription: JSONDecodable, JSONEncodable, Sendable {
-    /// As it is called.
+    /// Its name.
     public var name: String
-    /// Where it belongs.
+    /// Its domain.
     public var domain: String
     /// query, command, process, task, session or lifecycle.
     public var shape: String
-    /// The version that brought it.
+    /// The version that introduced it.
     public var since: String
-    /// The error kinds it may answer, besides those common to all.
+    /// Its error kinds, besides those common to all.
     public var errors: [String]
 
     public init(name: String, domain: String, shape: String, since: String, errors: [String]) {
@@ -572,7 +571,7 @@ public enum SessionProtocol {
   public struct TaskCounts: JSONDecodable, JSONEncodable, Sendable {
     /// Not answered yet.
     public var running: Int
-    /// Whose work has not stopped yet, cancelled ones included.
+    /// Work that has not stopped yet, cancelled tasks included.
     public var working: Int
     /// Since the start.
     public var started: Int
@@ -610,9 +609,9 @@ public enum SessionProtocol {
     public var sent: Int
     /// Bytes written that the client has not read. Unit: byte.
     public var unread: Int
-    /// Changes that were folded into later ones before they were sent.
+    /// Changes coalesced with later ones before they were sent.
     public var coalesced: Int
-    /// Subscriptions that lost their deltas and were given a fresh snapshot.
+    /// Subscriptions whose deltas were dropped and replaced by a snapshot.
     public var resyncs: Int
 
     public init(received: Int, sent: Int, unread: Int, coalesced: Int, resyncs: Int) {
@@ -721,28 +720,33 @@ public enum SessionProtocol {
     }
   }
 
-  /// Starts the session. Members that other protocols put here (`rootUri`, `capabilities` ...) are allowed; of them
-  /// `rootUri` is read as `rootPath`.
+  /// Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except
+  /// `rootUri`, which is read as `rootPath`.
   public enum Initialize {
     public static let name: StaticString = "initialize"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The client's process: when it dies, so does the server.
+      /// The process id of the client; the server ends when that process does.
       public var processId: Int?
-      /// Who is asking.
+      /// The client.
       public var clientInfo: SessionProtocol.ClientInfo?
-      /// The versions the client speaks, best first; any when absent.
+      /// The versions that the client supports, preferred first; any when absent.
       public var protocolVersions: [String]?
-      /// Where relative paths start; the working directory when absent.
+      /// The folder of relative paths; the working directory when absent.
       public var rootPath: String?
-      /// The same as a `file://` URI; counts before `rootPath`, as in LSP.
+      /// The same as a `file://` URI; takes precedence over `rootPath`, as in LSP.
       public var rootUri: String?
       /// As `$/setTrace`.
       public var trace: SessionProtocol.TraceValue
+      /// Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name;
+      /// otherwise they are ignored, as in LSP. Always open: `initialize`, `session/echo`, `$/...`, `workDoneToken`,
+      /// values of type JSON, maps whose keys are the client's (attributes, values), and GeoJSON objects.
+      public var strict: Bool
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
-        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off
+        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
+        strict: Bool = false
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -750,6 +754,7 @@ public enum SessionProtocol {
         self.rootPath = rootPath
         self.rootUri = rootUri
         self.trace = trace
+        self.strict = strict
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -768,15 +773,17 @@ public enum SessionProtocol {
         self.rootUri = try rootUri.isPresent ? rootUri.string() : nil
         let trace = json["trace"]
         self.trace = try trace.isPresent ? SessionProtocol.TraceValue(from: trace) : .off
+        let strict = json["strict"]
+        self.strict = try strict.isPresent ? strict.bool() : false
       }
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// The version that both speak from here on.
+      /// The version of the session.
       public var protocolVersion: String
-      /// Who answers.
+      /// The server.
       public var serverInfo: SessionProtocol.ServerInfo
-      /// What it can do.
+      /// Its domains and limits.
       public var capabilities: SessionProtocol.Capabilities
 
       public init(
@@ -800,7 +807,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// Ends every subscription and task; only `exit` may follow.
+  /// Ends all subscriptions and tasks; only `exit` may follow.
   public enum Shutdown {
     public static let name: StaticString = "shutdown"
 
@@ -822,7 +829,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// Gives back its params, whatever they are: clients check their transport with it.
+  /// Returns its params unchanged, for tests of a transport.
   public enum Echo {
     public static let name: StaticString = "session/echo"
 
@@ -842,7 +849,7 @@ public enum SessionProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// The same. (Every other member comes back, too.)
+      /// The same value. (All other members are returned, too.)
       public var value: JSONOpaque?
 
       public init(value: JSONOpaque? = nil) {
@@ -860,7 +867,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// How the server is doing.
+  /// Counters and memory of the server.
   public enum Status {
     public static let name: StaticString = "session/status"
 
@@ -881,7 +888,7 @@ public enum SessionProtocol {
       public var traffic: SessionProtocol.TrafficCounts
       /// Objects.
       public var model: SessionProtocol.ModelCounts
-      /// Resident memory; null where the system does not tell. Unit: byte.
+      /// Resident memory; null where the system does not report it. Unit: byte.
       public var residentBytes: Int?
 
       public init(
@@ -914,7 +921,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// The protocol's own model: its hash, methods with their shapes and errors, and state paths.
+  /// The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
   public enum Describe {
     public static let name: StaticString = "session/describe"
 
@@ -929,7 +936,7 @@ public enum SessionProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The version.
       public var protocolVersion: String
-      /// Of the whole definition: equal hashes, equal protocols.
+      /// A hash of the whole definition.
       public var hash: String
       /// All methods.
       public var methods: [SessionProtocol.MethodDescription]
@@ -1008,7 +1015,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// Ends the process: with 0 after `shutdown`, else with 1.
+  /// Ends the process, with status 0 after `shutdown`, else with 1.
   public enum Exit {
     public static let name: StaticString = "exit"
 
@@ -1052,12 +1059,12 @@ public enum SessionProtocol {
     }
   }
 
-  /// Sets how much the server tells by `$/logTrace`.
+  /// Sets the level of `$/logTrace`.
   public enum SetTrace {
     public static let name: StaticString = "$/setTrace"
 
     public struct Params: JSONDecodable, JSONEncodable, Sendable {
-      /// How much.
+      /// The level.
       public var value: SessionProtocol.TraceValue
 
       public init(value: SessionProtocol.TraceValue) {
@@ -1104,7 +1111,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// What `$/setTrace` asked for.
+  /// A trace line, as `$/setTrace` requested.
   public enum LogTrace {
     public static let name: StaticString = "$/logTrace"
 
@@ -1132,12 +1139,12 @@ public enum SessionProtocol {
     }
   }
 
-  /// Something that the client's user may want to know.
+  /// A message for the client's user or log.
   public enum LogMessage {
     public static let name: StaticString = "$/logMessage"
 
     public struct Params: JSONEncodable, Sendable {
-      /// How grave.
+      /// The severity.
       public var level: SessionProtocol.LogLevel
       /// For people.
       public var message: String

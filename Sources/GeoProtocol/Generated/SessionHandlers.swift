@@ -7,15 +7,15 @@ import JSON
 public protocol SessionHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Gives back its params, whatever they are: clients check their transport with it.
+  /// Returns its params unchanged, for tests of a transport.
   static func echo(_ params: SessionProtocol.Echo.Params, in world: Types.World) throws -> SessionProtocol.Echo.Result
 
-  /// How the server is doing.
+  /// Counters and memory of the server.
   static func status(
     _ params: SessionProtocol.Status.Params, on client: Types.Client
   ) throws -> SessionProtocol.Status.Result
 
-  /// The protocol's own model: its hash, methods with their shapes and errors, and state paths.
+  /// The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
   static func describe(
     _ params: SessionProtocol.Describe.Params, in world: Types.World
   ) throws -> SessionProtocol.Describe.Result

@@ -3,17 +3,17 @@
 
 import JSON
 
-/// Data that layers are made of: a file that GDAL/OGR reads, or GeoJSON given inline.
+/// Data that layers are made of: a file that GDAL/OGR reads, or inline GeoJSON.
 ///
 /// Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-/// `rootPath`, and stay within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile, CSV,
-/// GPX, KML, FlatGeobuf.
+/// `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile, CSV, GPX,
+/// KML, FlatGeobuf.
 public enum SourceProtocol {
   /// A field of a layer.
   public struct Field: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var name: String
-    /// What it holds.
+    /// Its type.
     public var type: SourceProtocol.FieldType
 
     public init(name: String, type: SourceProtocol.FieldType) {
@@ -37,7 +37,7 @@ public enum SourceProtocol {
     }
   }
 
-  /// What a field holds.
+  /// The type of a field.
   public enum FieldType: String, WireEnum {
     /// True or false.
     case boolean
@@ -59,17 +59,17 @@ public enum SourceProtocol {
     case json
   }
 
-  /// A layer of a source, as its schema tells.
+  /// A layer of a source, by its schema.
   public struct SourceLayer: JSONDecodable, JSONEncodable, Sendable {
     /// Its name in the source.
     public var name: String
     /// As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table.
     public var geometryType: String?
-    /// Absent when it is not known without reading everything.
+    /// Absent when it is unknown without reading all features.
     public var featureCount: Int?
-    /// Absent when it is not known or there is none.
+    /// Absent when it is unknown or there is none.
     public var extent: SessionProtocol.Envelope?
-    /// Absent when the source does not say.
+    /// Absent when the source does not state it.
     public var spatialReference: String?
     /// Its fields, in order.
     public var fields: [SourceProtocol.Field]
@@ -132,7 +132,7 @@ public enum SourceProtocol {
   public enum SourceStatus: JSONDecodable, JSONEncodable, Sendable {
     /// Its schema has been read.
     case `open`
-    /// When its document was opened its file could not be; its layers are as they were saved.
+    /// Its file could not be opened with its document; its layers have the saved schema.
     case failed(SessionProtocol.Failure)
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -158,8 +158,8 @@ public enum SourceProtocol {
     }
   }
 
-  /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
-  /// The source belongs to the session until it is closed.
+  /// Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with
+  /// progress. The source belongs to the session until it is closed.
   public enum Open {
     public static let name: StaticString = "source/open"
 
@@ -174,9 +174,9 @@ public enum SourceProtocol {
       public var xField: String?
       /// CSV: the column of northings or latitudes.
       public var yField: String?
-      /// Of a source that does not say, such as CSV.
+      /// The spatial reference of a source that does not state one, such as CSV.
       public var spatialReference: String?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -221,8 +221,8 @@ public enum SourceProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer is called
-  /// `inline`, or what the collection's `name` says.
+  /// Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry. Its one layer is named `inline`,
+  /// or as the collection's `name`.
   public enum OpenInline {
     public static let name: StaticString = "source/openInline"
 
@@ -231,9 +231,9 @@ public enum SourceProtocol {
       public var data: JSONOpaque
       /// The new object's id; minted when absent.
       public var id: String?
-      /// Of its coordinates; what a `crs` in it says, as GeoJSON once had it, or EPSG:4326, when absent.
+      /// The spatial reference of its coordinates; when absent that of a `crs` member (GeoJSON 2008), else EPSG:4326.
       public var spatialReference: String?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -318,7 +318,7 @@ public enum SourceProtocol {
     }
   }
 
-  /// Closes a source. Layers that have loaded keep their features; others can no longer load.
+  /// Closes a source. Loaded layers keep their features; others can no longer load.
   public enum Close {
     public static let name: StaticString = "source/close"
     public static let params = [

@@ -7,12 +7,13 @@ import JSON
 public protocol SourceHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it, with progress.
+  /// Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with
+  /// progress.
   static func `open`(
     _ params: SourceProtocol.Open.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, SourceProtocol.Open.Result>
 
-  /// Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry.
+  /// Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry.
   static func openInline(
     _ params: SourceProtocol.OpenInline.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, SourceProtocol.OpenInline.Result>

@@ -3,22 +3,22 @@
 
 import JSON
 
-/// Reading the model as one tree, and following it.
+/// The model as one tree, to read and to observe.
 ///
-/// Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole segment and
-/// in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
-/// `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and
-/// `/clock`, `/edit`, `/document`. Objects stand there as their types say, with null for what is absent and without
-/// `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the
-/// snapshot and applies them equals the model at the revision they name. Ordered lists whose elements are ids, or
-/// objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`. A
-/// basemap and a scene's ground change by their members, and so do the lists in them.
+/// Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. The tree
+/// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, `/viewModels`,
+/// `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and `/clock`, `/edit`,
+/// `/document`. Objects have the members of their types, null where absent, without `revision`, which is in the
+/// deltas. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and applies them
+/// equals the model at the revision they state. Ordered lists whose elements are ids, or objects with an `id`, change
+/// by `add`, `remove`, `move` and `replace` of elements, each with the element's `id`. A basemap and a scene's ground
+/// change by their members, and so do the lists in them.
 ///
-/// A long delta goes out in parts while other requests are read and run; answers that state its revision or a later
-/// one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was asked for do
-/// not wait.
+/// A large delta is sent in parts while other requests are read and run; answers that state its revision or a later
+/// one are sent after its last part. `session/echo`, cancelled requests and refusals before a handler runs do not
+/// wait.
 public enum StateProtocol {
-  /// One place of the tree and what stands there.
+  /// A path of the tree and its value.
   public struct StateValue: JSONDecodable, JSONEncodable, Sendable {
     /// JSON Pointer.
     public var path: String
@@ -57,31 +57,31 @@ public enum StateProtocol {
     case replace
     /// A member is gone.
     case remove
-    /// An element of a list stands elsewhere.
+    /// An element of a list has moved.
     case move
   }
 
-  /// How a subscription tells what happens between `edit/begin` and `edit/end`.
+  /// When a subscription sends changes made between `edit/begin` and `edit/end`.
   public enum EditDeltas: String, WireEnum {
-    /// As it happens.
+    /// With each command.
     case live
-    /// As one net delta at the edit's end: what was put back is not told. Until then deltas may come after replies
-    /// that state their revision.
+    /// As one coalesced delta at the end of the edit, without changes that were reverted. Until then deltas may
+    /// follow replies that state their revision.
     case deferred
   }
 
   /// One operation of JSON Patch.
   public struct PatchEntry: JSONDecodable, JSONEncodable, Sendable {
-    /// Which.
+    /// The operation.
     public var op: StateProtocol.PatchOperation
     /// JSON Pointer.
     public var path: String
-    /// The new value; absent with remove and move.
+    /// The new value; absent with `remove` and `move`.
     public var value: JSONOpaque?
-    /// With move: JSON Pointer to where the element stood.
+    /// With `move`: JSON Pointer of the element's old position.
     public var from: String?
-    /// Where the place is one in an ordered list: the element's id. (JSON Patch ignores it; whoever goes by id
-    /// ignores the index.)
+    /// For elements of an ordered list: the element's id. (JSON Patch ignores it; a client that goes by id ignores
+    /// the index.)
     public var id: String?
 
     public init(
@@ -128,7 +128,7 @@ public enum StateProtocol {
     }
   }
 
-  /// The value at a path; with `*`, every place that matches.
+  /// The value at a path; with `*`, all values whose paths match.
   public enum Get {
     public static let name: StaticString = "state/get"
 
@@ -150,7 +150,7 @@ public enum StateProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What stands there, in the order of their paths; empty when nothing does.
+      /// The values, in the order of their paths; empty when there are none.
       public var values: [StateProtocol.StateValue]
 
       public init(revision: Int, values: [StateProtocol.StateValue]) {
@@ -169,20 +169,20 @@ public enum StateProtocol {
     }
   }
 
-  /// Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes below them,
-  /// the client's own writes included. A path may name what does not exist yet.
+  /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
+  /// them, the client's own included. A path need not exist yet.
   public enum Observe {
     public static let name: StaticString = "state/observe"
 
     public struct Params: JSONDecodable, Sendable {
       /// JSON Pointers, `*` for one whole segment.
       public var paths: [String]
-      /// Leaves out changes of this origin's name; revisions still chain.
+      /// Omits changes of this origin; revisions still chain.
       public var exceptOrigin: String?
-      /// Deltas at most so often; then they may come after replies that state their revision. What is by then again
-      /// as it was told is not told. Unit: 1/second.
+      /// Maximum rate of deltas; changes until the next send are coalesced, and values that are by then as last sent
+      /// are omitted. Deltas may then follow replies that state their revision. Unit: 1/second.
       public var maxRate: Double?
-      /// When to tell what an edit does.
+      /// When to send changes of an edit.
       public var edits: StateProtocol.EditDeltas
 
       public init(
@@ -216,7 +216,7 @@ public enum StateProtocol {
       public var subscription: String
       /// The world's revision after this.
       public var revision: Int
-      /// What stands there now. Absent when it is over 1 MiB: it then follows as `state/snapshotPart`, before any
+      /// The current values. Absent when larger than 1 MiB: it then follows as `state/snapshotPart`, before any
       /// delta.
       public var snapshot: [StateProtocol.StateValue]?
 
@@ -241,7 +241,7 @@ public enum StateProtocol {
     }
   }
 
-  /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
+  /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
   public enum Set {
     public static let name: StaticString = "state/set"
     public static let params = [
@@ -271,7 +271,7 @@ public enum StateProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What stands there now.
+      /// The value after this.
       public var value: JSONOpaque?
 
       public init(revision: Int, value: JSONOpaque? = nil) {
@@ -292,7 +292,7 @@ public enum StateProtocol {
     }
   }
 
-  /// Ends a subscription of any kind; unknown ones are ignored.
+  /// Ends a subscription of any kind; unknown handles are ignored.
   public enum Unobserve {
     public static let name: StaticString = "state/unobserve"
 
@@ -328,23 +328,23 @@ public enum StateProtocol {
     }
   }
 
-  /// What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts, all of them before
-  /// any answer that states the revision; that is reached with the last.
+  /// The changes below the paths of a subscription since `base`. A delta over 1 MiB is sent in parts, all of them
+  /// before any answer that states the revision; the replica is at the revision after the last part.
   public enum Changed {
     public static let name: StaticString = "state/changed"
 
     public struct Params: JSONEncodable, Sendable {
       /// The handle.
       public var subscription: String
-      /// The revision that the changes lead on from.
+      /// The revision before the changes.
       public var base: Int
-      /// The revision they lead to.
+      /// The revision after the changes.
       public var revision: Int
-      /// Who made them, each once.
+      /// The authors of the changes, each once.
       public var origins: [SessionProtocol.Origin]
-      /// In the order to apply.
+      /// Operations, in the order to apply.
       public var changes: [StateProtocol.PatchEntry]
-      /// False on every part but the last; absent when there is one.
+      /// False on all parts but the last; absent when there is one part.
       public var isLast: Bool?
 
       public init(
@@ -380,17 +380,16 @@ public enum StateProtocol {
     }
   }
 
-  /// The client did not read for so long that deltas were given up: this snapshot stands in for all since the last
-  /// one.
+  /// The client left too many bytes unread, so that deltas were dropped: this snapshot replaces all of them.
   public enum Resynced {
     public static let name: StaticString = "state/resynced"
 
     public struct Params: JSONEncodable, Sendable {
       /// The handle.
       public var subscription: String
-      /// The snapshot's.
+      /// The revision of the snapshot.
       public var revision: Int
-      /// As in `state/observe`; absent when it follows in parts.
+      /// As in `state/observe`; absent when it is sent in parts.
       public var snapshot: [StateProtocol.StateValue]?
 
       public init(subscription: String, revision: Int, snapshot: [StateProtocol.StateValue]? = nil) {
@@ -414,19 +413,19 @@ public enum StateProtocol {
     }
   }
 
-  /// A part of a snapshot that is over 1 MiB; parts append, and an object that comes in two parts is merged member by
-  /// member.
+  /// A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by
+  /// members.
   public enum SnapshotPart {
     public static let name: StaticString = "state/snapshotPart"
 
     public struct Params: JSONEncodable, Sendable {
       /// The handle.
       public var subscription: String
-      /// The snapshot's.
+      /// The revision of the snapshot.
       public var revision: Int
-      /// Some of it.
+      /// A part of the values.
       public var values: [StateProtocol.StateValue]
-      /// Whether it is complete now.
+      /// Whether this is the last part.
       public var isLast: Bool
 
       public init(subscription: String, revision: Int, values: [StateProtocol.StateValue], isLast: Bool) {

@@ -7,19 +7,19 @@ import JSON
 public protocol StateHandlers {
   associatedtype Types: HandlerTypes
 
-  /// The value at a path; with `*`, every place that matches.
+  /// The value at a path; with `*`, all values whose paths match.
   static func get(_ params: StateProtocol.Get.Params, in world: Types.World) throws -> StateProtocol.Get.Result
 
-  /// Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes below them,
-  /// the client's own writes included.
+  /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
+  /// them, the client's own included.
   static func observe(
     _ params: StateProtocol.Observe.Params, on client: Types.Client
   ) throws -> StateProtocol.Observe.Result
 
-  /// Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be written.
+  /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
   static func set(_ params: StateProtocol.Set.Params, in world: inout Types.World) throws -> StateProtocol.Set.Result
 
-  /// Ends a subscription of any kind; unknown ones are ignored.
+  /// Ends a subscription of any kind; unknown handles are ignored.
   static func unobserve(
     _ params: StateProtocol.Unobserve.Params, on client: Types.Client
   ) throws -> StateProtocol.Unobserve.Result

@@ -3,53 +3,53 @@
 
 import JSON
 
-/// How features and graphics are drawn and told about: symbols, renderers, labels, popups.
+/// Symbols, renderers, labels, popups and legends of features and graphics.
 ///
-/// Types alone; the methods are those of layers and overlays. A graphic's own symbol beats the renderer's. Sizes,
-/// widths and offsets are device-independent pixels, angles degrees clockwise.
+/// Types only; the methods are those of layers and overlays. A graphic's own symbol takes precedence over the
+/// renderer's. Sizes, widths and offsets are in device-independent pixels, angles in degrees clockwise.
 public enum SymbologyProtocol {
-  /// A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` clear and `FF` solid. Written in upper case, alpha only
-  /// where it is not solid.
+  /// A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case,
+  /// and alpha only where it is not opaque.
   static func readColor(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})") { StringChecks.color($0) }
   }
 
   /// An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.
   ///
-  /// Texts stand in single quotes, names that are no plain word in double ones; the quote twice is one. A backslash
-  /// takes a single quote or a backslash behind it as it is, in a pattern of LIKE also a wildcard: `%` is any text
-  /// there, `_` one code point. Before anything else it is a character. `CASEI(x)` and `ACCENTI(x)` stand on both
-  /// sides of a comparison, or around the pattern too, and leave case or accents out of account; accents are those
-  /// that Unicode's canonical decomposition parts from a letter.
+  /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
+  /// backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_`
+  /// one code point. Before other characters it is a character. `CASEI(x)` and `ACCENTI(x)`, on both sides of a
+  /// comparison or around the pattern too, ignore case or accents; accents are those that Unicode's canonical
+  /// decomposition separates from a letter.
   ///
-  /// Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often as
-  /// there is room. What can never be is refused where types are declared, as a layer's fields are: a condition that
-  /// is no truth value, a text that is compared with a number. The attributes of graphics may be of any type; what
-  /// does not go together is unknown there. Objects and arrays are their JSON text to functions and to LIKE; they
-  /// compare with nothing, as the same may be written in many ways: `toText(x)` makes a text of one.
+  /// Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types
+  /// are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text
+  /// compared with a number. Attributes of graphics may be of any type; operations on values of different types are
+  /// unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are
+  /// unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.
   ///
-  /// Functions that make text for people follow the environment of the layer or overlay whose label, popup or legend
-  /// it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers, links)
-  /// they write as in English, metric, in UTC, whatever is set.
+  /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
+  /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
+  /// format in English, metric, and UTC.
   ///
-  /// - `format(value, pattern)` or `format(pattern, value, ...)`: as printf does: `%[-+ 0,][width][.precision]` and
-  /// one of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`.
-  /// Digits are always 0 to 9.
-  /// - `formatDate(date, pattern)`: a date or time of RFC 3339 as strftime writes it. Of patterns there are `%Y %y %m
-  /// %d %e %j` (year, in two digits, month, day, filled with a space, day of the year), `%H %I %M %S %p` (hours of 24
+  /// - `format(value, pattern)` or `format(pattern, value, ...)`: as printf: `%[-+ 0,][width][.precision]` and one of
+  /// `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`. Digits are
+  /// always 0 to 9.
+  /// - `formatDate(date, pattern)`: a date or time of RFC 3339, as strftime. The conversions are `%Y %y %m %d %e %j`
+  /// (year, year in two digits, month, day, day padded with a space, day of the year), `%H %I %M %S %p` (hours of 24
   /// and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F` (`%Y-%m-%d`),
-  /// `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d` and so `m e j H I M S` without filling. A
-  /// time is shown in `timeZone`; a date without a time stays that day. Names are in `language`, or in the language
-  /// of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh, otherwise in
-  /// English.
+  /// `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d`, and likewise `m e j H I M S`, without
+  /// padding. A time is converted to `timeZone`; a date without a time is not. Names are in `language`, or in the
+  /// language of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh,
+  /// otherwise in English.
   /// - `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
-  /// decimals)`: with the unit, by `units`. Metric are m, from 1 km on km; m², from 1 ha on ha, from 1 km² on km²;
-  /// km/h. Imperial are ft, from half a mile on mi; ft², from 1 acre on ac, from 1 mi² on mi²; mph. Without
-  /// `decimals` (0 to 20) a number below 10 has one, if it is not 0, and others none. A foot is 0.3048 m, a mile
-  /// 1609.344 m, an acre 4046.8564224 m², all exact (the international foot and its multiples).
+  /// decimals)`: with the unit, by `units`. Metric: m, km from 1 km; m², ha from 1 ha, km² from 1 km²; km/h.
+  /// Imperial: ft, mi from half a mile; ft², ac from 1 acre, mi² from 1 mi²; mph. Without `decimals` (0 to 20) a
+  /// number below 10 has one decimal, if it is not 0, others none. A foot is 0.3048 m, a mile 1609.344 m, an acre
+  /// 4046.8564224 m², all exact (the international foot and its multiples).
   ///
-  /// What is shown without one of these is as it is, a number that is no integer with the decimal separator of
-  /// `locale`. The separators and names are those of the Unicode CLDR.
+  /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
+  /// of `locale`. The separators and names are those of the Unicode CLDR.
   static func readExpression(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
   }
@@ -98,7 +98,7 @@ public enum SymbologyProtocol {
     case null
   }
 
-  /// What fills an area.
+  /// The fill of an area.
   public enum FillStyle: String, WireEnum {
     /// The colour.
     case solid
@@ -118,25 +118,25 @@ public enum SymbologyProtocol {
     case null
   }
 
-  /// How letters stand.
+  /// The style of a font.
   public enum FontStyle: String, WireEnum {
     /// Upright.
     case normal
     /// In italics.
     case italic
-    /// Upright ones, slanted.
+    /// Slanted upright letters.
     case oblique
   }
 
-  /// How heavy letters are.
+  /// The weight of a font.
   public enum FontWeight: String, WireEnum {
-    /// As usual.
+    /// Normal.
     case normal
     /// Bold.
     case bold
   }
 
-  /// Which part of a text is at the point.
+  /// The part of a text that is at the point.
   public enum HorizontalAlignment: String, WireEnum {
     /// Its left end.
     case left
@@ -148,13 +148,13 @@ public enum SymbologyProtocol {
     case justify
   }
 
-  /// Which part of a text is at the point.
+  /// The part of a text that is at the point.
   public enum VerticalAlignment: String, WireEnum {
     /// Its top.
     case top
     /// Its middle.
     case middle
-    /// The line that its letters stand on.
+    /// Its baseline.
     case baseline
     /// Its bottom.
     case bottom
@@ -166,7 +166,7 @@ public enum SymbologyProtocol {
     public var style: SymbologyProtocol.LineStyle
     /// Its colour.
     public var color: String
-    /// How wide it is. Unit: device-independent pixel.
+    /// Its width. Unit: device-independent pixel.
     public var width: Double
 
     public init(style: SymbologyProtocol.LineStyle = .solid, color: String = "#D3D3D3", width: Double = 1) {
@@ -197,7 +197,7 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// How something is drawn. Defaults are those of the ArcGIS Maps SDK.
+  /// How a feature is drawn. Defaults are those of the ArcGIS Maps SDK.
   public enum Symbol: JSONDecodable, JSONEncodable, Sendable {
     /// A shape at a point.
     case simpleMarker(SimpleMarker)
@@ -205,9 +205,9 @@ public enum SymbologyProtocol {
     case simpleLine(SimpleLine)
     /// The inside of an area.
     case simpleFill(SimpleFill)
-    /// Words at a point.
+    /// Text at a point.
     case text(Text)
-    /// Several symbols over each other; one in another at most 8 deep.
+    /// Several symbols drawn over each other; nested at most 8 deep.
     case composite([SymbologyProtocol.Symbol])
 
     /// A shape at a point.
@@ -216,7 +216,7 @@ public enum SymbologyProtocol {
       public var style: SymbologyProtocol.MarkerStyle
       /// Its colour.
       public var color: String
-      /// How wide and high it is. Unit: device-independent pixel.
+      /// Its width and height. Unit: device-independent pixel.
       public var size: Double
       /// Clockwise from upright. Unit: degree.
       public var angle: Double
@@ -224,7 +224,7 @@ public enum SymbologyProtocol {
       public var xOffset: Double
       /// Upwards. Unit: device-independent pixel.
       public var yOffset: Double
-      /// Around it.
+      /// Its outline.
       public var outline: SymbologyProtocol.Outline?
 
       public init(
@@ -287,7 +287,7 @@ public enum SymbologyProtocol {
       public var style: SymbologyProtocol.LineStyle
       /// Its colour.
       public var color: String
-      /// How wide it is. Unit: device-independent pixel.
+      /// Its width. Unit: device-independent pixel.
       public var width: Double
 
       public init(style: SymbologyProtocol.LineStyle = .solid, color: String = "#D3D3D3", width: Double = 1) {
@@ -317,11 +317,11 @@ public enum SymbologyProtocol {
 
     /// The inside of an area.
     public struct SimpleFill: Sendable {
-      /// What fills it.
+      /// Its fill.
       public var style: SymbologyProtocol.FillStyle
       /// Its colour.
       public var color: String
-      /// Around it.
+      /// Its outline.
       public var outline: SymbologyProtocol.Outline?
 
       public init(
@@ -354,9 +354,9 @@ public enum SymbologyProtocol {
       }
     }
 
-    /// Words at a point.
+    /// Text at a point.
     public struct Text: Sendable {
-      /// The words.
+      /// The text.
       public var text: String
       /// Their colour.
       public var color: String
@@ -370,17 +370,17 @@ public enum SymbologyProtocol {
       public var yOffset: Double
       /// Around the letters.
       public var haloColor: String?
-      /// How far the halo reaches; 0 draws none. Unit: device-independent pixel.
+      /// Width of the halo; 0 draws none. Unit: device-independent pixel.
       public var haloWidth: Double
       /// The client's own when absent.
       public var fontFamily: String?
-      /// How letters stand.
+      /// The style of a font.
       public var fontStyle: SymbologyProtocol.FontStyle
-      /// How heavy they are.
+      /// The weight of the font.
       public var fontWeight: SymbologyProtocol.FontWeight
-      /// Which part is at the point.
+      /// The part of the text at the point.
       public var horizontalAlignment: SymbologyProtocol.HorizontalAlignment
-      /// Which part is at the point.
+      /// The part of the text at the point.
       public var verticalAlignment: SymbologyProtocol.VerticalAlignment
 
       public init(
@@ -579,7 +579,7 @@ public enum SymbologyProtocol {
   public struct OpacityStop: JSONDecodable, JSONEncodable, Sendable {
     /// The number.
     public var value: Double
-    /// 0 clear, 1 solid.
+    /// 0 transparent, 1 opaque.
     public var opacity: Double
 
     public init(value: Double, opacity: Double) {
@@ -603,7 +603,7 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// How an angle is counted.
+  /// How an angle is measured.
   public enum RotationType: String, WireEnum {
     /// Clockwise from north.
     case geographic
@@ -611,8 +611,8 @@ public enum SymbologyProtocol {
     case arithmetic
   }
 
-  /// Changes one property of the renderer's symbol by a number of the feature. Between stops it goes in straight
-  /// lines, beyond the ends it stays. A feature without the number keeps the symbol as it is.
+  /// Changes one property of the renderer's symbol by a number of the feature. Values between stops are interpolated
+  /// linearly, values beyond them clamped. A feature without the number keeps the symbol unchanged.
   public enum VisualVariable: JSONDecodable, JSONEncodable, Sendable {
     /// A marker's or text's size, a line's width, the width around an area. A composite's largest part gets the size
     /// and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
@@ -629,13 +629,13 @@ public enum SymbologyProtocol {
     public struct Size: Sendable {
       /// A field; without `expression`.
       public var field: String?
-      /// What to look at; without `field`.
+      /// The expression; without `field`.
       public var expression: String?
       /// By ascending value.
       public var stops: [SymbologyProtocol.SizeStop]?
-      /// Where the size is `minSize`.
+      /// The value at which the size is `minSize`.
       public var minDataValue: Double?
-      /// Where the size is `maxSize`; greater than `minDataValue`.
+      /// The value at which the size is `maxSize`; greater than `minDataValue`.
       public var maxDataValue: Double?
       /// The size at `minDataValue`. Unit: device-independent pixel.
       public var minSize: Double?
@@ -712,7 +712,7 @@ public enum SymbologyProtocol {
     public struct Color: Sendable {
       /// A field; without `expression`.
       public var field: String?
-      /// What to look at; without `field`.
+      /// The expression; without `field`.
       public var expression: String?
       /// By ascending value.
       public var stops: [SymbologyProtocol.ColorStop]
@@ -752,7 +752,7 @@ public enum SymbologyProtocol {
     public struct Opacity: Sendable {
       /// A field; without `expression`.
       public var field: String?
-      /// What to look at; without `field`.
+      /// The expression; without `field`.
       public var expression: String?
       /// By ascending value.
       public var stops: [SymbologyProtocol.OpacityStop]
@@ -792,9 +792,9 @@ public enum SymbologyProtocol {
     public struct Rotation: Sendable {
       /// A field; without `expression`.
       public var field: String?
-      /// What to look at; without `field`.
+      /// The expression; without `field`.
       public var expression: String?
-      /// How the angle is counted.
+      /// How the angle is measured.
       public var rotationType: SymbologyProtocol.RotationType
 
       public init(
@@ -870,9 +870,9 @@ public enum SymbologyProtocol {
     public var values: [JSONOpaque]
     /// How they are drawn.
     public var symbol: SymbologyProtocol.Symbol
-    /// For the legend.
+    /// The label in the legend.
     public var label: String?
-    /// For the legend.
+    /// The description in the legend.
     public var description: String?
 
     public init(
@@ -919,16 +919,16 @@ public enum SymbologyProtocol {
 
   /// A symbol for a range of numbers.
   public struct ClassBreak: JSONDecodable, JSONEncodable, Sendable {
-    /// Where it begins: where the one before ends when absent, for the first one without end. Belongs to the first
-    /// class, and to one behind a gap.
+    /// The lower bound; when absent the upper bound of the previous class, for the first class unbounded. It belongs
+    /// to the class if that is the first or follows a gap.
     public var minValue: Double?
-    /// Where it ends; belongs to it.
+    /// The upper bound; belongs to the class.
     public var maxValue: Double
     /// How they are drawn.
     public var symbol: SymbologyProtocol.Symbol
-    /// For the legend.
+    /// The label in the legend.
     public var label: String?
-    /// For the legend.
+    /// The description in the legend.
     public var description: String?
 
     public init(
@@ -993,11 +993,11 @@ public enum SymbologyProtocol {
     public struct Simple: Sendable {
       /// How they are drawn.
       public var symbol: SymbologyProtocol.Symbol
-      /// For the legend.
+      /// The label in the legend.
       public var label: String?
-      /// For the legend.
+      /// The label in the legend.
       public var description: String?
-      /// What the features' numbers change about the symbol, applied in order.
+      /// Changes of the symbol by numbers of the feature, applied in order.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1044,17 +1044,17 @@ public enum SymbologyProtocol {
 
     /// One for each combination of values. `fields` or `expression`.
     public struct UniqueValue: Sendable {
-      /// Whose values count.
+      /// The fields whose values are matched.
       public var fields: [String]?
-      /// Whose value counts.
+      /// The expression whose value is matched.
       public var expression: String?
       /// No two of the same values.
       public var uniqueValues: [SymbologyProtocol.UniqueValue]
-      /// For all others, null among them; without it they are not drawn.
+      /// The symbol of all others, null included; without it they are not drawn.
       public var defaultSymbol: SymbologyProtocol.Symbol?
-      /// The default symbol's, for the legend.
+      /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// What the features' numbers change about the symbol, applied in order.
+      /// Changes of the symbol by numbers of the feature, applied in order.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1119,17 +1119,17 @@ public enum SymbologyProtocol {
     public struct ClassBreaks: Sendable {
       /// A field; without `expression`.
       public var field: String?
-      /// What to look at; without `field`.
+      /// The expression; without `field`.
       public var expression: String?
-      /// Divides the number; null and 0 make it none.
+      /// Divides the number; features where it is null or 0 have no number.
       public var normalizationField: String?
       /// By ascending numbers, without overlaps.
       public var breaks: [SymbologyProtocol.ClassBreak]
-      /// For all others, null among them; without it they are not drawn.
+      /// The symbol of all others, null included; without it they are not drawn.
       public var defaultSymbol: SymbologyProtocol.Symbol?
-      /// The default symbol's, for the legend.
+      /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// What the features' numbers change about the symbol, applied in order.
+      /// Changes of the symbol by numbers of the feature, applied in order.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1227,9 +1227,9 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// Where a label stands.
+  /// The position of a label.
   public enum LabelPlacement: String, WireEnum {
-    /// Where there is room.
+    /// Wherever there is room.
     case automatic
     /// Above a point.
     case pointAboveCenter
@@ -1261,9 +1261,9 @@ public enum SymbologyProtocol {
 
   /// Labels for the features of a kind.
   public struct LabelDefinition: JSONDecodable, JSONEncodable, Sendable {
-    /// The text; null and an empty one make no label.
+    /// The text; no label where it is null or empty.
     public var expression: String
-    /// Which features have it; all when absent.
+    /// The features that have it; all when absent.
     public var whereClause: String?
     /// How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter.
     public var symbol: SymbologyProtocol.Symbol?
@@ -1271,9 +1271,9 @@ public enum SymbologyProtocol {
     public var minScale: Double?
     /// Not drawn when zoomed in beyond this scale's denominator.
     public var maxScale: Double?
-    /// Where it stands.
+    /// Its position.
     public var placement: SymbologyProtocol.LabelPlacement
-    /// The greater number gives way first.
+    /// The larger number gives way first.
     public var priority: Int
 
     public init(
@@ -1335,17 +1335,17 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// A line of a popup. `field` or `expression`.
+  /// An entry of a popup. `field` or `expression`.
   public struct PopupElement: JSONDecodable, JSONEncodable, Sendable {
     /// A field; without `expression`.
     public var field: String?
-    /// What to look at; without `field`.
+    /// The expression; without `field`.
     public var expression: String?
-    /// What people read before it; the field's name or the expression when absent.
+    /// The label shown to people; the field's name or the expression when absent.
     public var label: String?
-    /// How the value is written: a number as by the function `format` (`%,d`, `%.2f km`), a date as by `formatDate`
-    /// (`%-d %B %Y`). What can be read as either, as `%d`, is a pattern of dates for fields of dates and one of
-    /// numbers for all else.
+    /// The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
+    /// `formatDate` (`%-d %B %Y`). A pattern that is valid for both, as `%d`, is one of dates for fields of dates,
+    /// else one of numbers.
     public var format: String?
 
     public init(field: String? = nil, expression: String? = nil, label: String? = nil, format: String? = nil) {
@@ -1395,12 +1395,12 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// What is told about a feature that somebody points at.
+  /// The definition of the popup of a feature.
   public struct PopupDefinition: JSONDecodable, JSONEncodable, Sendable {
-    /// A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. Errors tell their
-    /// place in the whole of it.
+    /// A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are literal braces. Errors have
+    /// positions in the whole text.
     public var title: String?
-    /// Its lines; all fields when absent.
+    /// Its entries; all fields when absent.
     public var elements: [SymbologyProtocol.PopupElement]?
 
     public init(title: String? = nil, elements: [SymbologyProtocol.PopupElement]? = nil) {
@@ -1440,7 +1440,7 @@ public enum SymbologyProtocol {
     public var id: Int
     /// How it is drawn; absent when it is not.
     public var symbol: SymbologyProtocol.Symbol?
-    /// What shows that it is selected; absent when it is not.
+    /// The colour that shows that it is selected; absent when it is not.
     public var selectionColor: String?
 
     public init(id: Int, symbol: SymbologyProtocol.Symbol? = nil, selectionColor: String? = nil) {
@@ -1474,16 +1474,16 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// A line of a legend.
+  /// An entry of a legend.
   public struct LegendEntry: JSONDecodable, JSONEncodable, Sendable {
-    /// What people read: the renderer's, or made of its values.
+    /// The label shown to people: the renderer's, or made from its values.
     public var label: String
-    /// More about it.
+    /// A description.
     public var description: String?
-    /// How they are drawn, visual variables aside: in the sizes that the environment's `symbolScale` makes of them,
-    /// as at the map's reference scale.
+    /// The symbol, without visual variables; sizes are multiplied by the environment's `symbolScale`, at the map's
+    /// reference scale.
     public var symbol: SymbologyProtocol.Symbol
-    /// How many features are drawn so, where asked for.
+    /// Number of features drawn with it, where requested.
     public var count: Int?
 
     public init(label: String, description: String? = nil, symbol: SymbologyProtocol.Symbol, count: Int? = nil) {
@@ -1525,15 +1525,15 @@ public enum SymbologyProtocol {
   public struct Label: JSONDecodable, JSONEncodable, Sendable {
     /// The feature.
     public var id: Int
-    /// What it says.
+    /// The text.
     public var text: String
     /// How it is drawn: of type `text`, with the text in it.
     public var symbol: SymbologyProtocol.Symbol
-    /// Where it stands.
+    /// Its position.
     public var placement: SymbologyProtocol.LabelPlacement
-    /// The greater number gives way first.
+    /// The larger number gives way first.
     public var priority: Int
-    /// The place of its definition, 0 first.
+    /// 0-based index of its definition.
     public var definition: Int
 
     public init(
@@ -1576,15 +1576,15 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// A line of a feature's popup.
+  /// A line of the popup of a feature.
   public struct PopupLine: JSONDecodable, JSONEncodable, Sendable {
     /// Absent for an expression.
     public var field: String?
-    /// What people read before it.
+    /// The label shown to people.
     public var label: String
-    /// The value as it is; absent for null.
+    /// The value, unformatted; absent for null.
     public var value: JSONOpaque?
-    /// The value as people read it; absent for null.
+    /// The formatted value; absent for null.
     public var text: String?
 
     public init(field: String? = nil, label: String, value: JSONOpaque? = nil, text: String? = nil) {
@@ -1625,7 +1625,7 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// What is told about a feature.
+  /// The popup of a feature.
   public struct Popup: JSONDecodable, JSONEncodable, Sendable {
     /// The feature.
     public var id: Int
@@ -1659,15 +1659,14 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// How numbers are divided into classes. Equal numbers are never parted; there may be fewer classes than asked for.
+  /// How numbers are divided into classes. Equal numbers are in one class; there may be fewer classes than requested.
   public enum ClassificationMethod: String, WireEnum {
     /// Classes of the same width.
     case equalInterval
     /// Classes with as nearly the same number of features as equal numbers allow.
     case quantile
-    /// Classes whose numbers differ least among themselves: with the least sum of squared distances to the means of
-    /// the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are taken together in
-    /// as many groups.
+    /// Classes with the least sum of squared distances to the means of the classes (Fisher 1958, Jenks 1967). More
+    /// than 20,000 different numbers are first merged with their neighbours into that many groups.
     case naturalBreaks
   }
 }

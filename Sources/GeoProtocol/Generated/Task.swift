@@ -3,22 +3,22 @@
 
 import JSON
 
-/// Long operations: what runs, and how to end it.
+/// Long operations: listing and cancelling them.
 ///
-/// A task reads the model as it was when it began. It belongs to the session, or to the object that `meta.task.scope`
-/// names and ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by its handle.
+/// A task works over a snapshot of the model. It belongs to the session, or to the object that `meta.task.scope`
+/// names, and ends with it. `$/cancelRequest` cancels one by its request's id, `task/cancel` by its handle.
 public enum TaskProtocol {
   /// A task that has not been answered.
   public struct TaskDescription: JSONDecodable, JSONEncodable, Sendable {
     /// The handle.
     public var task: String
-    /// What it does.
+    /// Its method.
     public var method: String
-    /// The object it ends with.
+    /// The object whose closing ends it.
     public var scope: String?
-    /// What replaces it.
+    /// Its key.
     public var key: String?
-    /// Requests that wait for it.
+    /// Number of requests that wait for it.
     public var waiting: Int
 
     public init(task: String, method: String, scope: String? = nil, key: String? = nil, waiting: Int) {
@@ -96,8 +96,8 @@ public enum TaskProtocol {
     }
   }
 
-  /// Cancels a task by its handle, or by the id of the request that began it as text: every request that waits for it
-  /// is answered with `cancelled`. Twice is harmless.
+  /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
+  /// answered with `cancelled`. An unknown handle is ignored.
   public enum Cancel {
     public static let name: StaticString = "task/cancel"
 

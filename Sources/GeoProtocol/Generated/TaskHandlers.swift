@@ -10,8 +10,8 @@ public protocol TaskHandlers {
   /// The tasks that have not been answered.
   static func list(_ params: TaskProtocol.List.Params, on client: Types.Client) throws -> TaskProtocol.List.Result
 
-  /// Cancels a task by its handle, or by the id of the request that began it as text: every request that waits for it
-  /// is answered with `cancelled`.
+  /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
+  /// answered with `cancelled`.
   static func cancel(
     _ params: TaskProtocol.Cancel.Params, on client: Types.Client
   ) throws -> TaskProtocol.Cancel.Result

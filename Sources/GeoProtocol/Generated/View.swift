@@ -3,35 +3,35 @@
 
 import JSON
 
-/// A view shows a map or a scene on a screen of a size and dpi: it owns the viewpoint, and turns screen into
-/// location.
+/// A view shows a map or a scene on a screen of a size and dpi. It owns the viewpoint and converts between screen and
+/// map coordinates.
 ///
-/// A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the screen. In
-/// scenes it may be a camera: as a center it is the point of the ellipsoid it looks at (at most at a pitch of 85
-/// degrees), s metres away, and as a scale
-/// 2 s tan(55°/2) over the screen's width in metres, 55° being the angle that the width shows. Scale and extent go by
-/// inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
-/// corrected for latitude. Screen coordinates start at the upper left, y down.
+/// A viewpoint is of one of two kinds; each can be computed from the other and the screen. In scenes it can be a
+/// camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s metres away,
+/// and its scale is
+/// 2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent use
+/// inches: a map unit of one metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not corrected
+/// for latitude. The origin of screen coordinates is the upper left, y points down.
 public enum ViewProtocol {
-  /// What a view looks at. Immutable; two equal ones are the same.
+  /// The region that a view shows. Immutable.
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {
     /// A point and a scale.
     case centerAndScale(CenterAndScale)
-    /// What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up to
-    /// 85.0511287798066 degrees: there that world is a square.
+    /// The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is
+    /// shown up to 85.0511287798066 degrees, where that world is a square.
     case boundingGeometry(BoundingGeometry)
-    /// Where one stands and looks; in scenes alone.
+    /// Position and direction of a camera; scenes only.
     case camera(Camera)
 
     /// A point and a scale.
     public struct CenterAndScale: Sendable {
-      /// A point. Where the poles of the map lie at infinity, as in Web Mercator, one beyond 85.0511287798066 degrees
-      /// is kept as it was given and shown as the place at that latitude: what is in sight, the other kind of
-      /// viewpoint, and the center in another reference are of there.
+      /// A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond 85.0511287798066
+      /// degrees is stored as given and shown at that limit: the visible area, the other kind of viewpoint, and the
+      /// center in another reference are computed there.
       public var center: JSONOpaque
       /// The denominator of the scale.
       public var targetScale: Double
-      /// Degrees by which north is turned, clockwise. Unit: degree.
+      /// Rotation of north, in degrees clockwise. Unit: degree.
       public var rotation: Double
       /// Of the center.
       public var spatialReference: String
@@ -68,14 +68,14 @@ public enum ViewProtocol {
       }
     }
 
-    /// What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up to
-    /// 85.0511287798066 degrees: there that world is a square.
+    /// The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is
+    /// shown up to 85.0511287798066 degrees, where that world is a square.
     public struct BoundingGeometry: Sendable {
       /// Any that is not empty.
       public var geometry: JSONOpaque
       /// Of the geometry.
       public var spatialReference: String
-      /// Degrees by which north is turned, clockwise. Unit: degree.
+      /// Rotation of north, in degrees clockwise. Unit: degree.
       public var rotation: Double
 
       public init(geometry: JSONOpaque, spatialReference: String, rotation: Double = 0) {
@@ -101,7 +101,7 @@ public enum ViewProtocol {
       }
     }
 
-    /// Where one stands and looks; in scenes alone.
+    /// Position and direction of a camera; scenes only.
     public struct Camera: Sendable {
       /// WGS 84. Unit: degree.
       public var longitude: Double
@@ -113,7 +113,7 @@ public enum ViewProtocol {
       public var heading: Double
       /// 0 straight down, 90 to the horizon, 180 straight up. Unit: degree.
       public var pitch: Double
-      /// By which the horizon is turned, clockwise. Unit: degree.
+      /// Rotation of the horizon, clockwise. Unit: degree.
       public var roll: Double
 
       public init(
@@ -185,11 +185,11 @@ public enum ViewProtocol {
     }
   }
 
-  /// Where a viewpoint is to go: a whole one, or a part of one, the rest staying as it is.
+  /// The target of a viewpoint change: a whole viewpoint, or a part of one, which leaves the rest unchanged.
   public enum ViewpointTarget: JSONDecodable, JSONEncodable, Sendable {
     /// As in Viewpoint.
     case centerAndScale(CenterAndScale)
-    /// As in Viewpoint, with room around it.
+    /// As in Viewpoint, with padding.
     case boundingGeometry(BoundingGeometry)
     /// Another center.
     case center(Center)
@@ -197,7 +197,7 @@ public enum ViewProtocol {
     case scale(Double)
     /// Another rotation.
     case rotation(Double)
-    /// As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)
+    /// As in Viewpoint. (Setting a part of a viewpoint on it changes it to a center and a scale.)
     case camera(Camera)
     /// A bookmark of the map or scene that the view shows.
     case bookmark(String)
@@ -208,7 +208,7 @@ public enum ViewProtocol {
       public var center: JSONOpaque
       /// The denominator of the scale.
       public var targetScale: Double
-      /// Stays when absent. Unit: degree.
+      /// Unchanged when absent. Unit: degree.
       public var rotation: Double?
       /// Of the center.
       public var spatialReference: String
@@ -247,15 +247,15 @@ public enum ViewProtocol {
       }
     }
 
-    /// As in Viewpoint, with room around it.
+    /// As in Viewpoint, with padding.
     public struct BoundingGeometry: Sendable {
       /// Any that is not empty.
       public var geometry: JSONOpaque
       /// Of the geometry.
       public var spatialReference: String
-      /// Room on each side. Unit: device-independent pixel.
+      /// Padding on each side. Unit: device-independent pixel.
       public var padding: Double
-      /// Stays when absent. Unit: degree.
+      /// Unchanged when absent. Unit: degree.
       public var rotation: Double?
 
       public init(geometry: JSONOpaque, spatialReference: String, padding: Double = 0, rotation: Double? = nil) {
@@ -316,7 +316,7 @@ public enum ViewProtocol {
       }
     }
 
-    /// As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)
+    /// As in Viewpoint. (Setting a part of a viewpoint on it changes it to a center and a scale.)
     public struct Camera: Sendable {
       /// WGS 84. Unit: degree.
       public var longitude: Double
@@ -328,7 +328,7 @@ public enum ViewProtocol {
       public var heading: Double
       /// 0 straight down, 90 to the horizon, 180 straight up. Unit: degree.
       public var pitch: Double
-      /// By which the horizon is turned, clockwise. Unit: degree.
+      /// Rotation of the horizon, clockwise. Unit: degree.
       public var roll: Double
 
       public init(
@@ -420,13 +420,13 @@ public enum ViewProtocol {
     }
   }
 
-  /// Which form of the viewpoint.
+  /// The kind of a viewpoint.
   public enum ViewpointKind: String, WireEnum {
     /// A point and a scale.
     case centerAndScale
-    /// The box in sight, as a polygon when rotated.
+    /// The visible box, as a polygon when rotated.
     case boundingGeometry
-    /// In scenes: the camera, straight above the center where none was set.
+    /// Scenes only: the camera; straight above the center where none was set.
     case camera
   }
 
@@ -434,11 +434,12 @@ public enum ViewProtocol {
   public struct LocationDisplay: JSONDecodable, JSONEncodable, Sendable {
     /// The source; none when absent.
     public var source: String?
-    /// Off unless set; put back to off by any viewpoint that is not its own.
+    /// `off` unless set; any other change of the viewpoint sets it to `off`.
     public var autoPanMode: ViewProtocol.AutoPanMode
-    /// In recenter, the part of the screen that the location may wander in: 0 pans always, 1 at the edge.
+    /// With `recenter`, the fraction of the screen within which the location moves without panning: 0 always pans, 1
+    /// pans at the edge.
     public var wanderExtentFactor: Double
-    /// The scale at the first location after leaving off.
+    /// The scale set with the first location after `off`.
     public var initialZoomScale: Double
 
     public init(
@@ -480,19 +481,19 @@ public enum ViewProtocol {
   public enum AutoPanMode: String, WireEnum {
     /// Not at all.
     case off
-    /// It keeps the location within the wander extent.
+    /// Pans so that the location stays within the wander extent.
     case recenter
   }
 
-  /// How an animation spends its time.
+  /// The easing of an animation.
   public enum Easing: String, WireEnum {
-    /// Evenly.
+    /// Linear.
     case linear
     /// Slow, fast, slow.
     case easeInOut
   }
 
-  /// A place on the screen.
+  /// A screen point.
   public struct ScreenPoint: JSONDecodable, JSONEncodable, Sendable {
     /// From the left. Unit: device-independent pixel.
     public var x: Double
@@ -520,27 +521,27 @@ public enum ViewProtocol {
     }
   }
 
-  /// One thing to be said of a layer in a view. A layer that is not loaded yet has none of active, loading and error.
+  /// A flag of a layer in a view. A layer that is not loaded has none of `active`, `loading` and `error`.
   public enum LayerViewFlag: String, WireEnum {
-    /// Loaded, visible and within its scale range; of a group, when anything in it is.
+    /// Loaded, visible and within its scale range; of a group: one of its layers is.
     case active
-    /// Hidden, by itself or by a group around it.
+    /// Hidden by its own visibility or that of a group that contains it.
     case notVisible
-    /// The view's scale is out of its range, or of that of a group around it.
+    /// The view's scale is outside its range, or that of a group that contains it.
     case outOfScale
-    /// On the way.
+    /// Loading.
     case loading
-    /// Not to be had; of a group, when nothing in it is.
+    /// Its load failed; of a group: all loads failed.
     case error
-    /// Of a group: something in it is not to be had, but not all.
+    /// Of a group: some loads failed.
     case warning
   }
 
-  /// How a layer stands in a view.
+  /// The state of a layer in a view.
   public struct LayerViewState: JSONDecodable, JSONEncodable, Sendable {
     /// The layer.
     public var layer: String
-    /// All that hold.
+    /// The flags that are set.
     public var flags: [ViewProtocol.LayerViewFlag]
 
     public init(layer: String, flags: [ViewProtocol.LayerViewFlag]) {
@@ -585,9 +586,9 @@ public enum ViewProtocol {
       public var height: Double
       /// Device-independent pixels an inch. Unit: 1/inch.
       public var dpi: Double
-      /// Where it starts.
+      /// The initial viewpoint.
       public var viewpoint: ViewProtocol.Viewpoint?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -721,7 +722,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Another screen; center and scale stay. A scene's camera stays, and comes to another scale.
+  /// Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale changes.
   public enum Resize {
     public static let name: StaticString = "view/resize"
     public static let params = [
@@ -760,16 +761,16 @@ public enum ViewProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// The viewpoint as of now, in either kind, or as a camera. Asking for the kind last set gives it back exactly.
+  /// The current viewpoint, in either kind, or as a camera. The kind that was last set is returned exactly.
   public enum GetViewpoint {
     public static let name: StaticString = "view/getViewpoint"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var view: String
-      /// Which.
+      /// The kind.
       public var kind: ViewProtocol.ViewpointKind
-      /// To answer in; that of the viewpoint last set when absent.
+      /// The spatial reference of the answer; that of the viewpoint last set when absent.
       public var spatialReference: String?
 
       public init(view: String, kind: ViewProtocol.ViewpointKind = .centerAndScale, spatialReference: String? = nil) {
@@ -812,7 +813,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Sets the viewpoint at once. It ends an animation, and auto-pan.
+  /// Sets the viewpoint at once. Ends an animation and auto-pan.
   public enum SetViewpoint {
     public static let name: StaticString = "view/setViewpoint"
     public static let params = [
@@ -822,7 +823,7 @@ public enum ViewProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The view.
       public var view: String
-      /// Where to.
+      /// The target.
       public var viewpoint: ViewProtocol.ViewpointTarget
 
       public init(view: String, viewpoint: ViewProtocol.ViewpointTarget) {
@@ -840,7 +841,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What it is now.
+      /// The viewpoint after this.
       public var viewpoint: ViewProtocol.Viewpoint
 
       public init(revision: Int, viewpoint: ViewProtocol.Viewpoint) {
@@ -859,19 +860,19 @@ public enum ViewProtocol {
     }
   }
 
-  /// Moves to a viewpoint, and answers when it is there or when something else took over. Scale moves in equal
-  /// ratios, rotation the short way.
+  /// Animates to a viewpoint, and answers when it has arrived or another change replaced it. Scale changes
+  /// exponentially, rotation takes the shorter direction.
   public enum AnimateViewpoint {
     public static let name: StaticString = "view/animateViewpoint"
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
       public var view: String
-      /// Where to.
+      /// The target.
       public var viewpoint: ViewProtocol.ViewpointTarget
-      /// How long. Unit: second.
+      /// The duration. Unit: second.
       public var duration: Double
-      /// How.
+      /// The easing.
       public var easing: ViewProtocol.Easing
 
       public init(
@@ -900,7 +901,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// False when a newer viewpoint, auto-pan or closing ended it.
+      /// False when another viewpoint, auto-pan or closing ended it.
       public var arrived: Bool
 
       public init(revision: Int, arrived: Bool) {
@@ -919,7 +920,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// How each layer of the map or scene stands in the view, by visibility, scale and load status. State path:
+  /// The state of each layer of the map or scene in the view, by visibility, scale and load status. State path:
   /// `/views/*/layerViewStates`.
   public enum LayerViewStates {
     public static let name: StaticString = "view/layerViewStates"
@@ -965,16 +966,16 @@ public enum ViewProtocol {
     }
   }
 
-  /// What stands at places of the screen.
+  /// Converts screen points to map coordinates.
   public enum ToLocation {
     public static let name: StaticString = "view/toLocation"
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
       public var view: String
-      /// Places.
+      /// Screen points.
       public var points: [ViewProtocol.ScreenPoint]
-      /// To answer in; the map's when absent.
+      /// The spatial reference of the answer; the map's when absent.
       public var spatialReference: String?
 
       public init(view: String, points: [ViewProtocol.ScreenPoint], spatialReference: String? = nil) {
@@ -1022,7 +1023,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Where locations stand on the screen, also outside it.
+  /// Converts map coordinates to screen points, also outside the screen.
   public enum ToScreen {
     public static let name: StaticString = "view/toScreen"
 
@@ -1055,7 +1056,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Places, in order.
+      /// Screen points, in order.
       public var points: [ViewProtocol.ScreenPoint]
 
       public init(revision: Int, points: [ViewProtocol.ScreenPoint]) {
@@ -1074,14 +1075,14 @@ public enum ViewProtocol {
     }
   }
 
-  /// What is in sight: the screen's corners as a polygon, and the box around them.
+  /// The visible area: the screen's corners as a polygon, and the box around them.
   public enum GetVisibleArea {
     public static let name: StaticString = "view/getVisibleArea"
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
       public var view: String
-      /// To answer in; the map's when absent.
+      /// The spatial reference of the answer; the map's when absent.
       public var spatialReference: String?
 
       public init(view: String, spatialReference: String? = nil) {
@@ -1106,9 +1107,9 @@ public enum ViewProtocol {
       public var spatialReference: String
       /// The screen's corners.
       public var polygon: JSONOpaque
-      /// Around it; `feature/query` finds with it what is in sight. Across the antimeridian `xMin` is beyond `xMax`
-      /// in degrees; in other references that go around the world, as Web Mercator, x goes on beyond the edge, as
-      /// `view/toLocation` has it. A whole turn in sight is the world from edge to edge.
+      /// Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater
+      /// than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond
+      /// the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge to edge.
       public var envelope: SessionProtocol.Envelope
 
       public init(revision: Int, spatialReference: String, polygon: JSONOpaque, envelope: SessionProtocol.Envelope) {
@@ -1145,13 +1146,13 @@ public enum ViewProtocol {
       public var view: String
       /// The location source.
       public var source: String?
-      /// How.
+      /// The mode.
       public var autoPanMode: ViewProtocol.AutoPanMode?
-      /// 0 pans always, 1 at the edge; 0.5 at first.
+      /// 0 always pans, 1 pans at the edge; initially 0.5.
       public var wanderExtentFactor: Double?
-      /// The scale at the first location after leaving off; 10,000 at first.
+      /// The scale set with the first location after `off`; initially 10,000.
       public var initialZoomScale: Double?
-      /// Members to take away: `source`.
+      /// Members to clear: `source`.
       public var clear: [String]?
 
       public init(
@@ -1190,7 +1191,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What it is now.
+      /// The location display after this.
       public var locationDisplay: ViewProtocol.LocationDisplay
 
       public init(revision: Int, locationDisplay: ViewProtocol.LocationDisplay) {
@@ -1209,18 +1210,18 @@ public enum ViewProtocol {
     }
   }
 
-  /// Follows a view's viewpoint by `view/viewpointChanged`; ended by `state/unobserve`, or by the view's closing.
+  /// Observes a view's viewpoint by `view/viewpointChanged`, until `state/unobserve` or the closing of the view.
   public enum ObserveViewpoint {
     public static let name: StaticString = "view/observeViewpoint"
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
       public var view: String
-      /// The forms to tell it in.
+      /// The kinds to send.
       public var kinds: [ViewProtocol.ViewpointKind]
-      /// Leaves out changes of this origin's name: a two-way binding never hears its own echo.
+      /// Omits changes of this origin, so that a two-way binding does not receive its own changes.
       public var exceptOrigin: String?
-      /// At most so often. Unit: 1/second.
+      /// Maximum rate of notifications. Unit: 1/second.
       public var maxRate: Double?
 
       public init(
@@ -1256,9 +1257,9 @@ public enum ViewProtocol {
       public var subscription: String
       /// The world's revision after this.
       public var revision: Int
-      /// As of now, in the kinds asked for.
+      /// The current viewpoint, in the requested kinds.
       public var viewpoints: [ViewProtocol.Viewpoint]
-      /// Whether an animation is under way.
+      /// Whether an animation is running.
       public var isNavigating: Bool
 
       public init(subscription: String, revision: Int, viewpoints: [ViewProtocol.Viewpoint], isNavigating: Bool) {
@@ -1283,7 +1284,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// The viewpoint of an observed view is another.
+  /// The viewpoint of an observed view has changed.
   public enum ViewpointChanged {
     public static let name: StaticString = "view/viewpointChanged"
 
@@ -1292,15 +1293,15 @@ public enum ViewProtocol {
       public var subscription: String
       /// The view.
       public var view: String
-      /// The revision last told.
+      /// The revision of the previous notification.
       public var base: Int
-      /// The revision of this.
+      /// The revision of this notification.
       public var revision: Int
-      /// Who changed it.
+      /// The author of the change.
       public var origin: SessionProtocol.Origin
-      /// In the kinds asked for.
+      /// In the requested kinds.
       public var viewpoints: [ViewProtocol.Viewpoint]
-      /// Whether an animation is under way.
+      /// Whether an animation is running.
       public var isNavigating: Bool
 
       public init(

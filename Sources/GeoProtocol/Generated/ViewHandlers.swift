@@ -23,12 +23,12 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.Close.Params, in world: inout Types.World
   ) throws -> ViewProtocol.Close.Result
 
-  /// Another screen; center and scale stay.
+  /// Changes the screen; center and scale are unchanged.
   static func resize(
     _ params: ViewProtocol.Resize.Params, in world: inout Types.World
   ) throws -> ViewProtocol.Resize.Result
 
-  /// The viewpoint as of now, in either kind, or as a camera.
+  /// The current viewpoint, in either kind, or as a camera.
   static func getViewpoint(
     _ params: ViewProtocol.GetViewpoint.Params, in world: Types.World
   ) throws -> ViewProtocol.GetViewpoint.Result
@@ -38,7 +38,7 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.SetViewpoint.Params, in world: inout Types.World
   ) throws -> ViewProtocol.SetViewpoint.Result
 
-  /// Moves to a viewpoint, and answers when it is there or when something else took over.
+  /// Animates to a viewpoint, and answers when it has arrived or another change replaced it.
   static func animateViewpoint(
     _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout Types.World
   ) throws -> Types.Process
@@ -46,22 +46,22 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> ViewProtocol.AnimateViewpoint.Result
 
-  /// How each layer of the map or scene stands in the view, by visibility, scale and load status.
+  /// The state of each layer of the map or scene in the view, by visibility, scale and load status.
   static func layerViewStates(
     _ params: ViewProtocol.LayerViewStates.Params, in world: Types.World
   ) throws -> ViewProtocol.LayerViewStates.Result
 
-  /// What stands at places of the screen.
+  /// Converts screen points to map coordinates.
   static func toLocation(
     _ params: ViewProtocol.ToLocation.Params, in world: Types.World
   ) throws -> ViewProtocol.ToLocation.Result
 
-  /// Where locations stand on the screen, also outside it.
+  /// Converts map coordinates to screen points, also outside the screen.
   static func toScreen(
     _ params: ViewProtocol.ToScreen.Params, in world: Types.World
   ) throws -> ViewProtocol.ToScreen.Result
 
-  /// What is in sight: the screen's corners as a polygon, and the box around them.
+  /// The visible area: the screen's corners as a polygon, and the box around them.
   static func getVisibleArea(
     _ params: ViewProtocol.GetVisibleArea.Params, in world: Types.World
   ) throws -> ViewProtocol.GetVisibleArea.Result
@@ -71,7 +71,7 @@ public protocol ViewHandlers {
     _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout Types.World
   ) throws -> ViewProtocol.SetLocationDisplay.Result
 
-  /// Follows a view's viewpoint by `view/viewpointChanged`; ended by `state/unobserve`, or by the view's closing.
+  /// Observes a view's viewpoint by `view/viewpointChanged`, until `state/unobserve` or the closing of the view.
   static func observeViewpoint(
     _ params: ViewProtocol.ObserveViewpoint.Params, on client: Types.Client
   ) throws -> ViewProtocol.ObserveViewpoint.Result

@@ -3,60 +3,61 @@
 
 import JSON
 
-/// View models: objects whose properties a client defines, watched, bound, undone and saved like any other.
+/// View models: objects whose properties a client defines; observed, bound, undone and saved as all others.
 ///
-/// A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by whoever
-/// names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its properties stand
-/// at `/viewModels/<id>/<property>`, beside its own id at `/viewModels/<id>/viewModel`: `*` in their place stands for
-/// all of these, as for the members of any object. Derived properties follow what they are computed from in the same
-/// revision and the same delta. Undo brings values back and documents keep them, but for derived ones and those of
-/// the type `status`, which tell how some work stands.
+/// A view model belongs to the session or to an object, and is closed with it. `create` with `ifExists: reuse` finds
+/// the one there is; observing does not create one. Its properties are at `/viewModels/<id>/<property>`, its own id
+/// at `/viewModels/<id>/viewModel`; `*` stands for all of these, as for the members of any object. Derived properties
+/// are updated in the same revision and the same delta as their inputs. Values are undone and saved, except derived
+/// ones and those of the type `status`.
 ///
-/// An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
+/// `provide` shares a view model with an object and all below it; `resolve` finds that of the nearest ancestor.
 public enum ViewModelProtocol {
   /// The name of a property, of an environment key or of a shared object.
   static func readPropertyName(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string matching [A-Za-z_][A-Za-z0-9_]{0,63}") { StringChecks.propertyName($0) }
   }
 
-  /// What a property holds, and what at first.
+  /// The type of a property, and its initial value.
   public enum PropertyType: String, WireEnum {
-    /// At first false.
+    /// Initially false.
     case boolean
-    /// At first 0.
+    /// Initially 0.
     case integer
-    /// At first 0.
+    /// Initially 0.
     case number
-    /// At first empty.
+    /// Initially empty.
     case string
-    /// Any value, null included; at first null.
+    /// Any value, null included; initially null.
     case json
-    /// An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is there once.
+    /// An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs
+    /// once.
     case list
-    /// An object with members of any name; at first empty.
+    /// An object with members of any name; initially empty.
     case dictionary
-    /// The id of an object that is there, or null: at first, and from when that object goes. The objects are sources,
-    /// maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id that none of
-    /// them has is refused with `unknownId`. A default other than null is refused, as an object may go and what is
-    /// defined stays. Documents keep null for what they do not hold: location sources, bindings, links, and view
-    /// models of those.
+    /// The id of an existing object, or null; initially null, and null again once that object is removed. The objects
+    /// are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id
+    /// of none of them is refused with `unknownId`. A default other than null is refused, since the object could be
+    /// removed while the definition remains. Documents save null for objects that they do not hold: location sources,
+    /// bindings, links, and view models owned by those.
     case reference
-    /// `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or `{"type":
+    /// `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or `{"type":
     /// "failed", "error": {"kind", "message", ...}}`: state and data in one value.
     case status
   }
 
-  /// How a property is computed. What cannot be computed, or comes out of another type than declared, is null.
+  /// How a property is computed. It is null where the expression cannot be computed or has another type than
+  /// declared.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
-    /// In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
-    /// properties of the view model; others are refused with `unknownField`. Functions that make text for people
-    /// follow the environment of the view model's owner.
+    /// CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else properties
+    /// of the view model; others are refused with `unknownField`. Functions that format text for people use the
+    /// environment of the view model's owner.
     public var expression: String
-    /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own properties
-    /// (`./order/cheese/amount`). It leads to one object or into it: whole collections (`/maps`), whole overlays and
-    /// all their graphics are refused with `invalidDefinition`. Where nothing stands the input is null. Objects and
-    /// arrays are their JSON text, to functions, to `LIKE`, and where the property is of the type `string`; a
-    /// property of the type `json`, `list` or `dictionary` has them as they are.
+    /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
+    /// (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`),
+    /// whole overlays and all their graphics are refused with `invalidDefinition`. The input is null where the path
+    /// has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type
+    /// `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged.
     public var inputs: [String: String]?
 
     public init(expression: String, inputs: [String: String]? = nil) {
@@ -88,16 +89,15 @@ public enum ViewModelProtocol {
   public struct PropertyDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// Its name; not `viewModel`.
     public var name: String
-    /// What it holds.
+    /// Its type.
     public var type: ViewModelProtocol.PropertyType
-    /// What it is at first, and again when it is cleared; when absent null where that is allowed, else what the type
-    /// says.
+    /// Its initial value, and its value when cleared; when absent null where that is allowed, else the type's.
     public var defaultValue: JSONOpaque?
-    /// Whether null is a value of it; of json, references and derived ones it always is.
+    /// Whether null is allowed; always for json, references and derived properties.
     public var isNullable: Bool
-    /// What it is for.
+    /// Its documentation.
     public var doc: String?
-    /// Makes it read-only: computed from others.
+    /// Computes it from others; it is then read-only.
     public var derived: ViewModelProtocol.Derivation?
 
     public init(
@@ -156,15 +156,15 @@ public enum ViewModelProtocol {
   public struct ViewModel: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var viewModel: String
-    /// Of its last change.
+    /// The revision of its last change.
     public var revision: Int
-    /// The type it was made of; absent when its properties were given with it.
+    /// Its type; absent when its properties were given with it.
     public var type: String?
-    /// The object with which it goes; absent for the session.
+    /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
     /// All its values, null included.
     public var values: JSONOpaque
-    /// Its properties, in the order of their definition; in the answer to `viewModel/get` alone.
+    /// Its properties, in the order of their definition; only in the answer to `viewModel/get`.
     public var properties: [ViewModelProtocol.PropertyDefinition]?
 
     public init(
@@ -218,8 +218,8 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Defines a type of view models, for good. The same definition again changes nothing, so that every client may say
-  /// it.
+  /// Defines a type of view models, for the rest of the session. Repeating the same definition changes nothing, so
+  /// that every client may send it.
   public enum Define {
     public static let name: StaticString = "viewModel/define"
     public static let params = [
@@ -229,9 +229,9 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
       public var type: String
-      /// What it is for.
+      /// Its documentation.
       public var doc: String?
-      /// In the order to show.
+      /// In display order.
       public var properties: [ViewModelProtocol.PropertyDefinition]
 
       public init(type: String, doc: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]) {
@@ -269,7 +269,7 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Creates a view model, of a type or of properties given with it.
+  /// Creates a view model from a type or from its own properties.
   public enum Create {
     public static let name: StaticString = "viewModel/create"
     public static let params = [
@@ -283,13 +283,14 @@ public enum ViewModelProtocol {
       public var type: String?
       /// Its own properties; or `type`.
       public var properties: [ViewModelProtocol.PropertyDefinition]?
-      /// The object with which it goes: a view, a map, another view model; the session when absent.
+      /// The object that owns it and whose closing closes it: a view, a map, another view model; the session when
+      /// absent.
       public var owner: String?
-      /// Provides it under this name, at its owner where that is a node, else at the session.
+      /// Shares it under this name, at its owner where that is a node, else at the session.
       public var name: String?
-      /// Where not the default.
+      /// Initial values other than the defaults.
       public var values: JSONOpaque?
-      /// What to do when an object of that id is there already.
+      /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
@@ -356,7 +357,7 @@ public enum ViewModelProtocol {
     public static let name: StaticString = "viewModel/list"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Only those that go with this object.
+      /// Only those owned by this object.
       public var owner: String?
 
       public init(owner: String? = nil) {
@@ -373,7 +374,7 @@ public enum ViewModelProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Those.
+      /// The view models.
       public var viewModels: [ViewModelProtocol.ViewModel]
 
       public init(revision: Int, viewModels: [ViewModelProtocol.ViewModel]) {
@@ -392,8 +393,8 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Sets values, several at once, all or none; a part of a value by its path; and clears. As everywhere, null among
-  /// `values` leaves alone: `clear` sets null, as does `path` without `value`.
+  /// Sets values atomically, a part of a value by its path, and clears. Null among `values` means unchanged; `clear`
+  /// sets null, as does `path` without `value`.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
     public static let params = [
@@ -405,12 +406,13 @@ public enum ViewModelProtocol {
       public var viewModel: String
       /// New values, each of its property's type.
       public var values: JSONOpaque?
-      /// A JSON Pointer from its properties (`/people/p1/name`): `value` is put there. The last member may be new.
+      /// A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`. The last member may
+      /// be new.
       public var path: String?
-      /// With `path`: what to put there; null when absent.
+      /// The new value at `path`; null when absent.
       public var value: JSONOpaque?
-      /// Properties that get their default again, and JSON Pointers to parts to take out (`/people/p1`); not what is
-      /// set in the same breath.
+      /// Properties to reset to their defaults, and JSON Pointers to parts to remove (`/people/p1`); not those set in
+      /// the same request.
       public var clear: [String]?
 
       public init(
@@ -445,7 +447,7 @@ public enum ViewModelProtocol {
     public typealias Result = ViewModelProtocol.ViewModel
   }
 
-  /// Puts items into a list whose items are ids, or objects with an `id`.
+  /// Inserts items into a list whose items are ids, or objects with an `id`.
   public enum InsertItems {
     public static let name: StaticString = "viewModel/insertItems"
     public static let params = [
@@ -455,11 +457,11 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var viewModel: String
-      /// A JSON Pointer from its properties to the list: `/order`.
+      /// A JSON Pointer relative to its properties, to the list: `/order`.
       public var path: String
-      /// In their order.
+      /// The items, in order.
       public var items: [JSONOpaque]
-      /// The id of the item that they come before; the end when absent.
+      /// The id of the item to insert before; the end when absent.
       public var before: String?
 
       public init(viewModel: String, path: String, items: [JSONOpaque], before: String? = nil) {
@@ -500,7 +502,7 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Takes items out of a list, by their ids.
+  /// Removes items from a list, by their ids.
   public enum RemoveItems {
     public static let name: StaticString = "viewModel/removeItems"
     public static let params = [
@@ -510,9 +512,9 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var viewModel: String
-      /// A JSON Pointer from its properties to the list.
+      /// A JSON Pointer relative to its properties, to the list.
       public var path: String
-      /// Which.
+      /// The items.
       public var ids: [String]
 
       public init(viewModel: String, path: String, ids: [String]) {
@@ -548,7 +550,7 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Moves items of a list, by their ids, together and in the order given. All of them sort it.
+  /// Moves items of a list, by their ids, together and in the given order. Naming all of them sorts the list.
   public enum MoveItems {
     public static let name: StaticString = "viewModel/moveItems"
     public static let params = [
@@ -558,11 +560,11 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var viewModel: String
-      /// A JSON Pointer from its properties to the list.
+      /// A JSON Pointer relative to its properties, to the list.
       public var path: String
-      /// Which, in their new order.
+      /// The items, in their new order.
       public var ids: [String]
-      /// The id of the item that they come before; the end when absent.
+      /// The id of the item to insert before; the end when absent.
       public var before: String?
 
       public init(viewModel: String, path: String, ids: [String], before: String? = nil) {
@@ -641,8 +643,8 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer),
-  /// in place of one that the node has shared under the name.
+  /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer).
+  /// It replaces one that the node shares under the same name.
   public enum Provide {
     public static let name: StaticString = "viewModel/provide"
     public static let params = [
@@ -652,7 +654,7 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var viewModel: String
-      /// What it is asked for by.
+      /// The name under which it is shared.
       public var name: String
       /// A map, scene, view, overlay or layer; the session when absent.
       public var node: String?
@@ -689,7 +691,7 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
+  /// Ends the sharing of a name at a node; that of an ancestor applies again.
   public enum Withdraw {
     public static let name: StaticString = "viewModel/withdraw"
     public static let params = [
@@ -697,9 +699,9 @@ public enum ViewModelProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// Which.
+      /// The shared name.
       public var name: String
-      /// Where; the session when absent.
+      /// The node; the session when absent.
       public var node: String?
 
       public init(name: String, node: String? = nil) {
@@ -732,14 +734,14 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// The view model that a node sees under a name: its own, or its nearest ancestor's.
+  /// The view model that a node or its nearest ancestor shares under a name.
   public enum Resolve {
     public static let name: StaticString = "viewModel/resolve"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Which.
+      /// The shared name.
       public var name: String
-      /// Who asks; the session when absent.
+      /// The node; the session when absent.
       public var node: String?
 
       public init(name: String, node: String? = nil) {
@@ -760,7 +762,7 @@ public enum ViewModelProtocol {
       public var revision: Int
       /// Its id.
       public var viewModel: String
-      /// Where it is shared; absent for the session.
+      /// The node that shares it; absent for the session.
       public var node: String?
 
       public init(revision: Int, viewModel: String, node: String? = nil) {

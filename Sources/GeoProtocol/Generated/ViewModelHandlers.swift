@@ -7,12 +7,12 @@ import JSON
 public protocol ViewModelHandlers {
   associatedtype Types: HandlerTypes
 
-  /// Defines a type of view models, for good.
+  /// Defines a type of view models, for the rest of the session.
   static func define(
     _ params: ViewModelProtocol.Define.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Define.Result
 
-  /// Creates a view model, of a type or of properties given with it.
+  /// Creates a view model from a type or from its own properties.
   static func create(
     _ params: ViewModelProtocol.Create.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Create.Result
@@ -27,22 +27,22 @@ public protocol ViewModelHandlers {
     _ params: ViewModelProtocol.List.Params, in world: Types.World
   ) throws -> ViewModelProtocol.List.Result
 
-  /// Sets values, several at once, all or none; a part of a value by its path; and clears.
+  /// Sets values atomically, a part of a value by its path, and clears.
   static func set(
     _ params: ViewModelProtocol.Set.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Set.Result
 
-  /// Puts items into a list whose items are ids, or objects with an `id`.
+  /// Inserts items into a list whose items are ids, or objects with an `id`.
   static func insertItems(
     _ params: ViewModelProtocol.InsertItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.InsertItems.Result
 
-  /// Takes items out of a list, by their ids.
+  /// Removes items from a list, by their ids.
   static func removeItems(
     _ params: ViewModelProtocol.RemoveItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.RemoveItems.Result
 
-  /// Moves items of a list, by their ids, together and in the order given.
+  /// Moves items of a list, by their ids, together and in the given order.
   static func moveItems(
     _ params: ViewModelProtocol.MoveItems.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.MoveItems.Result
@@ -52,18 +52,17 @@ public protocol ViewModelHandlers {
     _ params: ViewModelProtocol.Close.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Close.Result
 
-  /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer),
-  /// in place of one that the node has shared under the name.
+  /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer).
   static func provide(
     _ params: ViewModelProtocol.Provide.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Provide.Result
 
-  /// Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
+  /// Ends the sharing of a name at a node; that of an ancestor applies again.
   static func withdraw(
     _ params: ViewModelProtocol.Withdraw.Params, in world: inout Types.World
   ) throws -> ViewModelProtocol.Withdraw.Result
 
-  /// The view model that a node sees under a name: its own, or its nearest ancestor's.
+  /// The view model that a node or its nearest ancestor shares under a name.
   static func resolve(
     _ params: ViewModelProtocol.Resolve.Params, in world: Types.World
   ) throws -> ViewModelProtocol.Resolve.Result

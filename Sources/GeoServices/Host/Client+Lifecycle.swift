@@ -28,6 +28,7 @@ extension Client {
         ).with("supported", json: RPCError.json([WireProtocol.version]))
       }
     }
+    isStrict = params["strict"].isTrue
     for root in [params["rootUri"], params["rootPath"]] where root.isPresent {
       try files.setRoot(try root.string())
       break

@@ -83,10 +83,19 @@ extension Client {
   /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     flushHeldBack()
-    do { return try body() } catch {
+    do {
+      try checkMembers(of: call.params, for: call.method)
+      return try body()
+    } catch {
       if error is JSONError { throw error }
       throw RPCError(error, in: call.params, at: "/params") ?? error
     }
+  }
+
+  /// Refuses params with members that the definition does not have, for a strict client.
+  func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
+    guard isStrict, let shape = ParamMembers.params[method] else { return }
+    do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
   }
 
   /// Runs a command as one revision and one step: wholly, or not at all.

@@ -15,6 +15,8 @@ final class Client: MethodHost, HandlerClient {
   var commands: [String: Command] = [:]
   /// Exists from the first message on.
   private(set) weak var session: Session?
+  /// Whether params with unknown members are refused.
+  var isStrict = false
   var files: FilePaths
   var subscribers = Subscribers()
   var tasks = Tasks()

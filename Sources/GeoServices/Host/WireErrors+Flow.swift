@@ -25,9 +25,9 @@ extension RPCError {
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
     case .valueTooLarge(let pointer):
       self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(pointer))
-    case .readOnly(let target): self = RPCError(.readOnly, "\(target) cannot be set.").with("place", target)
+    case .readOnly(let target): self = RPCError(.readOnly, "\(target) cannot be set.").with("target", target)
     case .notWritable(let target):
-      self = RPCError(.notWritable, "No command sets \(target).").with("place", target)
+      self = RPCError(.notWritable, "No command sets \(target).").with("target", target)
     case .invalidPath(let pointer):
       self.init(
         .invalidPath, "There is no value at \"\(pointer.prefix(200))\".",

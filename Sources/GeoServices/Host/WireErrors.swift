@@ -150,6 +150,13 @@ extension RPCError {
     self = RPCError(fault, in: nil, at: pointer) ?? .internalError("\(fault)")
   }
 
+  init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
+    self.init(
+      .unknownMember,
+      "unknown member `\(error.name)`" + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+      path: prefix + error.value.path(from: params), expected: Self.list(error.known))
+  }
+
   /// The error of a stored failure.
   init(_ failure: Failure) {
     self.init(

@@ -28,6 +28,8 @@ protocol HandlerClient: AnyObject {
   var tasks: Tasks { get }
   /// The commands of transactions, by name.
   var commands: [String: Command] { get }
+  /// Refuses params with unknown members, for a strict client.
+  func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
   var session: Session? { get }
   var realTime: Instant { get }
   /// Resident memory in bytes, where the system tells.

@@ -33,6 +33,11 @@ enum ModelService: ModelHandlers {
       var writer = JSONWriter(capacity: 256)
       while texts.count < commands.count {
         let updates = graphicUpdates(in: commands[texts.count...])
+        for (index, command) in zip(updates.indices, updates) {
+          do { try client.checkMembers(of: command.params, for: command.method) } catch {
+            throw failure(of: index, error, command.params)
+          }
+        }
         if updates.count > 1,
           let results = OverlayService.updateGraphics(coalescing: updates.map(\.params), in: &world)
         {

@@ -66,7 +66,7 @@ struct DeferredReplicaTests {
     try server.call("overlay/addGraphics", ["overlay": "o", "graphics": [["id": 2, "geometry": point]]])
     try server.call("overlay/removeGraphics", ["overlay": "o", "ids": [2]])
     try server.call("overlay/create", ["id": "p", "view": "v"])
-    try server.call("overlay/close", ["overlay": "p", "all": true])
+    try server.call("overlay/close", ["overlay": "p"])
     try server.call("overlay/updateGraphics", ["overlay": "o", "graphics": [["id": 1, "isVisible": true]]])
     try server.call("map/update", ["map": "m", "title": "One"])
     try server.call("edit/end")
@@ -74,7 +74,7 @@ struct DeferredReplicaTests {
 
     // A cancelled edit restores what it closed, without a delta.
     try server.call("edit/begin")
-    try server.call("overlay/close", ["overlay": "o", "all": true])
+    try server.call("overlay/close", ["overlay": "o"])
     try server.call("map/update", ["map": "m", "title": "Two"])
     try server.call("edit/cancel")
     #expect(try server.takeNotifications("state/changed") == [])

@@ -143,7 +143,7 @@ struct RandomEdits {
       overlays[id] = []
     case 16:
       guard let id = overlay(), chance(0.3) else { return }
-      _ = try call("overlay/close", ["overlay": .string(id), "all": true])
+      _ = try call("overlay/close", ["overlay": .string(id)])
       overlays[id] = nil
     case 17:
       guard let id = overlay() else { return }

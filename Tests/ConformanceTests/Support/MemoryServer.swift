@@ -44,7 +44,7 @@ final class MemoryServer {
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
     connection = MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)
-    _ = try call("initialize", ["protocolVersions": ["0.2"]])
+    _ = try call("initialize", ["protocolVersions": ["0.2"], "strict": true])
     notify("initialized", [:])
   }
 

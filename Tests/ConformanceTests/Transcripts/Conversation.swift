@@ -72,7 +72,7 @@ final class Conversation {
     guard head["initialize"]?.bool == true else { return }
     send([
       "jsonrpc": "2.0", "id": "init", "method": "initialize",
-      "params": ["protocolVersions": ["0.2"], "rootPath": .string(folder.path)],
+      "params": ["protocolVersions": ["0.2"], "rootPath": .string(folder.path), "strict": true],
     ])
     try expect(["id": "init", "result": ["$any": true]], skip: [], isLate: false)
     send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])

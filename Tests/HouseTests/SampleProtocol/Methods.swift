@@ -37,7 +37,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "37828a55fc44449c"
+  public static let hash = "e4a44a07bbd65dc4"
   public static let domains = [
     "session", "sample"
   ]

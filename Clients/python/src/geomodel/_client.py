@@ -87,7 +87,7 @@ class Client(Domains):
 
         - `except_origin`: leaves out the changes that this origin made.
         - `max_rate`: deltas at most so many times a second.
-        - `edits`: "live" (when absent) tells what an edit does as it happens, "deferred" as one net delta at its end.
+        - `edits`: "live" (when absent) sends the changes of an edit with each command, "deferred" as one coalesced delta at its end.
         - `limit`: so many changes are kept for who does not read; then one with `resynced` stands for them.
 
         With `max_rate` and with deferred edits `state` may be behind the replies.
@@ -109,14 +109,14 @@ class Client(Domains):
         max_rate: float | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> Opening[Subscription]:
-        """Follows a view's viewpoint, as `view/viewpointChanged` tells it."""
+        """Observes a view's viewpoint by `view/viewpointChanged`."""
         params = _present(view=view, kinds=kinds, exceptOrigin=except_origin, maxRate=max_rate)
         return Opening(self, "view/observeViewpoint", params, lambda: Subscription(self, limit))
 
     def observe_location(
         self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
     ) -> Opening[Subscription]:
-        """Follows a location source; each item's `method` tells `location/changed` from `location/statusChanged`."""
+        """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
         params = _present(locationSource=location_source, maxRate=max_rate)
         return Opening(self, "location/observe", params, lambda: Subscription(self, limit))
 
@@ -241,7 +241,7 @@ def launch(
     - `args`: more arguments for it. `cwd`: its working directory. `env`: variables besides those of this process.
     - `root_path`: where relative paths start; its working directory when absent.
     - `framing`: "headers" (as LSP has it) or "lines" (one message a line).
-    - `start_timeout`, `grace`: seconds that it is given to start, and to end when asked to.
+    - `start_timeout`, `grace`: seconds to wait for it to start, and to end.
     """
     with _wire.encoding("launch"):
         folders = [allow_dir] if isinstance(allow_dir, (str, os.PathLike)) else list(allow_dir)
@@ -254,6 +254,7 @@ def launch(
             clientInfo={"name": client_name, "version": __version__},
             protocolVersions=list(PROTOCOL_VERSIONS),
             rootPath=None if root_path is None else os.path.abspath(root_path),
+            strict=True,
         )
 
     async def start() -> Server:

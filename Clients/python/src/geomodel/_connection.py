@@ -68,7 +68,7 @@ class Connection:
         self._pending: dict[int, _Pending] = {}
         self._orphans: dict[int, Callable[[Any], None] | None] = {}
         self._refusals = Refusals()
-        # What a message may hold, once the server has told.
+        # The limits of a message, once the server has stated them.
         self.limits = Limits()
         self._progress: dict[str, tuple[int, Progress]] = {}
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
@@ -269,7 +269,7 @@ class Connection:
             if "error" in message:
                 _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
                 return
-            raise ProtocolError(f"the server answered what was not asked: id {request_id!r}")
+            raise ProtocolError(f"the server answered an unknown request: id {request_id!r}")
         if pending.token is not None:
             self._progress.pop(pending.token, None)
         if "error" in message:
@@ -294,7 +294,7 @@ class Connection:
         _log.error("the server refused a message: %s", error_from_wire(error))
         outstanding = [*self._orphans, *self._pending]
         if len(outstanding) == 1 and outstanding[0] == _FIRST_ID:
-            # Before `initialize` is answered nothing else is sent, and nothing can be asked.
+            # Before `initialize` is answered nothing else is sent, so there is nothing to probe.
             self._lose(_FIRST_ID, error)
             return
         for question in self._refusals.add(error, sorted(outstanding)):
@@ -344,7 +344,7 @@ class Connection:
                 future.set_exception(error)
 
     async def _watch(self) -> None:
-        """Tells everybody when the process is gone, or has closed its output and so is as good as gone."""
+        """Fails all calls and iterators when the process has ended, or closed its output."""
         await self._process.wait(self._reader_task, lambda: self._grace if self._closing else 2.0)
         if self._closing:
             self._fail(ClosedError("the client is closed"))

@@ -87,7 +87,7 @@ class ServerProcess:
 
     def _write_now(self, data: bytes) -> None:
         assert self._process.stdin is not None
-        # A dead process's pipe is no news here: who waits for its end tells everybody what happened.
+        # The pipe of an ended process is ignored here: the task that waits for its end reports it.
         with contextlib.suppress(OSError, RuntimeError):
             self._process.stdin.write(data)
 
@@ -129,7 +129,7 @@ class ServerProcess:
             self._process.stdin.close()
         for force in (None, self._process.terminate, self._process.kill):
             if force is not None and self._process.returncode is None:
-                _log.warning("the server did not end within %s s of being asked to", grace)
+                _log.warning("the server did not end within %s s of the request to", grace)
                 with contextlib.suppress(ProcessLookupError):
                     force()
             done, _ = await asyncio.wait({watch}, timeout=grace if force is None else 1.0)

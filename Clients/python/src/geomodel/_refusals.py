@@ -1,4 +1,4 @@
-"""Which request the server means when it refuses a message without saying so, by an error whose id is null."""
+"""Finds the request that the server refused by an error whose id is null."""
 
 from __future__ import annotations
 
@@ -7,60 +7,60 @@ from typing import Any, Iterable, Mapping
 
 
 class Refusals:
-    """Asks after outstanding requests, by their own ids.
+    """Probes outstanding requests by their own ids.
 
-    A question is a request under the id that it asks about. The server handles messages in order, so when it comes to the
-    question it has run or refused what was written before. One that still works has its id taken: the question is refused,
-    and that refusal does name the id. One that has been answered has its answer in front of the question's. What is left
-    was refused. Nothing is guessed, and nothing that runs is disturbed.
+    A probe is a request with the id of an outstanding one. The server handles messages in order, so when it reads the
+    probe it has run or refused the request. If that is still running its id is in use: the probe is refused, and that
+    refusal has the id. If it was answered, its answer precedes the probe's. Otherwise it was refused. Running requests
+    are not affected.
     """
 
     def __init__(self) -> None:
         self._count = 0
-        # After which requests has been asked, and because of which refusal, by its number.
-        self._asked: dict[int, int] = {}
+        # The probed requests, with the number of the refusal that caused the probe.
+        self._probed: dict[int, int] = {}
         self._errors: dict[int, Any] = {}
         self._last: Any = {}
 
     def add(self, error: Any, outstanding: Iterable[int]) -> list[dict[str, Any]]:
-        """Takes a refusal, and gives the questions to send: for each request that is not asked after already."""
-        if not self._asked:
+        """Takes a refusal and returns the probes to send: for each request that is not probed already."""
+        if not self._probed:
             self._errors.clear()
         self._count += 1
         self._errors[self._count] = error
-        ids = [request_id for request_id in outstanding if request_id not in self._asked]
-        self._asked.update(dict.fromkeys(ids, self._count))
-        # It asks for a map that is not there. An echo would not do: it overtakes answers that are held back.
+        ids = [request_id for request_id in outstanding if request_id not in self._probed]
+        self._probed.update(dict.fromkeys(ids, self._count))
+        # A probe requests a map that does not exist. An echo would not do: it overtakes answers that are held back.
         params = {"map": _mark(self._count)}
-        return [{"jsonrpc": "2.0", "id": asked, "method": "map/get", "params": params} for asked in ids]
+        return [{"jsonrpc": "2.0", "id": probed, "method": "map/get", "params": params} for probed in ids]
 
     def is_alive(self, error: Any) -> bool:
-        """Whether it is the refusal of a question, since the request that it asks about still works."""
+        """Whether it is the refusal of a probe whose request is still running."""
         offending = _data(error).get("offendingId")
-        return isinstance(offending, int) and self._asked.pop(offending, None) is not None
+        return isinstance(offending, int) and self._probed.pop(offending, None) is not None
 
-    def is_late(self, asked: Any) -> bool:
-        """Whether an answer that nobody waits for is to a question that was cancelled, or refused since the server was busy."""
-        return isinstance(asked, int) and self._asked.pop(asked, None) is not None
+    def is_late(self, request_id: Any) -> bool:
+        """Whether an unexpected answer is to a probe that was cancelled, or refused since the server was busy."""
+        return isinstance(request_id, int) and self._probed.pop(request_id, None) is not None
 
     def answer(self, message: Mapping[str, Any]) -> Any:
-        """What the request was refused with, if it was, when this answers a question; else None."""
-        asked = message.get("id")
-        if not isinstance(asked, int) or asked not in self._asked:
+        """The refusal of the request, if this answers a probe and the request was refused; else None."""
+        request_id = message.get("id")
+        if not isinstance(request_id, int) or request_id not in self._probed:
             return None
-        number = self._asked[asked]
+        number = self._probed[request_id]
         if _data(message.get("error")).get("id") != _mark(number):
             return None
-        del self._asked[asked]
-        # Such answers come in order, and both tables are in it: what belongs to earlier questions has come.
-        for earlier in list(takewhile(lambda key: self._asked[key] < number, self._asked)):
-            del self._asked[earlier]
+        del self._probed[request_id]
+        # Such answers arrive in order, as both tables are: entries of earlier probes are done.
+        for earlier in list(takewhile(lambda key: self._probed[key] < number, self._probed)):
+            del self._probed[earlier]
         for past in list(takewhile(lambda key: key < number, self._errors)):
             del self._errors[past]
         return next(iter(self._errors.values()), self._last)
 
     def take(self, refusal: Any) -> None:
-        """Marks a refusal as told: the next request that was refused has the next one, since both come in order."""
+        """Marks a refusal as reported: the next refused request has the next one, since both arrive in order."""
         self._last = refusal
         for number, error in self._errors.items():
             if error is refusal:

@@ -35,7 +35,7 @@ class StateChange:
 
 
 class Subscribed(Stream[T]):
-    """Notifications of one handle, from its reply on; an async iterator. `first` is what the reply told."""
+    """Notifications of one handle, from its reply on; an async iterator. `first` is from the reply."""
 
     def __init__(self, client: Client, limit: int) -> None:
         super().__init__(limit)

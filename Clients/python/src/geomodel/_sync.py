@@ -47,7 +47,7 @@ class _Portal:
         try:
             return future.result()
         except BaseException:
-            # KeyboardInterrupt: the request is cancelled, and the server told so.
+            # KeyboardInterrupt: the request is cancelled, on the server too.
             future.cancel()
             raise
 
@@ -114,7 +114,7 @@ class SyncStream(Generic[T]):
 
 
 class SyncSubscribed(SyncStream[T]):
-    """Notifications of one handle; `first` is what the reply told."""
+    """Notifications of one handle; `first` is from the reply."""
 
     _stream: Subscribed[T]
 
@@ -240,7 +240,7 @@ class SyncClient(Domains):
         max_rate: float | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> SyncSubscription:
-        """Follows a view's viewpoint, as `view/viewpointChanged` tells it."""
+        """Observes a view's viewpoint by `view/viewpointChanged`."""
         opening = self._async.observe_viewpoint(
             view, kinds=kinds, except_origin=except_origin, max_rate=max_rate, limit=limit
         )
@@ -249,7 +249,7 @@ class SyncClient(Domains):
     def observe_location(
         self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
     ) -> SyncSubscription:
-        """Follows a location source; each item's `method` tells `location/changed` from `location/statusChanged`."""
+        """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
         opening = self._async.observe_location(location_source, max_rate=max_rate, limit=limit)
         return SyncSubscription(self._portal, self._portal.run(_opened(opening)))
 

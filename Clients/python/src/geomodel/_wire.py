@@ -56,7 +56,7 @@ def _text(message: Any, allow_nan: bool = False) -> str:
 
 
 def _fault(message: Any, error: Exception) -> str:
-    """What is wrong, and where, as far as the text tells that can be made of it."""
+    """The fault and its pointer, as far as the text that can be made of the value shows them."""
     if isinstance(error, ValueError):
         try:
             return find_fault(_text(message, allow_nan=True)) or str(error)
@@ -196,7 +196,7 @@ def _packed(is_float: bool, data: bytes, place: str) -> dict[str, str]:
         at = data.find(infinity)
         while at >= 0:
             if at % 8 == 0:
-                raise EncodeError(f"{place}/{at // 8} is infinite, which is no number of JSON")
+                raise EncodeError(f"{place}/{at // 8} is infinite, which is not a JSON number")
             at = data.find(infinity, at + 1)
     return {"type": "float64" if is_float else "int64", "data": base64.b64encode(data).decode("ascii")}
 

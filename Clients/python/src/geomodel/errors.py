@@ -66,8 +66,8 @@ class NotificationsLostError(Error):
 class GeoModelError(Error):
     """The server answered with an error.
 
-    `kind` is the contract, `message` is for people. `path` is a JSON Pointer into the request (or a file), `expected` what
-    should have stood there, `data` all that the server told.
+    `kind` is for programs, `message` for people. `path` is a JSON Pointer into the request (or a file), `expected` what is
+    valid there, `data` all data of the server's error.
     """
 
     kind: str = ""

@@ -7,38 +7,50 @@ from ..errors import GeoModelError
 
 
 class ParseError(GeoModelError):
-    """What came is no JSON, or no message can be found in it. `id` is null."""
+    """The bytes are not JSON. `id` is null.
+
+    `data` has:
+        offset: 0-based index in the message where parsing stopped. (byte; at least 0)
+    """
 
     kind = "parseError"
     code = -32700
 
 
 class DuplicateKeyError(GeoModelError):
-    """A member stands twice in one object."""
+    """An object has two members of one name.
+
+    `data` has:
+        offset: 0-based index in the message where parsing stopped. (byte; at least 0)
+    """
 
     kind = "duplicateKey"
     code = -32700
 
 
 class TooDeepError(GeoModelError):
-    """Nested deeper than 2,048 levels."""
+    """The JSON is nested deeper than 2,048 levels.
+
+    `data` has:
+        offset: 0-based index in the message where parsing stopped. (byte; at least 0)
+    """
 
     kind = "tooDeep"
     code = -32700
 
 
 class FramingError(GeoModelError):
-    """Bytes that are neither headers nor a message; the session ends with exit code 2."""
+    """The input begins with neither a header nor a message; the session ends with exit code 2."""
 
     kind = "framingError"
     code = -32700
 
 
 class MessageTooLargeError(GeoModelError):
-    """Longer than the cap; it was skipped.
+    """The message is longer than the limit; it was skipped.
 
     `data` has:
-        limit: The cap. (byte)
+        limit: The limit. (byte)
     """
 
     kind = "messageTooLarge"
@@ -46,10 +58,10 @@ class MessageTooLargeError(GeoModelError):
 
 
 class TooManyValuesError(GeoModelError):
-    """More JSON values than the cap.
+    """The message has more JSON values than the limit.
 
     `data` has:
-        limit: The cap.
+        limit: The limit.
     """
 
     kind = "tooManyValues"
@@ -57,10 +69,10 @@ class TooManyValuesError(GeoModelError):
 
 
 class BatchTooLargeError(GeoModelError):
-    """More requests in a batch than the cap.
+    """The batch has more requests than the limit; none was run.
 
     `data` has:
-        limit: The cap.
+        limit: The limit.
     """
 
     kind = "batchTooLarge"
@@ -68,8 +80,8 @@ class BatchTooLargeError(GeoModelError):
 
 
 class InvalidRequestError(GeoModelError):
-    """No request by JSON-RPC 2.0, or an id that is null, a fraction, or in flight: `id` is null then, and the
-    offending one in `data`.
+    """The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight: `id` is null
+    then, and `data` has the id that cannot be used.
 
     `data` has:
         offendingId: The id that cannot be used.
@@ -80,21 +92,21 @@ class InvalidRequestError(GeoModelError):
 
 
 class ShutDownError(GeoModelError):
-    """After `shutdown` only `exit` may come."""
+    """After `shutdown` only `exit` is accepted."""
 
     kind = "shutDown"
     code = -32600
 
 
 class AlreadyInitializedError(GeoModelError):
-    """`initialize` came twice."""
+    """The session is initialized already."""
 
     kind = "alreadyInitialized"
     code = -32600
 
 
 class UnknownMethodError(GeoModelError):
-    """No such method."""
+    """There is no method of that name."""
 
     kind = "unknownMethod"
     code = -32601
@@ -108,28 +120,28 @@ class InvalidParamsError(GeoModelError):
 
 
 class InternalError(GeoModelError):
-    """The server's fault."""
+    """The server failed."""
 
     kind = "internalError"
     code = -32603
 
 
 class NotInitializedError(GeoModelError):
-    """Something else came before `initialize`."""
+    """The first request is not `initialize`."""
 
     kind = "notInitialized"
     code = -32002
 
 
 class CancelledError(GeoModelError):
-    """Cancelled by the client, by closing what it belonged to, or by the end of the session."""
+    """The client cancelled the request, the object it belongs to was closed, or the session ended."""
 
     kind = "cancelled"
     code = -32800
 
 
 class TimedOutError(GeoModelError):
-    """It took longer than `meta.task.timeout`."""
+    """The task took longer than `meta.task.timeout`."""
 
     kind = "timedOut"
     code = -32800
@@ -139,7 +151,7 @@ class ContentModifiedError(GeoModelError):
     """The object has changed since `meta.ifRevision`.
 
     `data` has:
-        revision: Of its last change.
+        revision: The revision of its last change.
     """
 
     kind = "contentModified"
@@ -147,10 +159,10 @@ class ContentModifiedError(GeoModelError):
 
 
 class SupersededError(GeoModelError):
-    """A newer task with the same scope and key took its place.
+    """A newer task with the same scope and key replaced this one.
 
     `data` has:
-        by: The newer task's handle: its `meta.task.id`, or one made of its request's id (see
+        by: The newer task's handle: its `meta.task.id`, or one made from its request's id (see
             TaskOptions).
     """
 
@@ -159,10 +171,10 @@ class SupersededError(GeoModelError):
 
 
 class VersionMismatchError(GeoModelError):
-    """No common protocol version.
+    """Client and server have no protocol version in common.
 
     `data` has:
-        supported: The versions there are.
+        supported: The versions that the server supports.
     """
 
     kind = "versionMismatch"
@@ -170,10 +182,10 @@ class VersionMismatchError(GeoModelError):
 
 
 class ServerBusyError(GeoModelError):
-    """The client has left too much unread: the request was not run.
+    """The client has left too many bytes unread; the request was not run.
 
     `data` has:
-        unread: Bytes unread. (byte)
+        unread: Number of bytes unread. (byte)
     """
 
     kind = "serverBusy"
@@ -181,10 +193,10 @@ class ServerBusyError(GeoModelError):
 
 
 class ResultTooLargeError(GeoModelError):
-    """The result would be larger than a message may be; ask for less, or observe it.
+    """The result would exceed the size of a message. Request less, or observe it.
 
     `data` has:
-        limit: How large one may be, in bytes. (at least 1)
+        limit: The limit, in bytes. (at least 1)
     """
 
     kind = "resultTooLarge"
@@ -192,7 +204,7 @@ class ResultTooLargeError(GeoModelError):
 
 
 class UnknownIdError(GeoModelError):
-    """No object of that id, of the kind asked for.
+    """There is no object of that id and kind.
 
     `data` has:
         id: The id.
@@ -203,8 +215,7 @@ class UnknownIdError(GeoModelError):
 
 
 class IdExistsError(GeoModelError):
-    """The id is taken, or was an object's of this document that has been closed and that undo might bring
-    back.
+    """The id is in use, or belonged to an object of this document that was closed and that undo can restore.
 
     `data` has:
         id: The id.
@@ -215,17 +226,19 @@ class IdExistsError(GeoModelError):
 
 
 class UnknownMemberError(GeoModelError):
-    """`clear` names what cannot be cleared."""
+    """The params have a member that the method does not have, and the client asked for `strict`; or `clear`
+    names a member that cannot be cleared.
+    """
 
     kind = "unknownMember"
     code = -31012
 
 
 class IndexOutOfRangeError(GeoModelError):
-    """No such place in the list.
+    """The list has no such index.
 
     `data` has:
-        count: How many there are.
+        count: Number of elements in the list.
     """
 
     kind = "indexOutOfRange"
@@ -233,18 +246,18 @@ class IndexOutOfRangeError(GeoModelError):
 
 
 class InvalidScaleRangeError(GeoModelError):
-    """minScale has to be greater than maxScale."""
+    """minScale is not greater than maxScale."""
 
     kind = "invalidScaleRange"
     code = -31014
 
 
 class InvalidItemsError(GeoModelError):
-    """Items of a bulk request are bad; nothing was changed.
+    """Items of a bulk request are invalid; nothing was changed.
 
     `data` has:
-        items: At most 100 of them, by index.
-        count: How many are bad.
+        items: The first 100 of them, by index.
+        count: Number of invalid items.
     """
 
     kind = "invalidItems"
@@ -259,10 +272,10 @@ class ColumnLengthsError(GeoModelError):
 
 
 class TransactionFailedError(GeoModelError):
-    """A command of a transaction failed; nothing was changed. `path` is the command's.
+    """A command of a transaction failed; nothing was changed. `path` is the pointer to the command.
 
     `data` has:
-        index: The command's place in the list. (at least 0)
+        index: 0-based index of the command. (at least 0)
         error: The error object that the command answers when it is sent alone.
     """
 
@@ -271,18 +284,19 @@ class TransactionFailedError(GeoModelError):
 
 
 class NotACommandError(GeoModelError):
-    """What stands in a transaction is no method of the shape `command`, or one of `edit`."""
+    """The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it."""
 
     kind = "notACommand"
     code = -31018
 
 
 class WrongKindError(GeoModelError):
-    """The layer is of a kind that has no such thing: a group has no features, only a group holds layers.
+    """The layer is of another kind than the method needs: a group has no features, only a group contains
+    layers.
 
     `data` has:
         id: The layer.
-        found: What it is.
+        found: Its kind.
     """
 
     kind = "wrongKind"
@@ -290,63 +304,63 @@ class WrongKindError(GeoModelError):
 
 
 class NoGeometryError(GeoModelError):
-    """The source's layer has no geometry: it can be added as a table."""
+    """The source's layer has no geometry; add it as a table."""
 
     kind = "noGeometry"
     code = -31053
 
 
 class CameraNeedsSceneError(GeoModelError):
-    """A camera belongs to scenes; this is a map, or a view of one."""
+    """A camera was given for a map, or a view of one; only scenes have cameras."""
 
     kind = "cameraNeedsScene"
     code = -31054
 
 
 class NothingToUndoError(GeoModelError):
-    """There are not so many steps to undo."""
+    """History has fewer steps to undo."""
 
     kind = "nothingToUndo"
     code = -31024
 
 
 class NothingToRedoError(GeoModelError):
-    """There are not so many steps to redo."""
+    """History has fewer steps to redo."""
 
     kind = "nothingToRedo"
     code = -31025
 
 
 class EditInProgressError(GeoModelError):
-    """An edit is under way; end it first."""
+    """An edit is in progress; end or cancel it first."""
 
     kind = "editInProgress"
     code = -31026
 
 
 class NoEditError(GeoModelError):
-    """No edit is under way."""
+    """No edit is in progress."""
 
     kind = "noEdit"
     code = -31027
 
 
 class EditTooLargeError(GeoModelError):
-    """The edit holds more than history may keep, so that it can be ended but not taken back."""
+    """The edit exceeds what history can keep: it can be ended, but not cancelled."""
 
     kind = "editTooLarge"
     code = -31028
 
 
 class InvalidDocumentError(GeoModelError):
-    """No document of this format: no JSON, cut off, a member of another type or out of range, an id that is
-    not there or there twice. `path` is the place within the document; nothing was changed.
+    """The file is not a valid document: not JSON, truncated, a member of another type or out of range, an
+    unknown or repeated id. `path` is the pointer within the document; nothing was changed.
 
     `data` has:
-        file: The document.
-        reason: What is wrong with it.
-        offset: Where it stops being JSON. (byte)
-        error: The error object that the place would get in a request.
+        file: The path of the document.
+        reason: What is invalid.
+        offset: 0-based index, in bytes, where it stops being JSON. (byte)
+        error: The error object that a request with this content would get.
     """
 
     kind = "invalidDocument"
@@ -357,9 +371,9 @@ class DocumentTooNewError(GeoModelError):
     """The document's format is of a newer version; nothing was changed.
 
     `data` has:
-        file: The document.
+        file: The path of the document.
         version: Its version.
-        supported: The newest that this server reads.
+        supported: The newest version that this server reads.
     """
 
     kind = "documentTooNew"
@@ -367,11 +381,11 @@ class DocumentTooNewError(GeoModelError):
 
 
 class SaveFailedError(GeoModelError):
-    """The file could not be written, as on a full disk or in a folder that is read-only or missing; what was
-    there stands.
+    """The file could not be written: the disk is full, or the folder is missing or read-only. A file that was
+    there before is unchanged.
 
     `data` has:
-        reason: The system's.
+        reason: The operating system's message.
     """
 
     kind = "saveFailed"
@@ -379,18 +393,18 @@ class SaveFailedError(GeoModelError):
 
 
 class DocumentUntitledError(GeoModelError):
-    """The document has no file yet; `document/saveAs` gives it one."""
+    """The document has no file yet; `document/saveAs` names one."""
 
     kind = "documentUntitled"
     code = -31083
 
 
 class CycleError(GeoModelError):
-    """Things that would hold, or follow from, themselves: a group in itself, a derived property, links that
-    never settle.
+    """Objects would contain or depend on themselves: a group in itself, a derived property, links whose
+    values never agree.
 
     `data` has:
-        paths: The way round, or the places on it.
+        paths: Pointers to the members of the cycle, in order.
     """
 
     kind = "cycle"
@@ -398,10 +412,10 @@ class CycleError(GeoModelError):
 
 
 class ReadOnlyError(GeoModelError):
-    """A derived property, a constant, or a binding made read-only.
+    """The target is a derived property, a constant, or a binding that is read-only.
 
     `data` has:
-        place: What cannot be set: a path or a binding's id.
+        target: The path, or a binding's id.
     """
 
     kind = "readOnly"
@@ -409,10 +423,10 @@ class ReadOnlyError(GeoModelError):
 
 
 class NotWritableError(GeoModelError):
-    """No command sets what stands there.
+    """No command sets this path.
 
     `data` has:
-        place: The path.
+        target: The path.
     """
 
     kind = "notWritable"
@@ -420,10 +434,10 @@ class NotWritableError(GeoModelError):
 
 
 class UnknownPropertyError(GeoModelError):
-    """The view model has no such property.
+    """The view model has no property of that name.
 
     `data` has:
-        available: Those there are.
+        available: Its properties.
     """
 
     kind = "unknownProperty"
@@ -431,36 +445,35 @@ class UnknownPropertyError(GeoModelError):
 
 
 class WrongTypeError(GeoModelError):
-    """A value is not of the type that a client declared for it, or of that of the place where it is to stand.
-    """
+    """A value is not of the declared type, or not of the type that its target has."""
 
     kind = "wrongType"
     code = -31104
 
 
 class ValueTooLargeError(GeoModelError):
-    """A value takes more than 16 MiB, and is no value to be watched."""
+    """A value takes more than 16 MiB."""
 
     kind = "valueTooLarge"
     code = -31105
 
 
 class AlreadyDefinedError(GeoModelError):
-    """A type or a key of that name says something else."""
+    """A type or key of that name is defined differently."""
 
     kind = "alreadyDefined"
     code = -31106
 
 
 class InvalidDefinitionError(GeoModelError):
-    """A property that cannot be: its name is taken, or an input is no path."""
+    """A property cannot be defined so: its name is in use or reserved, or an input is not a path."""
 
     kind = "invalidDefinition"
     code = -31107
 
 
 class NotANodeError(GeoModelError):
-    """The environment has no such node: it is not a map, scene, view, overlay or layer."""
+    """The object has no environment: it is not a map, scene, view, overlay or layer."""
 
     kind = "notANode"
     code = -31108
@@ -470,8 +483,8 @@ class SharedObjectMissingError(GeoModelError):
     """Neither the node nor an ancestor shares an object of that name.
 
     `data` has:
-        name: What was asked for.
-        node: Who asked; absent for the session.
+        name: The name.
+        node: The node; absent for the session.
     """
 
     kind = "sharedObjectMissing"
@@ -482,7 +495,7 @@ class UnknownItemError(GeoModelError):
     """The list has no item of that id.
 
     `data` has:
-        id: What was asked for.
+        id: The id.
     """
 
     kind = "unknownItem"
@@ -490,10 +503,10 @@ class UnknownItemError(GeoModelError):
 
 
 class DuplicateItemError(GeoModelError):
-    """An item of that id is there already, or twice among those given.
+    """The list has an item of that id already, or the id is repeated.
 
     `data` has:
-        id: Which.
+        id: The id.
     """
 
     kind = "duplicateItem"
@@ -501,13 +514,12 @@ class DuplicateItemError(GeoModelError):
 
 
 class LinkFailedError(GeoModelError):
-    """A link's other end refused what it was to have; nothing was changed.
+    """The target of a link refused the value; nothing was changed.
 
     `data` has:
-        link: Which.
+        link: The link.
         target: The path that was to be written.
-        error: Why it was not; its `path` leads to the target, or to a place in what was to be written
-            there.
+        error: The reason; its `path` is the target, or a pointer into the value.
     """
 
     kind = "linkFailed"
@@ -515,48 +527,50 @@ class LinkFailedError(GeoModelError):
 
 
 class InvalidPathError(GeoModelError):
-    """No JSON Pointer into the model's tree; or one with `*` in a segment that has more to it."""
+    """The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other
+    characters.
+    """
 
     kind = "invalidPath"
     code = -31020
 
 
 class InvalidTimeError(GeoModelError):
-    """No time by RFC 3339."""
+    """The text is not a time by RFC 3339."""
 
     kind = "invalidTime"
     code = -31021
 
 
 class ClockIsRealError(GeoModelError):
-    """Real time cannot be advanced."""
+    """The clock runs in real time, which cannot be advanced."""
 
     kind = "clockIsReal"
     code = -31022
 
 
 class TooManyTicksError(GeoModelError):
-    """More than a million ticks would come due, or 100,000 while something moves, or time would end."""
+    """The advance exceeds a million ticks, 100,000 while something moves, or the end of time."""
 
     kind = "tooManyTicks"
     code = -31023
 
 
 class UnknownSpatialReferenceError(GeoModelError):
-    """No such spatial reference, or none that a map can have."""
+    """There is no such spatial reference, or a map cannot have it."""
 
     kind = "unknownSpatialReference"
     code = -31030
 
 
 class TransformFailedError(GeoModelError):
-    """A position lies where the transformation is not defined, or there is none.
+    """The transformation is not defined at a position, or there is none.
 
     `data` has:
-        index: Of the position.
-        source: From.
-        target: To.
-        feature: Whose position it is.
+        index: 0-based index of the position.
+        source: The spatial reference of the position.
+        target: The spatial reference to transform to.
+        feature: The feature that has the position.
     """
 
     kind = "transformFailed"
@@ -564,7 +578,7 @@ class TransformFailedError(GeoModelError):
 
 
 class InvalidGeometryError(GeoModelError):
-    """No geometry: another type than wanted, a ring that is not closed or too short, a position that is no
+    """The geometry is invalid: another type than expected, an open or short ring, or something that is not a
     position.
     """
 
@@ -573,17 +587,17 @@ class InvalidGeometryError(GeoModelError):
 
 
 class EmptyGeometryError(GeoModelError):
-    """There has to be something in it."""
+    """The geometry is empty."""
 
     kind = "emptyGeometry"
     code = -31033
 
 
 class LibraryMissingError(GeoModelError):
-    """A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+    """A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
     `data` has:
-        library: Which.
+        library: The library.
     """
 
     kind = "libraryMissing"
@@ -591,39 +605,39 @@ class LibraryMissingError(GeoModelError):
 
 
 class FileNotFoundError(GeoModelError):
-    """No such file."""
+    """There is no such file."""
 
     kind = "fileNotFound"
     code = -31040
 
 
 class PathRefusedError(GeoModelError):
-    """Outside what `--allow-dir` allows, or a virtual, remote or inline name."""
+    """The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource."""
 
     kind = "pathRefused"
     code = -31041
 
 
 class NotAFileError(GeoModelError):
-    """A directory, or something else that is no file."""
+    """The path names a directory or a special file."""
 
     kind = "notAFile"
     code = -31042
 
 
 class UnknownFormatError(GeoModelError):
-    """No driver that is allowed recognizes it, or there is no such driver."""
+    """No allowed driver recognizes the file, or there is no such driver."""
 
     kind = "unknownFormat"
     code = -31043
 
 
 class OpenFailedError(GeoModelError):
-    """The driver recognizes it and cannot open it.
+    """The driver recognizes the data and cannot open it.
 
     `data` has:
-        driver: Which.
-        reason: The driver's.
+        driver: The driver.
+        reason: The driver's message.
     """
 
     kind = "openFailed"
@@ -631,11 +645,11 @@ class OpenFailedError(GeoModelError):
 
 
 class ReadFailedError(GeoModelError):
-    """It opened, and then could not be read.
+    """The driver opened the data and cannot read it.
 
     `data` has:
-        driver: Which.
-        reason: The driver's.
+        driver: The driver.
+        reason: The driver's message.
     """
 
     kind = "readFailed"
@@ -653,7 +667,7 @@ class MissingFieldError(GeoModelError):
     """The source has no such field.
 
     `data` has:
-        available: Those there are.
+        available: Its fields.
     """
 
     kind = "missingField"
@@ -661,10 +675,10 @@ class MissingFieldError(GeoModelError):
 
 
 class UnknownSourceLayerError(GeoModelError):
-    """The source has no such layer, or several and none was named.
+    """The source has no such layer, or has several and none was named.
 
     `data` has:
-        available: Those there are.
+        available: Its layers.
     """
 
     kind = "unknownSourceLayer"
@@ -672,7 +686,7 @@ class UnknownSourceLayerError(GeoModelError):
 
 
 class SourceClosedError(GeoModelError):
-    """The layer's source was closed before it was loaded.
+    """The layer's source was closed before the layer was loaded.
 
     `data` has:
         layer: The layer, where several were loaded.
@@ -683,22 +697,21 @@ class SourceClosedError(GeoModelError):
 
 
 class NotLoadedError(GeoModelError):
-    """The layer has to be loaded first."""
+    """The layer is not loaded."""
 
     kind = "notLoaded"
     code = -31050
 
 
 class UnknownFieldError(GeoModelError):
-    """The features have no such attribute; or there is nothing of that name for an expression that is over
-    something else. In an expression the place is told.
+    """The features have no such attribute; or an expression over other values has no input of that name.
 
     `data` has:
-        available: Those there are.
-        line: Where in an expression, 1 first. (at least 1)
-        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
-        offset: Where, from the expression's beginning. (byte; at least 0)
-        found: The name that stands there in an expression.
+        available: The attributes or inputs.
+        line: Line in the expression, from 1. (at least 1)
+        column: Column in the line, from 1, in Unicode scalars. (at least 1)
+        offset: 0-based index in the expression, in Unicode scalars. (byte; at least 0)
+        found: The name found in the expression.
     """
 
     kind = "unknownField"
@@ -706,12 +719,11 @@ class UnknownFieldError(GeoModelError):
 
 
 class WrongFieldTypeError(GeoModelError):
-    """The field is there and cannot be used so: it holds no numbers where a renderer measures, or no dates
-    where it is to say when a feature is. A text that is a number can be measured by the expression
-    `toNumber(field)`.
+    """The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it
+    states the time of a feature. The expression `toNumber(field)` makes numbers of texts.
 
     `data` has:
-        found: What the field holds.
+        found: The type of the field.
     """
 
     kind = "wrongFieldType"
@@ -719,7 +731,7 @@ class WrongFieldTypeError(GeoModelError):
 
 
 class NoTimeError(GeoModelError):
-    """Nothing says when the features are: an overlay, or a layer without `time`.
+    """The features have no time: an overlay, or a layer without `time`.
 
     `data` has:
         id: The layer or overlay.
@@ -730,14 +742,13 @@ class NoTimeError(GeoModelError):
 
 
 class ExpressionSyntaxError(GeoModelError):
-    """An expression that does not follow CQL2 text, or calls a function that there is not. `expected` says
-    what could stand there.
+    """The expression is not CQL2 text, or calls an unknown function. `expected` says what could be there.
 
     `data` has:
-        line: Where, 1 first. (at least 1)
-        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
-        offset: Where, from the expression's beginning. (byte; at least 0)
-        found: What stands there.
+        line: Line in the expression, from 1. (at least 1)
+        column: Column in the line, from 1, in Unicode scalars. (at least 1)
+        offset: 0-based index in the expression, in Unicode scalars. (byte; at least 0)
+        found: The text found there.
     """
 
     kind = "expressionSyntax"
@@ -745,14 +756,14 @@ class ExpressionSyntaxError(GeoModelError):
 
 
 class ExpressionTypeError(GeoModelError):
-    """An expression that no value could come of: values of unlike types compared or calculated with, or a
-    function with arguments that it does not take.
+    """The expression has no value: it compares or calculates with values of different types, or passes a
+    function arguments that it does not take.
 
     `data` has:
-        line: Where, 1 first. (at least 1)
-        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
-        offset: Where, from the expression's beginning. (byte; at least 0)
-        found: What stands there.
+        line: Line in the expression, from 1. (at least 1)
+        column: Column in the line, from 1, in Unicode scalars. (at least 1)
+        offset: 0-based index in the expression, in Unicode scalars. (byte; at least 0)
+        found: The text found there.
     """
 
     kind = "expressionType"
@@ -760,13 +771,13 @@ class ExpressionTypeError(GeoModelError):
 
 
 class ExpressionTooDeepError(GeoModelError):
-    """An expression nested too deeply, or too long.
+    """The expression is nested too deeply, or too long.
 
     `data` has:
-        line: Where, 1 first. (at least 1)
-        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
-        offset: Where, from the expression's beginning. (byte; at least 0)
-        found: What stands there.
+        line: Line in the expression, from 1. (at least 1)
+        column: Column in the line, from 1, in Unicode scalars. (at least 1)
+        offset: 0-based index in the expression, in Unicode scalars. (byte; at least 0)
+        found: The text found there.
     """
 
     kind = "expressionTooDeep"
@@ -774,10 +785,10 @@ class ExpressionTooDeepError(GeoModelError):
 
 
 class InvalidClassBreaksError(GeoModelError):
-    """Class breaks out of order, or overlapping; `path` names the bound.
+    """Class breaks are out of order or overlap; `path` is the pointer to the bound.
 
     `data` has:
-        found: What it is.
+        found: The value found there.
     """
 
     kind = "invalidClassBreaks"
@@ -785,11 +796,11 @@ class InvalidClassBreaksError(GeoModelError):
 
 
 class InvalidUniqueValuesError(GeoModelError):
-    """Unique values that no feature could get: another number of values than fields, null, or the same as
-    before.
+    """No feature can have these unique values: their number differs from that of the fields, they are null,
+    or an earlier entry has them.
 
     `data` has:
-        found: What they are.
+        found: The values found there.
     """
 
     kind = "invalidUniqueValues"
@@ -797,10 +808,10 @@ class InvalidUniqueValuesError(GeoModelError):
 
 
 class InvalidStopsError(GeoModelError):
-    """Stops of a visual variable out of order.
+    """Stops of a visual variable are out of order.
 
     `data` has:
-        found: What it is.
+        found: The value found there.
     """
 
     kind = "invalidStops"
@@ -808,14 +819,14 @@ class InvalidStopsError(GeoModelError):
 
 
 class InvalidTemplateError(GeoModelError):
-    """A popup's title whose braces do not pair, or a format that is none. In a title the place is told; what
-    is wrong between its braces is told as of any expression, by its place in the whole title.
+    """A popup's title has unpaired braces, or a format is not one. Errors in the expressions of a title have
+    positions in the whole title.
 
     `data` has:
-        found: What stands there.
-        line: Where in a title, 1 first. (at least 1)
-        column: Where in the line, 1 first, in Unicode scalars. (at least 1)
-        offset: Where, from the title's beginning. (byte; at least 0)
+        found: The text found there.
+        line: Line in the title, from 1. (at least 1)
+        column: Column in the line, from 1, in Unicode scalars. (at least 1)
+        offset: 0-based index in the title, in Unicode scalars. (byte; at least 0)
     """
 
     kind = "invalidTemplate"

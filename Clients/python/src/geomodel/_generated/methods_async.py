@@ -15,11 +15,10 @@ def _given(params: dict[str, Any]) -> dict[str, Any]:
 
 
 class SessionMethods(AsyncCaller):
-    """The connection itself: how it starts and ends, what the server is, and the types that every domain
-    uses.
+    """The connection: its start and end, information about the server, and the types that all domains use.
 
-    The life of a session is LSP's: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of
-    standard input ends it as well: what is running is answered, then the server exits with 0.
+    The lifecycle is that of LSP: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of
+    standard input ends the session as well: running requests are answered, then the server exits with 0.
     """
 
     async def echo(
@@ -28,14 +27,14 @@ class SessionMethods(AsyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.SessionEchoResult:
-        """Gives back its params, whatever they are: clients check their transport with it.
+        """Returns its params unchanged, for tests of a transport.
 
         Args:
             value: Anything.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            value: The same. (Every other member comes back, too.)
+            value: The same value. (All other members are returned, too.)
 
         Example:
             await server.session.echo(value=[1, "two", None])
@@ -48,7 +47,7 @@ class SessionMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.SessionStatusResult:
-        """How the server is doing.
+        """Counters and memory of the server.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -58,7 +57,7 @@ class SessionMethods(AsyncCaller):
             tasks: Tasks.
             traffic: Messages.
             model: Objects.
-            residentBytes: Resident memory; null where the system does not tell. (byte)
+            residentBytes: Resident memory; null where the system does not report it. (byte)
 
         Example:
             await server.session.status()
@@ -71,14 +70,14 @@ class SessionMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.SessionDescribeResult:
-        """The protocol's own model: its hash, methods with their shapes and errors, and state paths.
+        """The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             protocolVersion: The version.
-            hash: Of the whole definition: equal hashes, equal protocols.
+            hash: A hash of the whole definition.
             methods: All methods.
             state: All state paths.
 
@@ -90,14 +89,16 @@ class SessionMethods(AsyncCaller):
 
 
 class BindingMethods(AsyncCaller):
-    """Bindings, which are handles to a place of the state tree, and links, which keep two places equal.
+    """Bindings, which are handles to a path of the state tree, and links, which keep the values of two paths
+    equal.
 
-    A path leads to a property (`/layers/l1/opacity`) or into its value
-    (`/viewModels/pizza/ingredients/cheese/amount`). Whatever stands in the tree can be read and linked from;
-    written can be what a command sets: properties of view models, members that `map/update`, `scene/update`,
-    `layer/update` and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment
-    values (`/views/v1/environment/units`). Neither is saved, and both end with the objects that they lead to.
-    Bindings are not undone; a link comes and goes with the step of history in which it was made.
+    A path is that of a property (`/layers/l1/opacity`) or of a part of its value
+    (`/viewModels/pizza/ingredients/cheese/amount`). Everything in the tree can be read and be the source of a
+    link; writable is what a command sets: properties of view models, members that `map/update`,
+    `scene/update`, `layer/update` and `overlay/update` take, a view's `viewpoint`, size and
+    `locationDisplay`, environment values (`/views/v1/environment/units`). Bindings and links are not saved,
+    and end with the objects of their paths. Bindings are not undone; a link is undone and redone with the
+    step in which it was created.
     """
 
     async def create(
@@ -111,27 +112,27 @@ class BindingMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Binding:
-        """Creates a binding to a place, or to a constant.
+        """Creates a binding to a path, or to a constant.
 
         Args:
             id: The new object's id; minted when absent.
             path: JSON Pointer, without wildcards; or `constant`. (at most 1024 characters)
             constant: A value that never changes; or `path`.
-            access: What may be done. (default "readWrite")
-            owner: The object with which it goes; the session when absent.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            access: The access. (default "readWrite")
+            owner: The object that owns it and whose closing closes it; the session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.binding.create(id="b1", path="/viewModels/pizza/ingredients/cheese/amount")
@@ -158,14 +159,14 @@ class BindingMethods(AsyncCaller):
         binding: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.Binding:
-        """A binding and what stands there.
+        """A binding and its value.
 
         Args:
             binding: Its id.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.get(binding="b1")
@@ -201,7 +202,7 @@ class BindingMethods(AsyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets what a binding leads to, by the command that owns it: what that refuses is refused here.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command.
 
         Args:
             binding: Its id.
@@ -210,46 +211,45 @@ class BindingMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            value: What stands there now.
+            value: The value after this.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.binding.set(binding="b1", value=3)
@@ -283,7 +283,7 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.close(binding="b1")
@@ -312,56 +312,54 @@ class BindingMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingLink:
-        """Makes one place follow another, or both one another, from now on and within the same revision. At
-        first the second gets what the first has.
+        """Links two paths: changes of one end are propagated to the other, in one direction or both, within
+        the same revision. Initially the second gets the value of the first.
 
-        What is carried over at first is a step of history, or a part of the transaction or edit in which the
-        link is made, and the link belongs to that step: undo gives the second back what it had and closes the
-        link, redo makes it again, with both ends as they were; only where undo leaves an end alone, such as a
-        viewpoint, the second gets what the first has by then. A link that changes nothing at first is no
-        step, and neither is its end. When undo brings back an object, the links that ended with it return.
-        When a step is undone that is younger than the link, both ends are again what they were; where it
-        changed only one end, and in an older step, the other follows.
+        The initial change is a step of history, or a part of the transaction or edit in which the link is
+        created, and the link belongs to that step: undo restores the second and closes the link, redo creates
+        it again, with the values both ends had; where undo does not restore an end, such as a viewpoint, the
+        second gets the current value of the first. A link without an initial change makes no step, nor does
+        its closing. When undo restores an object, the links that ended with it are restored. Undo of a step
+        after the creation of the link restores both ends; where the step changed only one end, or is older,
+        the other is updated.
 
-        What a link writes has the origin `binding`; it never carries its own writing back. Where links make a
-        loop they settle when all agree; a command after which they never would is refused with `cycle`, and
-        one after which an end refuses its new value with `linkFailed`. Where time moves an end and no command
-        could be refused, such a link is closed; undo and redo close it, too, so that no link keeps a step
-        from being taken back. What the owner of an end makes of a value it is given, such as a rotation of
-        370 that becomes 10, a viewpoint that is completed or a scale that is held within its range, is
-        carried back once in a two-way link, so that both ends have what is kept; not where time moves an end,
-        as in an animation.
+        Changes by a link have the origin `binding` and are not propagated back. Propagation through a loop of
+        links ends when all ends agree; a command after which they never agree is refused with `cycle`, one
+        after which an end refuses its value with `linkFailed`. Where time changes an end there is no command
+        to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
+        the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
+        completed or a scale that is clamped, a two-way link propagates the result back once, so that both
+        ends have the stored value; not where time changes an end, as in an animation.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
             second: JSON Pointer, without wildcards. (at most 1024 characters)
             id: The new object's id; minted when absent.
-            direction: Which follows. (default "twoWay")
-            transform: An expression in CQL2 text: what the second becomes of the first, which it calls
-                `value`. (1 to 65536 characters)
-            inverse: The way back; has to be there when both follow and there is a `transform`. (1 to
-                65536 characters)
-            owner: The object with which it goes; the session when absent.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            direction: The direction. (default "twoWay")
+            transform: An expression in CQL2 text that computes the second from the first, named `value`.
+                (1 to 65536 characters)
+            inverse: The inverse expression; required for `twoWay` with a `transform`. (1 to 65536
+                characters)
+            owner: The object that owns it and whose closing closes it; the session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.binding.link(first="/views/v1/viewpoint", second="/views/v2/viewpoint")
@@ -390,7 +388,7 @@ class BindingMethods(AsyncCaller):
         link: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.BindingUnlinkResult:
-        """Lets two places go their own ways.
+        """Closes a link.
 
         Args:
             link: Its id.
@@ -401,7 +399,7 @@ class BindingMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.binding.unlink(link="link1")
@@ -436,7 +434,7 @@ class BookmarkMethods(AsyncCaller):
         its id.
 
         Args:
-            name: What people read. (at most 1024 characters)
+            name: The name shown to people. (at most 1024 characters)
             viewpoint: The viewpoint to go to.
             map: The map; this or `scene`.
             scene: The scene; this or `map`.
@@ -450,18 +448,18 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.bookmark.add(
@@ -514,7 +512,7 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.bookmark.remove(map="m1", bookmark="paris")
@@ -556,8 +554,8 @@ class BookmarkMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.bookmark.move(map="m1", bookmark="paris", index=0)
@@ -578,11 +576,11 @@ class BookmarkMethods(AsyncCaller):
 
 
 class ClockMethods(AsyncCaller):
-    """The one clock that animations and location sources run by.
+    """The clock of animations and location sources.
 
-    Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`:
-    tests and simulations need no sleep and come out the same every time. There are 30 ticks a second unless
-    asked otherwise.
+    Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`,
+    so that tests and simulations need not sleep and are reproducible. There are 30 ticks per second by
+    default.
     """
 
     async def get(
@@ -597,9 +595,9 @@ class ClockMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            mode: Whose time it is.
+            mode: The mode of the clock.
             now: RFC 3339.
-            tickRate: Ticks a second. (1/second)
+            tickRate: Ticks per second. (1/second)
 
         Example:
             await server.clock.get()
@@ -615,24 +613,24 @@ class ClockMethods(AsyncCaller):
         tick_rate: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.ClockSetResult:
-        """Changes the clock. What runs goes on from where it stands.
+        """Changes the clock. Running animations and sources continue from their current state.
 
         Args:
             mode: Real or manual.
             now: The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual. (at most
                 64 characters)
-            tick_rate: Ticks a second. (1/second; in 1...240)
+            tick_rate: Ticks per second. (1/second; in 1...240)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            mode: Whose time it is.
+            mode: The mode of the clock.
             now: RFC 3339.
-            tickRate: Ticks a second. (1/second)
+            tickRate: Ticks per second. (1/second)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            InvalidTimeError: No time by RFC 3339.
+            InvalidTimeError: The text is not a time by RFC 3339.
 
         Example:
             await server.clock.set(mode="manual")
@@ -656,22 +654,22 @@ class ClockMethods(AsyncCaller):
         seconds: float,
         meta: t.Meta | None = None,
     ) -> t.ClockAdvanceResult:
-        """Moves manual time on. Every tick that comes due is carried out, and its notifications are written,
-        before the answer; so is one step more, to the time where it ends.
+        """Advances manual time. All ticks in between are run and their notifications written before the
+        answer, with a last step at the end of the interval.
 
         Args:
-            seconds: By how much. (second; in 0...86400)
+            seconds: The interval. (second; in 0...86400)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             now: RFC 3339.
-            ticks: How many came due.
+            ticks: Number of ticks run.
 
         Raises:
-            ClockIsRealError: Real time cannot be advanced.
-            TooManyTicksError: More than a million ticks would come due, or 100,000 while something moves,
-                or time would end.
+            ClockIsRealError: The clock runs in real time, which cannot be advanced.
+            TooManyTicksError: The advance exceeds a million ticks, 100,000 while something moves, or the
+                end of time.
 
         Example:
             await server.clock.advance(seconds=0.25)
@@ -692,21 +690,20 @@ class DocumentMethods(AsyncCaller):
     """The model as a file: new, open, save, revert.
 
     A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources
-    (by their paths, or the GeoJSON given inline), maps with their layers, scenes, views with their overlays
-    and graphics, view models with their types, and the environment with its keys. It does not hold what is
-    live: location sources, load status, animations, subscriptions, bindings and links; of view models neither
-    derived values, which follow, nor those of the type `status`, which are at their defaults again. A
-    document that is opened gives an equal model under the same ids; its layers are not loaded.
+    (by their paths, or inline GeoJSON), maps with their layers, scenes, views with their overlays and
+    graphics, view models with their types, and the environment with its keys. It does not hold live state:
+    location sources, load status, animations, subscriptions, bindings and links; nor derived values of view
+    models, which are computed again, nor those of the type `status`, which are reset. Opening it gives an
+    equal model with the same ids; its layers are not loaded.
 
-    Paths of data are written relative to the document's folder, symbolic links resolved, so that a folder can
-    be moved as a whole. `--allow-dir` holds for the document as for its data. A source whose file cannot be
-    opened does not fail the document: its status says why, its layers have the schema that was saved and the
-    same failure as their load status; `layer/retryLoad` tries again. A source that was closed while layers
-    still need it is open again.
+    Paths of data are relative to the document's folder, symbolic links resolved, so that a folder can be
+    moved as a whole. `--allow-dir` applies to the document and its data. A source whose file cannot be opened
+    does not fail the document: its status has the error, its layers have the saved schema and the same error
+    as their load status; `layer/retryLoad` tries again. A source that was closed while layers still need it
+    is open again.
 
-    Members that this version does not know are kept and written back, at every level, unless the value they
-    stand in has been replaced by another of another shape. `version` is raised only when older readers would
-    misunderstand.
+    Unknown members are kept and written back, at every level, unless the value that contains them has been
+    replaced by one of another shape. `version` is raised only when older readers would misread the file.
     """
 
     async def new(
@@ -714,10 +711,10 @@ class DocumentMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Begins an empty document. All of the model is closed, views with their tasks, location sources,
-        view models, bindings and links too; what is set in the environment is forgotten, and so is
-        history, whether or not the old document was saved. Nothing can bring any of it back: its ids may
-        be chosen again for new objects; the server mints none twice in a session.
+        """Begins an empty document. Closes the whole model: views with their tasks, location sources, view
+        models, bindings and links too; clears the values of the environment and history, whether or not
+        the document was saved. Undo cannot restore any of it; clients may reuse the ids, which the server
+        does not mint again in this session.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -737,13 +734,12 @@ class DocumentMethods(AsyncCaller):
         path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Opens a document in place of the model. It is read and checked elsewhere and takes the model's
-        place at once: when it fails, or is cancelled, the old model stands untouched. Data that are
-        missing or have changed do not fail it: sources, elevation sources and layers say what is wrong in
-        their status, and can be retried. What happens to the old model is as with `document/new`; objects
-        have the ids that the file gives them, whatever had them before. Types of view models and
-        environment keys are there for good: those of the session stay, the document's come to them. A
-        newer `document/open` or `document/revert` supersedes one under way.
+        """Opens a document and replaces the model. The document is read and checked first and replaces the
+        model atomically: when it fails, or is cancelled, the model is unchanged. Missing or changed data
+        do not fail it: sources, elevation sources and layers have an error in their status and can be
+        retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of
+        view models and environment keys of the session remain, and those of the document are added. A
+        newer `document/open` or `document/revert` supersedes a running one.
 
         Args:
             path: The file, at most 1 GiB.
@@ -751,16 +747,17 @@ class DocumentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.document.open(path="world.json")
@@ -773,22 +770,22 @@ class DocumentMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Saves the document where it was last opened or saved, as it is when the request is carried out;
-        commands that follow do not wait for it. The file is replaced as a whole: when that fails, the old
-        one stands. Its mode is kept. A save asked for while a `document/saveAs` is under way goes to that
-        file. When another document has taken the place of the one that was saved, the answer tells the
-        file that was written.
+        """Saves the document to the file it was last opened from or saved to. It saves a snapshot; later
+        commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged.
+        Its mode is kept. While a `document/saveAs` is running, a save writes to that file. When another
+        document has replaced the saved one, the answer has the path that was written.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             await server.document.save()
@@ -802,18 +799,19 @@ class DocumentMethods(AsyncCaller):
         path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Saves the document in a file, which is its file from then on. A file that is there is replaced.
+        """Saves the document to a file, which is its file from then on. An existing file is replaced.
 
         Args:
-            path: The file; its folder has to be there.
+            path: The file; its folder has to exist.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            SaveFailedError: The file could not be written, as on a full disk or in a folder that is
-                read-only or missing; what was there stands.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
 
         Example:
             await server.document.save_as(path="copy.json")
@@ -826,24 +824,25 @@ class DocumentMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Opens the document's file again; what was changed since it was last saved is lost.
+        """Opens the document's file again; unsaved changes are lost.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidDocumentError: No document of this format: no JSON, cut off, a member of another type
-                or out of range, an id that is not there or there twice.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
-            DocumentUntitledError: The document has no file yet; `document/saveAs` gives it one.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.document.revert()
@@ -856,7 +855,7 @@ class DocumentMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """What the document is.
+        """The state of the document.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -869,15 +868,14 @@ class DocumentMethods(AsyncCaller):
 
 
 class EditMethods(AsyncCaller):
-    """Undo and redo, and edits that make one step of many commands.
+    """Undo and redo, and edits that combine commands into one step.
 
-    There is one history a session: the last 100 steps, as far as they fit 64 MiB. A step is what one command,
-    transaction or edit comes to; `meta.step` names it. What comes to nothing is no step: it leaves the steps
-    that can be done again and whether the document is modified as they were. Undone are maps, scenes, layers,
-    overlays with their graphics, and all their properties, values of view models and of the environment; what
-    was closed returns under its old id. Not undone are viewpoints, selection, live location, sources, views,
-    tasks, subscriptions and load state: a view that is closed stays closed, and so do the overlays that lay
-    on it.
+    A session has one history: the last 100 steps, within 64 MiB. A step holds the changes of one command,
+    transaction or edit; `meta.step` names it. A command without a net change makes no step: redo and whether
+    the document is modified are unaffected. Undo restores maps, scenes, layers, overlays with their graphics,
+    and all their properties, values of view models and of the environment; closed objects return with their
+    ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
+    load state: a closed view stays closed, and so do its overlays.
     """
 
     async def undo(
@@ -886,20 +884,20 @@ class EditMethods(AsyncCaller):
         steps: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.EditUndoResult:
-        """Takes back the newest steps. Its changes have the origin `undo`.
+        """Undoes the newest steps. Its changes have the origin `undo`.
 
         Args:
-            steps: How many; all or nothing. (in 1...100; default 1)
+            steps: Number of steps; all or none. (in 1...100; default 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            names: The steps that were taken back, in that order.
+            names: Names of the undone steps, in that order.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToUndoError: There are not so many steps to undo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToUndoError: History has fewer steps to undo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.undo()
@@ -913,20 +911,20 @@ class EditMethods(AsyncCaller):
         steps: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.EditRedoResult:
-        """Does steps again that were undone last. Another change before it puts them out of reach.
+        """Redoes the steps undone last. Another change discards them.
 
         Args:
-            steps: How many; all or nothing. (in 1...100; default 1)
+            steps: Number of steps; all or none. (in 1...100; default 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            names: The steps that were done again, in that order.
+            names: Names of the redone steps, in that order.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NothingToRedoError: There are not so many steps to redo.
-            EditInProgressError: An edit is under way; end it first.
+            NothingToRedoError: History has fewer steps to redo.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.redo()
@@ -941,10 +939,10 @@ class EditMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.EditBeginResult:
         """Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with
-        deferred edits hear of it at its end.
+        deferred edits get its changes at its end.
 
         Args:
-            name: What people read beside "Undo"; `edit` when absent. (at most 256 characters)
+            name: The name shown beside "Undo"; `edit` when absent. (at most 256 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -952,7 +950,7 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            EditInProgressError: An edit is under way; end it first.
+            EditInProgressError: An edit is in progress; end or cancel it first.
 
         Example:
             await server.edit.begin(name="Move city")
@@ -965,7 +963,7 @@ class EditMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditEndResult:
-        """Ends the edit under way. One that holds more than 64 MiB cannot be undone, nor what was before it.
+        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -975,7 +973,7 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
+            NoEditError: No edit is in progress.
 
         Example:
             await server.edit.end()
@@ -988,7 +986,7 @@ class EditMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditCancelResult:
-        """Ends the edit under way and takes back what was done in it.
+        """Ends the edit in progress and undoes its changes.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -998,9 +996,8 @@ class EditMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            NoEditError: No edit is under way.
-            EditTooLargeError: The edit holds more than history may keep, so that it can be ended but not
-                taken back.
+            NoEditError: No edit is in progress.
+            EditTooLargeError: The edit exceeds what history can keep: it can be ended, but not cancelled.
 
         Example:
             await server.edit.cancel()
@@ -1013,7 +1010,7 @@ class EditMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditHistory:
-        """What can be undone and redone.
+        """The steps that can be undone and redone.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -1026,30 +1023,30 @@ class EditMethods(AsyncCaller):
 
 
 class EnvironmentMethods(AsyncCaller):
-    """Values that are set at a node and seen by all below it.
+    """Values that are set at a node and inherited by all below it.
 
     The nodes are the session, under it maps and scenes, under those their views and layers, under views their
-    overlays. Of what is set the nearest ancestor's counts, else the key's default. There are keys that act in
-    the server, and those that clients register:
+    overlays. The value of a node is its own, else that of its nearest ancestor, else the key's default. Some
+    keys have an effect in the server, clients register others:
 
-    - `units` (`metric` or `imperial`): in which `formatLength`, `formatArea` and `formatSpeed` write.
-    - `locale` (BCP 47): the separators of `format` and of all numbers that are shown. Of one that is not
-    known, those of English.
-    - `language` (BCP 47): in which `formatDate` names months and days. Null, its default, stands for the
-    language of `locale`, so that one key is enough for both.
-    - `timeZone` (IANA): in which `formatDate` shows times. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always
-    there, the others where the server's machine has the time zone data (in `TZDIR`, or
-    `/usr/share/zoneinfo`); a zone that it does not have is refused, in a document too.
-    - `symbolScale`: by which the sizes of symbols and labels are multiplied.
-    - `selectionColor`: of what is selected.
+    - `units` (`metric` or `imperial`): the units of `formatLength`, `formatArea` and `formatSpeed`.
+    - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; English ones for an
+    unknown locale.
+    - `language` (BCP 47): the language of the names of months and days in `formatDate`. Null, its default,
+    means the language of `locale`.
+    - `timeZone` (IANA): the time zone of `formatDate`. `UTC` and `Etc/GMT+12` to `Etc/GMT-14` are always
+    available, others where the server's machine has the time zone data (in `TZDIR`, or
+    `/usr/share/zoneinfo`); a missing zone is refused, in a document too.
+    - `symbolScale`: factor of the sizes of symbols and labels.
+    - `selectionColor`: the colour of selected features and graphics.
 
-    What labels, popups, legends and symbols say and are follows the environment of their layer or overlay;
-    derived properties of a view model follow that of its owner, and are computed again when it changes.
-    Filters, conditions, renderers and links see nothing of it: what they find does not depend on who looks.
-    What a node sees stands at `/views/v1/environment/<key>` (and so for maps, scenes, overlays, layers, and
-    `/environments/$session` for the session); whoever observes that hears when it changes for this node. What
-    is set stands at `/environments/<node>/values`. Values are undone and saved, keys are registered for good.
-    A value of a key of the type `reference` is null from when the object goes that it names.
+    Labels, popups, legends and symbols are computed with the environment of their layer or overlay; derived
+    properties of a view model with that of its owner, and again when it changes. Filters, conditions,
+    renderers and links do not use it, so that their results are the same for all views. The values of a node
+    are at `/views/v1/environment/<key>` (likewise for maps, scenes, overlays, layers, and at
+    `/environments/$session/environment/<key>` for the session), where they can be observed. Values set at a
+    node are at `/environments/<node>/values`. Values are undone and saved; keys are registered for the rest
+    of the session. A value of a key of the type `reference` becomes null when the object is removed.
     """
 
     async def register(
@@ -1062,14 +1059,14 @@ class EnvironmentMethods(AsyncCaller):
         doc: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.EnvironmentRegisterResult:
-        """Registers a key. The same again changes nothing, so that every client may say it.
+        """Registers a key. Repeating the same registration changes nothing, so that every client may send it.
 
         Args:
             key: Its name.
-            type: What its values are.
-            is_nullable: Whether null is one of them. (default False)
-            default_value: What counts when nothing is set; what the type says when absent.
-            doc: What it is for. (at most 4096 characters)
+            type: The type of its values.
+            is_nullable: Whether null is allowed. (default False)
+            default_value: The value where none is set; the type's initial value when absent.
+            doc: Its documentation. (at most 4096 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1077,12 +1074,11 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             await server.environment.register(key="questionsPerSession", type="integer", default_value=5)
@@ -1113,7 +1109,7 @@ class EnvironmentMethods(AsyncCaller):
         """Sets a value at a node.
 
         Args:
-            key: Of what.
+            key: The key.
             value: The value; null when absent.
             node: A map, scene, view, overlay or layer; the session when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1123,13 +1119,11 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
 
         Example:
             await server.environment.set(key="units", value="imperial", node="m1")
@@ -1154,11 +1148,11 @@ class EnvironmentMethods(AsyncCaller):
         key: t.PropertyName | None = None,
         meta: t.Meta | None = None,
     ) -> t.EnvironmentGetResult:
-        """What a node sees, and where it comes from.
+        """The values of a node, and their sources.
 
         Args:
-            node: Who asks; the session when absent.
-            key: Of what; all keys when absent.
+            node: The node; the session when absent.
+            key: The key; all keys when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1166,9 +1160,8 @@ class EnvironmentMethods(AsyncCaller):
             values: In the order in which keys were registered.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.environment.get(key="units", node="v1")
@@ -1192,11 +1185,11 @@ class EnvironmentMethods(AsyncCaller):
         node: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.EnvironmentClearResult:
-        """Takes away what is set at a node; what an ancestor has set, or the default, is seen again.
+        """Clears values set at a node; those of an ancestor, or the defaults, apply again.
 
         Args:
-            keys: Of what; everything when absent. (at most 1000 elements)
-            node: Where; the session when absent.
+            keys: The keys; all when absent. (at most 1000 elements)
+            node: The node; the session when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1204,9 +1197,8 @@ class EnvironmentMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.environment.clear(keys=["units"], node="m1")
@@ -1245,15 +1237,15 @@ class EnvironmentMethods(AsyncCaller):
 
 
 class FeatureMethods(AsyncCaller):
-    """Questions about features: a layer's, a table's and an overlay's alike. Of a layer only those count that
-    its definition expression and its time filter let through.
+    """Queries of features, of layers, tables and overlays alike. Of a layer only features match that pass its
+    definition expression and its time filter.
 
-    The order of features is that of drawing, or that asked for, and stays the same from page to page as long
-    as the revision does. A result that was cut says so in `exceededLimit`.
+    Features are in drawing order, or in the requested order, which is stable from page to page while the
+    revision is. `exceededLimit` is true for a result that was truncated.
 
-    What takes a few milliseconds at most is answered in its turn, before anything behind it. Longer questions
-    are about the model as it was when they were asked, hold up nothing, report progress, and are cancelled,
-    superseded or ended with their scope like all tasks; `revision` is that of the model they looked at.
+    Queries that take a few milliseconds are answered in order of arrival. Longer ones run as tasks over a
+    snapshot of the model: they delay nothing else, report progress, and are cancelled, superseded or ended
+    with their scope as all tasks; `revision` is that of the snapshot.
     """
 
     async def query(
@@ -1281,30 +1273,30 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index. In a
-                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
-                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
-                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
+                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+                85.0511287798066 degrees are clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
-            ids: Only these. (at most 1000000 elements)
-            where_clause: Only those for which this is true; neither false nor unknown.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
-                besides what its own time filter lets through.
-            order_by: The first counts most; equal features come by their ids. In drawing order when
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
-            offset: How many to pass over. (at least 0; default 0)
-            limit: How many at most. (in 0...100000; default 1000)
-            properties: The attributes wanted; all when absent.
-            return_geometry: Whether geometries are wanted. (default True)
-            return_m: Whether M is wanted: geometries that have it come as WKT then, as GeoJSON has no
-                place for it. (default False)
+            offset: Number of features to skip. (at least 0; default 0)
+            limit: Maximum number of features. (in 0...100000; default 1000)
+            properties: The attributes to return; all when absent.
+            return_geometry: Whether to return geometries. (default True)
+            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M.
+                (default False)
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            type: As GeoJSON wants it.
+            type: The GeoJSON type.
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
@@ -1312,25 +1304,22 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
@@ -1376,26 +1365,26 @@ class FeatureMethods(AsyncCaller):
         limit: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryIdsResult:
-        """Ids alone.
+        """Returns ids only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index. In a
-                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
-                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
-                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
+                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+                85.0511287798066 degrees are clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
-            ids: Only these. (at most 1000000 elements)
-            where_clause: Only those for which this is true; neither false nor unknown.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
-                besides what its own time filter lets through.
-            order_by: The first counts most; equal features come by their ids. In drawing order when
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
-            offset: How many to pass over. (at least 0; default 0)
-            limit: How many at most. (in 0...1000000; default 100000)
+            offset: Number of features to skip. (at least 0; default 0)
+            limit: Maximum number of features. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1405,23 +1394,21 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_ids(overlay="o1")
@@ -1460,47 +1447,45 @@ class FeatureMethods(AsyncCaller):
         time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
-        """Their number alone.
+        """Returns their number only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index. In a
-                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
-                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
-                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
+                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+                85.0511287798066 degrees are clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
-            ids: Only these. (at most 1000000 elements)
-            where_clause: Only those for which this is true; neither false nor unknown.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
-                besides what its own time filter lets through.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            count: How many. (at least 0)
+            count: The number. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_count(overlay="o1")
@@ -1537,53 +1522,51 @@ class FeatureMethods(AsyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
-        """The box around them alone.
+        """Returns their envelope only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            envelope: Only features whose envelope meets this box, edges included; through the index. In a
-                reference that goes around the world, as degrees and Web Mercator do, it may lie across the
-                edge: with `xMin` beyond `xMax`, or with x that go on beyond the edge. In another reference
-                than the features', whose poles lie at infinity, as in Web Mercator, what lies beyond its edge
-                at 85.0511287798066 degrees counts as lying at the edge, of the box and of features.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
+                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+                85.0511287798066 degrees are clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
-            ids: Only these. (at most 1000000 elements)
-            where_clause: Only those for which this is true; neither false nor unknown.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
-                besides what its own time filter lets through.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
             out_spatial_reference: Of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the extent.
-            count: How many. (at least 0)
-            extent: Around all of them, as `feature/query` gives them in the same reference; absent when
-                there is nothing. Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066
-                degrees. In degrees `xMin` is beyond `xMax` where features that lie together in another
-                reference lie across the antimeridian.
+            count: The number. (at least 0)
+            extent: Envelope of all of them, as `feature/query` returns them in the same reference; absent
+                when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within
+                85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are
+                adjacent in another reference cross the antimeridian.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.feature.query_extent(overlay="o1")
@@ -1612,7 +1595,7 @@ class LayerMethods(AsyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
     have no geometry.
 
-    Loading brings features into the same kind of store, with the same index, that overlays have. Loads that
+    Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
     tries again.
     """
@@ -1630,7 +1613,7 @@ class LayerMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.get(layer="cities")
@@ -1658,7 +1641,7 @@ class LayerMethods(AsyncCaller):
                 all scenes, by their order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.list(map="m1")
@@ -1700,11 +1683,11 @@ class LayerMethods(AsyncCaller):
             source_layer: The layer's name in the source; its only one when absent. (at most 1024
                 characters)
             id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            name: The name shown to people; the source layer's name when absent. (at most 1024 characters)
             role: The list at the top level; ignored within a group. (default "operational")
             group: The group to add it to.
             index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1713,14 +1696,14 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             await server.layer.add(map="m1", source="world", source_layer="cities", id="cities")
@@ -1765,12 +1748,12 @@ class LayerMethods(AsyncCaller):
             map: The map; this or `scene`.
             scene: The scene; this or `map`.
             id: The new layer's id; minted when absent.
-            name: What people read. (at most 1024 characters; default "Group")
+            name: The name shown to people. (at most 1024 characters; default "Group")
             visibility_mode: How it shows its layers. (default "independent")
             role: The list at the top level; ignored within a group. (default "operational")
             group: The group to add it to.
             index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1779,12 +1762,12 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -1831,9 +1814,9 @@ class LayerMethods(AsyncCaller):
             source_layer: The layer's name in the source; its only one when absent. (at most 1024
                 characters)
             id: The new layer's id; minted when absent.
-            name: What people read; the source layer's name when absent. (at most 1024 characters)
+            name: The name shown to people; the source layer's name when absent. (at most 1024 characters)
             index: 0-based index among the tables; last when absent. (at least 0)
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1842,11 +1825,11 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
             await server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
@@ -1886,7 +1869,7 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.remove(layer="cities")
@@ -1920,10 +1903,10 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.move(layer="cities", index=0)
@@ -1967,47 +1950,46 @@ class LayerMethods(AsyncCaller):
 
         Args:
             layer: Its id.
-            name: What people read. (at most 1024 characters)
-            is_visible: Whether it is drawn and identified, where the group around it lets it.
-            opacity: 0 clear, 1 solid. (in 0...1)
+            name: The name shown to people. (at most 1024 characters)
+            is_visible: Whether it is drawn and identified, subject to the groups that contain it.
+            opacity: 0 transparent, 1 opaque. (in 0...1)
             min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
             max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
             visibility_mode: How a group shows its layers; absent for others.
-            definition_expression: Only features for which this is true count, in questions, drawing and
+            definition_expression: Only features for which this is true match, in queries, drawing and
                 identifying; all when absent.
-            time: When its features are, and which are wanted.
-            is_time_filter_enabled: Whether the time extent counts; absent for a group.
-            renderer: Which symbols it has; without one, by simplestyle or in grey.
+            time: The fields that hold the time of its features, and the time filter.
+            is_time_filter_enabled: Whether the time extent filters; absent for a group.
+            renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
-            popup: What is told about one that is pointed at; without one, all attributes.
-            is_popup_enabled: Whether anything is.
+            popup: Popup definition; without one the popup lists all attributes.
+            is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
                 `renderer`, `labels`, `popup`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.layer.update(layer="cities", opacity=0.5)
@@ -2048,41 +2030,39 @@ class LayerMethods(AsyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSelectResult:
-        """Changes which features of a loaded layer or table are selected. Those that its definition
-        expression or its time filter hides cannot be selected: they are passed over. Undo leaves
-        selections alone.
+        """Changes which features of a loaded layer or table are selected. Features hidden by its definition
+        expression or time filter are skipped. Undo does not change selections.
 
         Args:
             layer: Its id.
             ids: The features. (at most 1000000 elements)
-            where_clause: Those of the features that count for which this is true; this or `ids`; with
-                neither of them and no `timeExtent` none.
-            time_extent: Only those that meet this span, both ends included, by the layer's `time`;
-                besides what its own time filter lets through. Of `ids` or by `whereClause`; without these of
-                all that count.
-            mode: How. (default "replace")
+            where_clause: The matching features for which this is true; this or `ids`. With neither of
+                them and no `timeExtent` no feature.
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without
+                these, of all matching features.
+            mode: The mode. (default "replace")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            selectedCount: How many of those that count are selected now. (at least 0)
+            selectedCount: Number of matching features that are now selected. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            InvalidTimeError: No time by RFC 3339.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            NoTimeError: Nothing says when the features are: an overlay, or a layer without `time`.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.layer.select(layer="cities", ids=[1, 2])
@@ -2127,27 +2107,28 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             await server.layer.load(layer="cities")
@@ -2186,7 +2167,7 @@ class LayerMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.layer.cancel_load(layer="cities")
@@ -2222,27 +2203,28 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NoGeometryError: The source's layer has no geometry: it can be added as a table.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
-            UnknownSourceLayerError: The source has no such layer, or several and none was named.
-            SourceClosedError: The layer's source was closed before it was loaded.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            SourceClosedError: The layer's source was closed before the layer was loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -2268,15 +2250,15 @@ class LayerMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerSymbolForResult:
-        """How features are drawn, by their attributes, in sizes, widths and offsets multiplied by the
-        environment's `symbolScale`, outlines and halos alike. Without a renderer, features of GeoJSON that
-        say so are drawn by simplestyle, the others in grey. Whether they are visible does not matter; what
-        the definition expression or the time filter leaves out has no symbol.
+        """The symbols of features, by their attributes. Sizes, widths and offsets, those of outlines and
+        halos included, are multiplied by the environment's `symbolScale`. Without a renderer, GeoJSON
+        features with simplestyle properties are drawn by these, others in grey. The layer's visibility is
+        ignored; features hidden by the definition expression or the time filter have no symbol.
 
         Args:
             layer: Its id.
             ids: Which features. (1 to 10000 elements)
-            scale: In sizes as at this scale's denominator, by the map's reference scale; as at the
+            scale: Sizes are those at this scale's denominator, by the map's reference scale; those at the
                 reference scale when absent. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -2285,11 +2267,11 @@ class LayerMethods(AsyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.symbol_for(layer="cities", ids=[1])
@@ -2315,8 +2297,7 @@ class LayerMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerLabelForResult:
-        """The labels of features, written as the layer's environment says: none while `labelsEnabled` is
-        false.
+        """The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.
 
         Args:
             layer: Its id.
@@ -2329,11 +2310,11 @@ class LayerMethods(AsyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.label_for(layer="cities", ids=[1], scale=1000000)
@@ -2358,9 +2339,9 @@ class LayerMethods(AsyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.LayerPopupForResult:
-        """What is told about features, written as the layer's environment says: nothing while
-        `isPopupEnabled` is false. Without a popup definition it is all attributes, under the attribute
-        `title` or else the layer's name.
+        """The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false.
+        Without a popup definition a popup lists all attributes, titled by the attribute `title` or else
+        the layer's name.
 
         Args:
             layer: Its id.
@@ -2372,11 +2353,11 @@ class LayerMethods(AsyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.popup_for(layer="cities", ids=[1])
@@ -2400,15 +2381,14 @@ class LayerMethods(AsyncCaller):
         include_counts: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerLegendResult:
-        """What the symbols stand for: a line for each symbol of the renderer, the default's last. A layer
-        without a renderer has one line, under its name, for each kind of shape in it. Where its features
-        say by simplestyle how they look, it has one for each symbol that the features have that count, in
-        the order in which they are drawn: points, then lines, then areas, a hundred lines at most;
-        features with symbols that come later are in no line.
+        """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
+        renderer has one entry, under its name, for each kind of geometry in it. Where its features have
+        simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
+        points, lines, then areas; at most 100 entries, further symbols have none.
 
         Args:
             layer: Its id.
-            include_counts: Whether to count the features of each line. (default False)
+            include_counts: Whether to count the features of each entry. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2417,12 +2397,12 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.layer.legend(layer="cities", include_counts=True)
@@ -2452,44 +2432,42 @@ class LayerMethods(AsyncCaller):
         symbol: t.Symbol | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerClassBreaksResult:
-        """Divides the numbers of a field or an expression into classes, and makes a renderer of them for
-        `layer/update`. Null, divisions by 0, and texts where the type does not tell, are left out. The
-        layer stays as it is.
+        """Divides the numbers of a field or an expression into classes and makes a renderer for
+        `layer/update`. Null, divisions by 0 and texts are left out. The layer is unchanged.
 
         Args:
             layer: Its id.
             field: A field; without `expression`. (1 to 1024 characters)
-            expression: What to divide; without `field`.
+            expression: The expression to divide; without `field`.
             normalization_field: Divides the number. (1 to 1024 characters)
             method: How they are divided. (default "equalInterval")
-            class_count: How many classes; fewer where numbers are equal. (in 1...256; default 5)
+            class_count: Number of classes; fewer where numbers are equal. (in 1...256; default 5)
             colors: From the first class to the last, evenly spaced. (1 to 64 elements; default
                 ["#FFFFB2", "#BD0026"])
-            symbol: What gets the colours; the layer's default symbol when absent.
+            symbol: The symbol that gets the colours; the layer's default symbol when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            counts: How many features each class has.
+            counts: Number of features in each class.
             renderer: Of type `classBreaks`; without breaks where there are no numbers.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            NotLoadedError: The layer has to be loaded first.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            WrongFieldTypeError: The field is there and cannot be used so: it holds no numbers where a
-                renderer measures, or no dates where it is to say when a feature is.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.layer.class_breaks(
@@ -2519,10 +2497,10 @@ class LayerMethods(AsyncCaller):
 
 
 class LocationMethods(AsyncCaller):
-    """Where something is: sources of locations, started and stopped.
+    """Location sources, which can be started and stopped.
 
-    A simulated source goes along a line on the ellipsoid at a steady velocity. Times are the clock's: with a
-    manual one it moves by `clock/advance` alone.
+    A simulated source moves along a line on the ellipsoid at a constant velocity. Times are those of the
+    clock; with a manual clock only `clock/advance` moves it.
     """
 
     async def create_simulated(
@@ -2539,35 +2517,34 @@ class LocationMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocationSource:
-        """Creates a source that goes along a line. It does not run before `location/start`.
+        """Creates a source that moves along a line. `location/start` starts it.
 
         Args:
             line: A LineString with at least two different positions.
             spatial_reference: Of the line. (default "EPSG:4326")
             id: The new object's id; minted when absent.
-            velocity: How fast. (metre/second; above 0 and at most 299792458; default 10)
-            interval: Between two locations. (second; in 0.01...86400; default 1)
-            start_time: The timestamp of the first location, RFC 3339; the clock's now when absent. (at
+            velocity: The velocity. (metre/second; above 0 and at most 299792458; default 10)
+            interval: Time between two locations. (second; in 0.01...86400; default 1)
+            start_time: The timestamp of the first location, RFC 3339; the clock's time when absent. (at
                 most 64 characters)
-            loops: Whether it starts again at the end. (default False)
-            owner: An object, such as a view, with which it is stopped and closed; it belongs to the
+            loops: Whether it restarts at the end of the line. (default False)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
                 session when absent.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.location.create_simulated(
@@ -2607,7 +2584,7 @@ class LocationMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.get(location_source="drive")
@@ -2649,8 +2626,8 @@ class LocationMethods(AsyncCaller):
         location_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LocationStartResult:
-        """Starts a source; answers when it has started. A source that runs is left alone; one that has come
-        to its end begins anew.
+        """Starts a source; answers when it has started. A running source is unchanged; one that has reached
+        its end restarts.
 
         Args:
             location_source: Its id.
@@ -2662,7 +2639,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.start(location_source="drive")
@@ -2684,7 +2661,7 @@ class LocationMethods(AsyncCaller):
         location_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.LocationStopResult:
-        """Stops a source; answers when it has stopped. Started again it goes on where it was.
+        """Stops a source; answers when it has stopped. When started again it continues where it stopped.
 
         Args:
             location_source: Its id.
@@ -2696,7 +2673,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.stop(location_source="drive")
@@ -2729,7 +2706,7 @@ class LocationMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.close(location_source="drive")
@@ -2752,22 +2729,22 @@ class LocationMethods(AsyncCaller):
         max_rate: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocationObserveResult:
-        """Follows a source by `location/changed` and `location/statusChanged`; ended by `state/unobserve`, or
-        by the source's closing.
+        """Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or
+        the closing of the source.
 
         Args:
             location_source: Its id.
-            max_rate: Locations at most so often. (1/second; above 0 and at most 1000)
+            max_rate: Maximum rate of locations. (1/second; above 0 and at most 1000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             subscription: The handle.
             revision: The world's revision after this. (at least 0)
-            status: Whether it runs.
+            status: Its state.
             location: The last one.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.location.observe(location_source="drive")
@@ -2786,10 +2763,11 @@ class LocationMethods(AsyncCaller):
 
 
 class MapMethods(AsyncCaller):
-    """A map: layers in drawing order, in one spatial reference. Views show maps; a map outlives its views.
+    """A map: layers in drawing order, in one spatial reference. Views show maps; closing a view does not
+    close its map.
 
-    Drawn from below: the basemap's base layers, the operational layers, the basemap's reference layers.
-    Tables are not drawn.
+    Drawing order, from the bottom: the basemap's base layers, the operational layers, the basemap's reference
+    layers. Tables are not drawn.
     """
 
     async def create(
@@ -2807,15 +2785,15 @@ class MapMethods(AsyncCaller):
             id: The new object's id; minted when absent.
             title: Its title. (at most 1024 characters)
             spatial_reference: Of the map; projected or geographic. (default "EPSG:3857")
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.map.create(id="m1", title="World")
@@ -2847,7 +2825,7 @@ class MapMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.map.get(map="m1")
@@ -2894,37 +2872,35 @@ class MapMethods(AsyncCaller):
 
         Args:
             map: Its id.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Layers that orient; absent when there is none.
-            bookmarks: Places to come back to, in order. (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; the world when
-                absent.
-            reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
-                (above 0)
-            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
-                is held to it. Views that are there already stay until they move. (above 0)
-            max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
-            background_color: What is seen where nothing is drawn; none when absent.
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
+            reference_scale: The denominator of the scale at which symbols have their nominal size; they
+                grow and shrink with the scale, outlines and halos included. When absent they keep it at every
+                scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or animated
+                to is clamped. Existing views do not change until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            background_color: The colour where nothing is drawn; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownMemberError: `clear` names what cannot be cleared.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.map.update(map="m1", title="The World")
@@ -2966,7 +2942,7 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.map.close(map="m1")
@@ -2985,21 +2961,19 @@ class ModelMethods(AsyncCaller):
         name: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.ModelApplyResult:
-        """Carries out commands in their order as one transaction: one revision, one step of undo, one delta
-        for each subscription. When one fails, nothing has changed. A command sees what those before it
-        did.
+        """Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
+        subscription. When one fails, nothing is changed. A command sees the changes of those before it.
 
-        What it sets and sets back is told to nobody, members and graphics alike; where all of it comes to
-        nothing there is no delta and no step. The revision is another one all the same, as the commands'
-        results state it: a client that knew no better could take a later change of somebody else for its own.
-        The next delta has the last one that was told as its base.
+        Changes that are reverted within the transaction are not sent; without a net change there is no delta
+        and no step. The revision is raised all the same, as the results of the commands state it. The base of
+        the next delta is the last revision sent.
 
-        Only commands can stand in it: no queries, tasks, animations, subscriptions, no `edit/undo` and its
-        like, and not `model/apply` itself.
+        Only commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not
+        `model/apply` itself.
 
         Args:
-            commands: In the order to carry out. (1 to 100000 elements)
-            name: What people read beside "Undo"; `model/apply` when absent. (at most 256 characters)
+            commands: In the order to run. (1 to 100000 elements)
+            name: The name shown beside "Undo"; `model/apply` when absent. (at most 256 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3009,8 +2983,8 @@ class ModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             TransactionFailedError: A command of a transaction failed; nothing was changed.
-            NotACommandError: What stands in a transaction is no method of the shape `command`, or one of
-                `edit`.
+            NotACommandError: The method is not of shape `command`, or it is one of `edit`: a transaction
+                cannot contain it.
 
         Example:
             await server.model.apply(
@@ -3037,9 +3011,9 @@ class ModelMethods(AsyncCaller):
 class OverlayMethods(AsyncCaller):
     """Graphics overlays: graphics that a client owns, over a view.
 
-    Bulk methods are all or nothing: when items are bad, the answer is one `invalidItems` that names each by
-    its index, and nothing has changed. Within an overlay the drawing order is zIndex, then the order of
-    adding. Large sets travel in columns: numbers as base64 of little-endian float64 or as arrays.
+    Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each,
+    and nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large
+    sets are sent in columns: numbers as base64 of little-endian float64 or as arrays.
     """
 
     async def create(
@@ -3069,40 +3043,41 @@ class OverlayMethods(AsyncCaller):
             view: The view.
             id: The new object's id; minted when absent.
             spatial_reference: Of its graphics. (default "EPSG:4326")
-            if_exists: What to do when an object of that id is there already. (default "error")
-            name: What people read. (at most 1024 characters)
+            if_exists: What to do when an object has that id already. (default "error")
+            name: The name shown to people. (at most 1024 characters)
             is_visible: Whether it is drawn and identified.
-            opacity: 0 clear, 1 solid. (in 0...1)
+            opacity: 0 transparent, 1 opaque. (in 0...1)
             min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
             max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
-            renderer: Which symbols it has; without one, only graphics with a symbol of their own are
+            renderer: The symbols of its graphics; without one, only graphics that have a symbol are
                 drawn.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
-            popup: What is told about one that is pointed at; without one, all attributes.
-            is_popup_enabled: Whether anything is.
-            selection_color: Of what is selected; the environment's `selectionColor` when absent.
-            rendering_mode: When it is drawn anew.
+            popup: Popup definition; without one the popup lists all attributes.
+            is_popup_enabled: Whether popups are shown.
+            selection_color: The colour of selected graphics; the environment's `selectionColor` when
+                absent.
+            rendering_mode: When a renderer redraws it.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.overlay.create(view="v1", id="o1")
@@ -3146,7 +3121,7 @@ class OverlayMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.get(overlay="o1")
@@ -3171,7 +3146,7 @@ class OverlayMethods(AsyncCaller):
             overlays: In drawing order; over all views, by the views' order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.list(view="v1")
@@ -3202,38 +3177,38 @@ class OverlayMethods(AsyncCaller):
 
         Args:
             overlay: Its id.
-            name: What people read. (at most 1024 characters)
+            name: The name shown to people. (at most 1024 characters)
             is_visible: Whether it is drawn and identified.
-            opacity: 0 clear, 1 solid. (in 0...1)
+            opacity: 0 transparent, 1 opaque. (in 0...1)
             min_scale: Not drawn when zoomed out beyond this scale's denominator. (above 0)
             max_scale: Not drawn when zoomed in beyond this scale's denominator. (above 0)
-            renderer: Which symbols it has; without one, only graphics with a symbol of their own are
+            renderer: The symbols of its graphics; without one, only graphics that have a symbol are
                 drawn.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
-            popup: What is told about one that is pointed at; without one, all attributes.
-            is_popup_enabled: Whether anything is.
-            selection_color: Of what is selected; the environment's `selectionColor` when absent.
-            rendering_mode: When it is drawn anew.
+            popup: Popup definition; without one the popup lists all attributes.
+            is_popup_enabled: Whether popups are shown.
+            selection_color: The colour of selected graphics; the environment's `selectionColor` when
+                absent.
+            rendering_mode: When a renderer redraws it.
             clear: Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
                 `selectionColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.overlay.update(overlay="o1", opacity=0.5)
@@ -3273,7 +3248,7 @@ class OverlayMethods(AsyncCaller):
 
         Args:
             overlay: Its id.
-            index: Its new place, 0 first. (at least 0)
+            index: New 0-based index. (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3282,8 +3257,8 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.overlay.move(overlay="o1", index=0)
@@ -3317,7 +3292,7 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.overlay.close(overlay="o1")
@@ -3340,7 +3315,7 @@ class OverlayMethods(AsyncCaller):
         graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddGraphicsResult:
-        """Adds graphics on top. Those without an id get ids in one run, in order.
+        """Adds graphics on top. Those without an id get consecutive ids, in order.
 
         Args:
             overlay: The overlay.
@@ -3350,12 +3325,12 @@ class OverlayMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             firstId: The first minted id; absent when none was.
-            count: How many were added. (at least 0)
+            count: Number of graphics added. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.add_graphics(
@@ -3405,12 +3380,12 @@ class OverlayMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             firstId: The first minted id; absent when ids were given.
-            count: How many were added. (at least 0)
+            count: Number of graphics added. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3453,12 +3428,12 @@ class OverlayMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            count: How many differ from before. (at least 0)
+            count: Number of graphics that changed. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.update_graphics(overlay="o1", graphics=[{"id": 1, "isSelected": True}])
@@ -3482,26 +3457,26 @@ class OverlayMethods(AsyncCaller):
         graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
-        """Puts graphics in place of all there are. A graphic whose id is in both stays selected, and watchers
-        hear of it only where it differs.
+        """Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it
+        differs.
 
         Args:
             overlay: The overlay.
-            graphics: All that is to be there, first drawn first.
+            graphics: The new graphics, first drawn first.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             firstId: The first minted id; absent when none was.
-            count: How many there are now. (at least 0)
-            added: How many ids are new. (at least 0)
-            updated: How many ids were there and differ. (at least 0)
-            removed: How many ids are gone. (at least 0)
+            count: Number of graphics after this. (at least 0)
+            added: Number of new ids. (at least 0)
+            updated: Number of ids whose graphics changed. (at least 0)
+            removed: Number of removed ids. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.replace_graphics(
@@ -3538,7 +3513,7 @@ class OverlayMethods(AsyncCaller):
         attributes: Mapping[str, t.Column] | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayUpdateColumnsResult:
-        """Changes positions or attributes, each graphic's at most once, given in columns of equal length.
+        """Changes positions or attributes, of each graphic at most once, given in columns of equal length.
 
         Args:
             overlay: The overlay.
@@ -3551,12 +3526,12 @@ class OverlayMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            count: How many differ from before. (at least 0)
+            count: Number of graphics that changed. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
@@ -3586,23 +3561,23 @@ class OverlayMethods(AsyncCaller):
         all: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayRemoveGraphicsResult:
-        """Removes graphics by id, or all of them: one of `ids` and `all` has to be there, so that a misspelt
+        """Removes graphics by id, or all of them. One of `ids` and `all` is required, so that a misspelt
         `ids` removes nothing.
 
         Args:
             overlay: The overlay.
-            ids: Which.
+            ids: The graphics.
             all: All of them; without `ids`. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            count: How many were removed. (at least 0)
+            count: Number of graphics removed. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.remove_graphics(overlay="o1", ids=[2])
@@ -3628,22 +3603,22 @@ class OverlayMethods(AsyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlaySelectResult:
-        """Selects graphics by id, in place of or besides those selected.
+        """Changes which graphics are selected, by id.
 
         Args:
             overlay: The overlay.
-            ids: Which; none clears the selection.
-            mode: How. (default "replace")
+            ids: The graphics; an empty list clears the selection.
+            mode: The mode. (default "replace")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            selectedCount: How many are selected now. (at least 0)
+            selectedCount: Number of graphics now selected. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.select(overlay="o1", ids=[1])
@@ -3668,9 +3643,9 @@ class OverlayMethods(AsyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.OverlaySymbolForResult:
-        """How graphics are drawn in the overlay's view, by their attributes: in sizes that the environment's
-        `symbolScale` and the map's reference scale make of them. A graphic's own symbol comes first;
-        without one and without a renderer it is not drawn. Whether they are visible does not matter.
+        """The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the
+        environment's `symbolScale` and follow the map's reference scale. A graphic's own symbol takes
+        precedence; without one and without a renderer it is not drawn. Visibility is ignored.
 
         Args:
             overlay: Its id.
@@ -3682,8 +3657,8 @@ class OverlayMethods(AsyncCaller):
             symbols: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.symbol_for(overlay="o1", ids=[1])
@@ -3708,7 +3683,7 @@ class OverlayMethods(AsyncCaller):
         scale: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayLabelForResult:
-        """The labels of graphics, written as the overlay's environment says: none while `labelsEnabled` is
+        """The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is
         false.
 
         Args:
@@ -3722,8 +3697,8 @@ class OverlayMethods(AsyncCaller):
             labels: In the order of the ids; of one feature by the order of definitions.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.label_for(overlay="o1", ids=[1], scale=1000000)
@@ -3748,9 +3723,9 @@ class OverlayMethods(AsyncCaller):
         ids: Sequence[t.FeatureId],
         meta: t.Meta | None = None,
     ) -> t.OverlayPopupForResult:
-        """What is told about graphics, written as the overlay's environment says: nothing while
-        `isPopupEnabled` is false. Without a popup definition it is all attributes, under the attribute
-        `title` or else the overlay's name.
+        """The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is
+        false. Without a popup definition a popup lists all attributes, titled by the attribute `title` or
+        else the overlay's name.
 
         Args:
             overlay: Its id.
@@ -3762,8 +3737,8 @@ class OverlayMethods(AsyncCaller):
             popups: One for each id, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            InvalidItemsError: Items of a bulk request are bad; nothing was changed.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
 
         Example:
             await server.overlay.popup_for(overlay="o1", ids=[1])
@@ -3787,12 +3762,12 @@ class OverlayMethods(AsyncCaller):
         include_counts: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayLegendResult:
-        """What the symbols stand for: a line for each symbol of the renderer, the default's last. An overlay
-        without a renderer has none.
+        """The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a
+        renderer has none.
 
         Args:
             overlay: Its id.
-            include_counts: Whether to count the graphics of each line, by their attributes; those with a
+            include_counts: Whether to count the graphics of each entry, by their attributes; those with a
                 symbol of their own are left out. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -3802,9 +3777,9 @@ class OverlayMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3823,11 +3798,11 @@ class OverlayMethods(AsyncCaller):
 
 
 class SceneMethods(AsyncCaller):
-    """A scene: layers over a base surface made of ordered elevation sources, in WGS 84.
+    """A scene: layers over a base surface of ordered elevation sources, in WGS 84.
 
-    What maps have scenes have too: layers, tables, bookmarks, an initial viewpoint. Their views may be set to
-    a camera. The first elevation source that covers a point answers for it. Heights are metres; 0 is a
-    height, never "not known". Exaggeration never changes them.
+    Scenes have layers, tables, bookmarks and an initial viewpoint, as maps do. Their views can have a camera.
+    The height of a point is that of the first elevation source that covers it, in metres; 0 is a height,
+    never "unknown". Exaggeration does not change it.
     """
 
     async def create(
@@ -3845,20 +3820,21 @@ class SceneMethods(AsyncCaller):
             id: The new object's id; minted when absent.
             title: Its title. (at most 1024 characters)
             elevation_sources: Paths, first match first. (at most 64 elements; default [])
-            if_exists: What to do when an object of that id is there already. (default "error")
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -3890,7 +3866,7 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.get(scene="s1")
@@ -3938,38 +3914,36 @@ class SceneMethods(AsyncCaller):
 
         Args:
             scene: Its id.
-            clear: Members to take away: `title`, `basemap` (with its layers), `basemap.name`,
-                `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+            clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
-            basemap: Layers that orient; absent when there is none.
-            bookmarks: Places to come back to, in order. (at most 10000 elements)
-            initial_viewpoint: Where views that are created without a viewpoint start; the world when
-                absent.
-            reference_scale: The scale's denominator at which symbols have their own size, growing and
-                shrinking with the scale, outlines and halos alike; when absent they keep it at every scale.
-                (above 0)
-            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or flown to
-                is held to it. Views that are there already stay until they move. (above 0)
-            max_scale: Views are not zoomed in beyond this denominator, likewise. (above 0)
-            background_color: What is seen where nothing is drawn; none when absent.
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
+            reference_scale: The denominator of the scale at which symbols have their nominal size; they
+                grow and shrink with the scale, outlines and halos included. When absent they keep it at every
+                scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or animated
+                to is clamped. Existing views do not change until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            background_color: The colour where nothing is drawn; none when absent.
             base_surface: The ground.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownMemberError: `clear` names what cannot be cleared.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.scene.update(scene="s1", base_surface={"elevationExaggeration": 2})
@@ -4012,7 +3986,7 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.close(scene="s1")
@@ -4035,7 +4009,7 @@ class SceneMethods(AsyncCaller):
             scene: The scene.
             path: The file.
             id: The new source's id; minted when absent.
-            index: Its place in the order of asking, 0 first; last when absent. (at least 0)
+            index: 0-based index in the order of precedence; last when absent. (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4044,16 +4018,17 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            IndexOutOfRangeError: No such place in the list.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            IndexOutOfRangeError: The list has no such index.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -4091,7 +4066,7 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.scene.remove_elevation_source(scene="s1", elevation_source="hills")
@@ -4115,9 +4090,9 @@ class SceneMethods(AsyncCaller):
         elevation_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.SceneRetryElevationSourceResult:
-        """Opens the raster of an elevation source that failed when a document was opened. One that is loaded
-        stays as it is. When it fails again the error is answered and the source stays failed. Undo leaves
-        load states alone.
+        """Opens the raster of an elevation source that failed when a document was opened. A loaded one is
+        unchanged. When it fails again the error is answered and the source stays failed. Undo does not
+        change load states.
 
         Args:
             scene: The scene.
@@ -4125,18 +4100,19 @@ class SceneMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            elevationSource: As it is now.
+            elevationSource: The source after this.
             revision: The world's revision after this. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -4161,12 +4137,12 @@ class SceneMethods(AsyncCaller):
         index: int,
         meta: t.Meta | None = None,
     ) -> t.SceneMoveElevationSourceResult:
-        """Moves a raster in the order of asking.
+        """Moves an elevation source in the order of precedence.
 
         Args:
             scene: The scene.
             elevation_source: Its id.
-            index: Its new place, 0 first. (at least 0)
+            index: New 0-based index. (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4175,8 +4151,8 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IndexOutOfRangeError: No such place in the list.
+            UnknownIdError: There is no object of that id and kind.
+            IndexOutOfRangeError: The list has no such index.
 
         Example:
             await server.scene.move_elevation_source(scene="s1", elevation_source="hills", index=0)
@@ -4203,14 +4179,14 @@ class SceneMethods(AsyncCaller):
         interpolation: t.Interpolation | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneElevationResult:
-        """Heights at points. The first loaded source that covers a point answers for it, whatever one before
-        it might know that is not loaded: the answer names its source.
+        """Heights at points. A height is that of the first loaded source that covers the point, even where an
+        earlier source is not loaded; the answer names the source.
 
         Args:
             scene: The scene.
             points: Points. (1 to 100000 elements)
             spatial_reference: Of the points. (default "EPSG:4326")
-            interpolation: How. (default "bilinear")
+            interpolation: The interpolation. (default "bilinear")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4219,17 +4195,16 @@ class SceneMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            ReadFailedError: It opened, and then could not be read.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
             await server.scene.elevation(
@@ -4254,11 +4229,11 @@ class SceneMethods(AsyncCaller):
 
 
 class SourceMethods(AsyncCaller):
-    """Data that layers are made of: a file that GDAL/OGR reads, or GeoJSON given inline.
+    """Data that layers are made of: a file that GDAL/OGR reads, or inline GeoJSON.
 
     Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-    `rootPath`, and stay within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI
-    Shapefile, CSV, GPX, KML, FlatGeobuf.
+    `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile,
+    CSV, GPX, KML, FlatGeobuf.
     """
 
     async def open(
@@ -4273,8 +4248,8 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens a file and reads its schema: of text formats (GeoJSON, KML, CSV, GPX) by reading all of it,
-        with progress. The source belongs to the session until it is closed.
+        """Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole
+        file, with progress. The source belongs to the session until it is closed.
 
         Args:
             path: The file.
@@ -4282,22 +4257,23 @@ class SourceMethods(AsyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
-            spatial_reference: Of a source that does not say, such as CSV.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            spatial_reference: The spatial reference of a source that does not state one, such as CSV.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            FileNotFoundError: No such file.
-            PathRefusedError: Outside what `--allow-dir` allows, or a virtual, remote or inline name.
-            NotAFileError: A directory, or something else that is no file.
-            UnknownFormatError: No driver that is allowed recognizes it, or there is no such driver.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -4329,25 +4305,25 @@ class SourceMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens GeoJSON that the request carries: a FeatureCollection, a Feature or a geometry. Its one layer
-        is called `inline`, or what the collection's `name` says.
+        """Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry. Its one layer is
+        named `inline`, or as the collection's `name`.
 
         Args:
             data: The GeoJSON object.
             id: The new object's id; minted when absent.
-            spatial_reference: Of its coordinates; what a `crs` in it says, as GeoJSON once had it, or
-                EPSG:4326, when absent.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            spatial_reference: The spatial reference of its coordinates; when absent that of a `crs`
+                member (GeoJSON 2008), else EPSG:4326.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            OpenFailedError: The driver recognizes it and cannot open it.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            OpenFailedError: The driver recognizes the data and cannot open it.
 
         Example:
             await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
@@ -4379,7 +4355,7 @@ class SourceMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.source.get(source="world")
@@ -4413,7 +4389,7 @@ class SourceMethods(AsyncCaller):
         source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.SourceCloseResult:
-        """Closes a source. Layers that have loaded keep their features; others can no longer load.
+        """Closes a source. Loaded layers keep their features; others can no longer load.
 
         Args:
             source: Its id.
@@ -4424,7 +4400,7 @@ class SourceMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.source.close(source="world")
@@ -4442,21 +4418,21 @@ class SourceMethods(AsyncCaller):
 
 
 class StateMethods(AsyncCaller):
-    """Reading the model as one tree, and following it.
+    """The model as one tree, to read and to observe.
 
-    Paths are JSON Pointers into the tree of the model (`/views/v1/viewpoint`); `*` stands for one whole
-    segment and in no other. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
-    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
-    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects stand there as their types say,
-    with null for what is absent and without `revision`, which deltas tell. Deltas are JSON Patch (RFC 6902)
-    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
-    name. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and
-    `replace` of elements, each with the element's `id`. A basemap and a scene's ground change by their
-    members, and so do the lists in them.
+    Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. The
+    tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
+    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
+    and `/clock`, `/edit`, `/document`. Objects have the members of their types, null where absent, without
+    `revision`, which is in the deltas. Deltas are JSON Patch (RFC 6902) operations: a replica that starts
+    from the snapshot and applies them equals the model at the revision they state. Ordered lists whose
+    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
+    each with the element's `id`. A basemap and a scene's ground change by their members, and so do the lists
+    in them.
 
-    A long delta goes out in parts while other requests are read and run; answers that state its revision or a
-    later one wait behind its last part. `session/echo`, cancelled requests and refusals of what no method was
-    asked for do not wait.
+    A large delta is sent in parts while other requests are read and run; answers that state its revision or a
+    later one are sent after its last part. `session/echo`, cancelled requests and refusals before a handler
+    runs do not wait.
     """
 
     async def get(
@@ -4465,7 +4441,7 @@ class StateMethods(AsyncCaller):
         path: str,
         meta: t.Meta | None = None,
     ) -> t.StateGetResult:
-        """The value at a path; with `*`, every place that matches.
+        """The value at a path; with `*`, all values whose paths match.
 
         Args:
             path: JSON Pointer, `*` for one whole segment; the whole tree when empty. (at most 1024
@@ -4474,13 +4450,12 @@ class StateMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            values: What stands there, in the order of their paths; empty when nothing does.
+            values: The values, in the order of their paths; empty when there are none.
 
         Raises:
-            ResultTooLargeError: The result would be larger than a message may be; ask for less, or
-                observe it.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            ResultTooLargeError: The result would exceed the size of a message.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.state.get(path="/views/*/isNavigating")
@@ -4497,27 +4472,27 @@ class StateMethods(AsyncCaller):
         edits: t.EditDeltas | None = None,
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
-        """Follows paths: answers with a snapshot and its revision, then `state/changed` for whatever changes
-        below them, the client's own writes included. A path may name what does not exist yet.
+        """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
+        changes below them, the client's own included. A path need not exist yet.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
-            except_origin: Leaves out changes of this origin's name; revisions still chain. (at most 128
-                characters)
-            max_rate: Deltas at most so often; then they may come after replies that state their revision.
-                What is by then again as it was told is not told. (1/second; above 0 and at most 1000)
-            edits: When to tell what an edit does. (default "live")
+            except_origin: Omits changes of this origin; revisions still chain. (at most 128 characters)
+            max_rate: Maximum rate of deltas; changes until the next send are coalesced, and values that
+                are by then as last sent are omitted. Deltas may then follow replies that state their
+                revision. (1/second; above 0 and at most 1000)
+            edits: When to send changes of an edit. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             subscription: The handle.
             revision: The world's revision after this. (at least 0)
-            snapshot: What stands there now. Absent when it is over 1 MiB: it then follows as
+            snapshot: The current values. Absent when larger than 1 MiB: it then follows as
                 `state/snapshotPart`, before any delta.
 
         Raises:
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.state.observe(paths=["/views/v1/viewpoint"])
@@ -4543,7 +4518,7 @@ class StateMethods(AsyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.StateSetResult:
-        """Sets what stands at a path, by the command that owns it; see the domain `binding` for what can be
+        """Sets the value at a path, by the command that owns it; the domain `binding` describes what can be
         written.
 
         Args:
@@ -4553,46 +4528,45 @@ class StateMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            value: What stands there now.
+            value: The value after this.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            InvalidScaleRangeError: minScale has to be greater than maxScale.
-            WrongKindError: The layer is of a kind that has no such thing: a group has no features, only a
-                group holds layers.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            NotWritableError: No command sets what stands there.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
-            InvalidTimeError: No time by RFC 3339.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
-            InvalidClassBreaksError: Class breaks out of order, or overlapping; `path` names the bound.
-            InvalidUniqueValuesError: Unique values that no feature could get: another number of values
-                than fields, null, or the same as before.
-            InvalidStopsError: Stops of a visual variable out of order.
-            InvalidTemplateError: A popup's title whose braces do not pair, or a format that is none.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            NotWritableError: No command sets this path.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
 
         Example:
             await server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -4615,7 +4589,7 @@ class StateMethods(AsyncCaller):
         subscription: str,
         meta: t.Meta | None = None,
     ) -> t.StateUnobserveResult:
-        """Ends a subscription of any kind; unknown ones are ignored.
+        """Ends a subscription of any kind; unknown handles are ignored.
 
         Args:
             subscription: The handle. (at most 64 characters)
@@ -4640,11 +4614,11 @@ class StateMethods(AsyncCaller):
 
 
 class TaskMethods(AsyncCaller):
-    """Long operations: what runs, and how to end it.
+    """Long operations: listing and cancelling them.
 
-    A task reads the model as it was when it began. It belongs to the session, or to the object that
-    `meta.task.scope` names and ends with it. `$/cancelRequest` ends one by its request's id, `task/cancel` by
-    its handle.
+    A task works over a snapshot of the model. It belongs to the session, or to the object that
+    `meta.task.scope` names, and ends with it. `$/cancelRequest` cancels one by its request's id,
+    `task/cancel` by its handle.
     """
 
     async def list(
@@ -4674,8 +4648,8 @@ class TaskMethods(AsyncCaller):
         task: str,
         meta: t.Meta | None = None,
     ) -> t.TaskCancelResult:
-        """Cancels a task by its handle, or by the id of the request that began it as text: every request that
-        waits for it is answered with `cancelled`. Twice is harmless.
+        """Cancels a task by its handle, or by the id of its first request as text: all requests that wait for
+        it are answered with `cancelled`. An unknown handle is ignored.
 
         Args:
             task: The handle.
@@ -4692,15 +4666,15 @@ class TaskMethods(AsyncCaller):
 
 
 class ViewMethods(AsyncCaller):
-    """A view shows a map or a scene on a screen of a size and dpi: it owns the viewpoint, and turns screen
-    into location.
+    """A view shows a map or a scene on a screen of a size and dpi. It owns the viewpoint and converts between
+    screen and map coordinates.
 
-    A viewpoint is of one of two kinds, and either can be had from the other, since the server knows the
-    screen. In scenes it may be a camera: as a center it is the point of the ellipsoid it looks at (at most at
-    a pitch of 85 degrees), s metres away, and as a scale
-    2 s tan(55°/2) over the screen's width in metres, 55° being the angle that the width shows. Scale and
-    extent go by inches: a map unit that is a metre is 39.3701 inches, one degree is 111,319.490793 m; Web
-    Mercator is not corrected for latitude. Screen coordinates start at the upper left, y down.
+    A viewpoint is of one of two kinds; each can be computed from the other and the screen. In scenes it can
+    be a camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s
+    metres away, and its scale is
+    2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent
+    use inches: a map unit of one metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
+    corrected for latitude. The origin of screen coordinates is the upper left, y points down.
     """
 
     async def create(
@@ -4726,23 +4700,23 @@ class ViewMethods(AsyncCaller):
             width: Of the screen. (device-independent pixel; in 1...32768; default 800)
             height: Of the screen. (device-independent pixel; in 1...32768; default 600)
             dpi: Device-independent pixels an inch. (1/inch; in 1...2400; default 96)
-            viewpoint: Where it starts.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            viewpoint: The initial viewpoint.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.create(map="m1", id="v1")
@@ -4778,7 +4752,7 @@ class ViewMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.get(view="v1")
@@ -4823,7 +4797,7 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.close(view="v1")
@@ -4840,7 +4814,8 @@ class ViewMethods(AsyncCaller):
         dpi: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.View:
-        """Another screen; center and scale stay. A scene's camera stays, and comes to another scale.
+        """Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale
+        changes.
 
         Args:
             view: Its id.
@@ -4851,9 +4826,8 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
+            UnknownIdError: There is no object of that id and kind.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
 
         Example:
             await server.view.resize(view="v1", width=400)
@@ -4880,13 +4854,14 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewGetViewpointResult:
-        """The viewpoint as of now, in either kind, or as a camera. Asking for the kind last set gives it back
+        """The current viewpoint, in either kind, or as a camera. The kind that was last set is returned
         exactly.
 
         Args:
             view: Its id.
-            kind: Which. (default "centerAndScale")
-            spatial_reference: To answer in; that of the viewpoint last set when absent.
+            kind: The kind. (default "centerAndScale")
+            spatial_reference: The spatial reference of the answer; that of the viewpoint last set when
+                absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4894,12 +4869,12 @@ class ViewMethods(AsyncCaller):
             viewpoint: The viewpoint.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.get_viewpoint(view="v1")
@@ -4924,28 +4899,28 @@ class ViewMethods(AsyncCaller):
         viewpoint: t.ViewpointTarget,
         meta: t.Meta | None = None,
     ) -> t.ViewSetViewpointResult:
-        """Sets the viewpoint at once. It ends an animation, and auto-pan.
+        """Sets the viewpoint at once. Ends an animation and auto-pan.
 
         Args:
             view: The view.
-            viewpoint: Where to.
+            viewpoint: The target.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            viewpoint: What it is now.
+            viewpoint: The viewpoint after this.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.set_viewpoint(
@@ -4980,31 +4955,31 @@ class ViewMethods(AsyncCaller):
         easing: t.Easing | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewAnimateViewpointResult:
-        """Moves to a viewpoint, and answers when it is there or when something else took over. Scale moves in
-        equal ratios, rotation the short way.
+        """Animates to a viewpoint, and answers when it has arrived or another change replaced it. Scale
+        changes exponentially, rotation takes the shorter direction.
 
         Args:
             view: The view.
-            viewpoint: Where to.
-            duration: How long. (second; in 0...3600; default 0.25)
-            easing: How. (default "easeInOut")
+            viewpoint: The target.
+            duration: The duration. (second; in 0...3600; default 0.25)
+            easing: The easing. (default "easeInOut")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            arrived: False when a newer viewpoint, auto-pan or closing ended it.
+            arrived: False when another viewpoint, auto-pan or closing ended it.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            CameraNeedsSceneError: A camera belongs to scenes; this is a map, or a view of one.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 25000})
@@ -5029,8 +5004,8 @@ class ViewMethods(AsyncCaller):
         view: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.ViewLayerViewStatesResult:
-        """How each layer of the map or scene stands in the view, by visibility, scale and load status. State
-        path: `/views/*/layerViewStates`.
+        """The state of each layer of the map or scene in the view, by visibility, scale and load status.
+        State path: `/views/*/layerViewStates`.
 
         Args:
             view: Its id.
@@ -5042,7 +5017,7 @@ class ViewMethods(AsyncCaller):
             layers: In drawing order, a group before what is in it.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.layer_view_states(view="v1")
@@ -5066,12 +5041,12 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewToLocationResult:
-        """What stands at places of the screen.
+        """Converts screen points to map coordinates.
 
         Args:
             view: The view.
-            points: Places. (at most 100000 elements)
-            spatial_reference: To answer in; the map's when absent.
+            points: Screen points. (at most 100000 elements)
+            spatial_reference: The spatial reference of the answer; the map's when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5080,11 +5055,10 @@ class ViewMethods(AsyncCaller):
             locations: Points, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.to_location(
@@ -5114,7 +5088,7 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewToScreenResult:
-        """Where locations stand on the screen, also outside it.
+        """Converts map coordinates to screen points, also outside the screen.
 
         Args:
             view: The view.
@@ -5124,17 +5098,16 @@ class ViewMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            points: Places, in order.
+            points: Screen points, in order.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            InvalidGeometryError: No geometry: another type than wanted, a ring that is not closed or too
-                short, a position that is no position.
-            EmptyGeometryError: There has to be something in it.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.to_screen(
@@ -5162,28 +5135,27 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewGetVisibleAreaResult:
-        """What is in sight: the screen's corners as a polygon, and the box around them.
+        """The visible area: the screen's corners as a polygon, and the box around them.
 
         Args:
             view: The view.
-            spatial_reference: To answer in; the map's when absent.
+            spatial_reference: The spatial reference of the answer; the map's when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the answer.
             polygon: The screen's corners.
-            envelope: Around it; `feature/query` finds with it what is in sight. Across the antimeridian
-                `xMin` is beyond `xMax` in degrees; in other references that go around the world, as Web
-                Mercator, x goes on beyond the edge, as `view/toLocation` has it. A whole turn in sight is the
-                world from edge to edge.
+            envelope: Its envelope, with which `feature/query` finds what is visible. Across the
+                antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around
+                the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole
+                turn is visible it is the world from edge to edge.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownSpatialReferenceError: No such spatial reference, or none that a map can have.
-            TransformFailedError: A position lies where the transformation is not defined, or there is
-                none.
-            LibraryMissingError: A library that this needs (PROJ, GEOS or GDAL) is not on the machine.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.view.get_visible_area(view="v1")
@@ -5216,21 +5188,20 @@ class ViewMethods(AsyncCaller):
         Args:
             view: The view.
             source: The location source.
-            auto_pan_mode: How.
-            wander_extent_factor: 0 pans always, 1 at the edge; 0.5 at first. (in 0...1)
-            initial_zoom_scale: The scale at the first location after leaving off; 10,000 at first. (above
-                0)
-            clear: Members to take away: `source`.
+            auto_pan_mode: The mode.
+            wander_extent_factor: 0 always pans, 1 pans at the edge; initially 0.5. (in 0...1)
+            initial_zoom_scale: The scale set with the first location after `off`; initially 10,000.
+                (above 0)
+            clear: Members to clear: `source`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            locationDisplay: What it is now.
+            locationDisplay: The location display after this.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            UnknownMemberError: `clear` names what cannot be cleared.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.set_location_display(view="v1", source="drive", auto_pan_mode="recenter")
@@ -5260,25 +5231,25 @@ class ViewMethods(AsyncCaller):
         max_rate: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewObserveViewpointResult:
-        """Follows a view's viewpoint by `view/viewpointChanged`; ended by `state/unobserve`, or by the view's
-        closing.
+        """Observes a view's viewpoint by `view/viewpointChanged`, until `state/unobserve` or the closing of
+        the view.
 
         Args:
             view: The view.
-            kinds: The forms to tell it in. (1 to 2 elements; default ["centerAndScale"])
-            except_origin: Leaves out changes of this origin's name: a two-way binding never hears its own
-                echo. (at most 128 characters)
-            max_rate: At most so often. (1/second; above 0 and at most 1000)
+            kinds: The kinds to send. (1 to 2 elements; default ["centerAndScale"])
+            except_origin: Omits changes of this origin, so that a two-way binding does not receive its
+                own changes. (at most 128 characters)
+            max_rate: Maximum rate of notifications. (1/second; above 0 and at most 1000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             subscription: The handle.
             revision: The world's revision after this. (at least 0)
-            viewpoints: As of now, in the kinds asked for.
-            isNavigating: Whether an animation is under way.
+            viewpoints: The current viewpoint, in the requested kinds.
+            isNavigating: Whether an animation is running.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view.observe_viewpoint(view="v1")
@@ -5299,17 +5270,17 @@ class ViewMethods(AsyncCaller):
 
 
 class ViewModelMethods(AsyncCaller):
-    """View models: objects whose properties a client defines, watched, bound, undone and saved like any
-    other.
+    """View models: objects whose properties a client defines; observed, bound, undone and saved as all
+    others.
 
-    A view model belongs to the session or to an object, and goes with it. It is created once and borrowed by
-    whoever names it: `create` with `ifExists: reuse` never makes a second, and observing never creates. Its
-    properties stand at `/viewModels/<id>/<property>`, beside its own id at `/viewModels/<id>/viewModel`: `*`
-    in their place stands for all of these, as for the members of any object. Derived properties follow what
-    they are computed from in the same revision and the same delta. Undo brings values back and documents keep
-    them, but for derived ones and those of the type `status`, which tell how some work stands.
+    A view model belongs to the session or to an object, and is closed with it. `create` with `ifExists:
+    reuse` finds the one there is; observing does not create one. Its properties are at
+    `/viewModels/<id>/<property>`, its own id at `/viewModels/<id>/viewModel`; `*` stands for all of these, as
+    for the members of any object. Derived properties are updated in the same revision and the same delta as
+    their inputs. Values are undone and saved, except derived ones and those of the type `status`.
 
-    An object's `provide` shares a view model with all below it: `resolve` gives the nearest ancestor's.
+    `provide` shares a view model with an object and all below it; `resolve` finds that of the nearest
+    ancestor.
     """
 
     async def define(
@@ -5320,13 +5291,13 @@ class ViewModelMethods(AsyncCaller):
         doc: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModelDefineResult:
-        """Defines a type of view models, for good. The same definition again changes nothing, so that every
-        client may say it.
+        """Defines a type of view models, for the rest of the session. Repeating the same definition changes
+        nothing, so that every client may send it.
 
         Args:
             type: Its name.
-            properties: In the order to show. (at most 1000 elements)
-            doc: What it is for. (at most 4096 characters)
+            properties: In display order. (at most 1000 elements)
+            doc: Its documentation. (at most 4096 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5334,20 +5305,19 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            AlreadyDefinedError: A type or a key of that name says something else.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            AlreadyDefinedError: A type or key of that name is defined differently.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.view_model.define(
@@ -5383,38 +5353,37 @@ class ViewModelMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
-        """Creates a view model, of a type or of properties given with it.
+        """Creates a view model from a type or from its own properties.
 
         Args:
             id: The new object's id; minted when absent.
             type: A defined type; or `properties`.
             properties: Its own properties; or `type`. (at most 1000 elements)
-            owner: The object with which it goes: a view, a map, another view model; the session when
-                absent.
-            name: Provides it under this name, at its owner where that is a node, else at the session.
-            values: Where not the default.
-            if_exists: What to do when an object of that id is there already. (default "error")
+            owner: The object that owns it and whose closing closes it: a view, a map, another view model;
+                the session when absent.
+            name: Shares it under this name, at its owner where that is a node, else at the session.
+            values: Initial values other than the defaults.
+            if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            IdExistsError: The id is taken, or was an object's of this document that has been closed and
-                that undo might bring back.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            InvalidDefinitionError: A property that cannot be: its name is taken, or an input is no path.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            UnknownFieldError: The features have no such attribute; or there is nothing of that name for
-                an expression that is over something else.
-            ExpressionSyntaxError: An expression that does not follow CQL2 text, or calls a function that
-                there is not.
-            ExpressionTypeError: An expression that no value could come of: values of unlike types
-                compared or calculated with, or a function with arguments that it does not take.
-            ExpressionTooDeepError: An expression nested too deeply, or too long.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
+                that undo can restore.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
+                input is not a path.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
             await server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
@@ -5449,7 +5418,7 @@ class ViewModelMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.get(view_model="quiz")
@@ -5474,15 +5443,15 @@ class ViewModelMethods(AsyncCaller):
         """View models, in the order of their creation.
 
         Args:
-            owner: Only those that go with this object.
+            owner: Only those owned by this object.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            viewModels: Those.
+            viewModels: The view models.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.list()
@@ -5508,30 +5477,29 @@ class ViewModelMethods(AsyncCaller):
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
-        """Sets values, several at once, all or none; a part of a value by its path; and clears. As
-        everywhere, null among `values` leaves alone: `clear` sets null, as does `path` without `value`.
+        """Sets values atomically, a part of a value by its path, and clears. Null among `values` means
+        unchanged; `clear` sets null, as does `path` without `value`.
 
         Args:
             view_model: Its id.
             values: New values, each of its property's type.
-            path: A JSON Pointer from its properties (`/people/p1/name`): `value` is put there. The last
-                member may be new. (at most 1024 characters)
-            value: With `path`: what to put there; null when absent.
-            clear: Properties that get their default again, and JSON Pointers to parts to take out
-                (`/people/p1`); not what is set in the same breath. (at most 1000 elements)
+            path: A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`.
+                The last member may be new. (at most 1024 characters)
+            value: The new value at `path`; null when absent.
+            clear: Properties to reset to their defaults, and JSON Pointers to parts to remove
+                (`/people/p1`); not those set in the same request. (at most 1000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.set(view_model="quiz", values={"right": 4})
@@ -5560,14 +5528,14 @@ class ViewModelMethods(AsyncCaller):
         before: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModelInsertItemsResult:
-        """Puts items into a list whose items are ids, or objects with an `id`.
+        """Inserts items into a list whose items are ids, or objects with an `id`.
 
         Args:
             view_model: Its id.
-            path: A JSON Pointer from its properties to the list: `/order`. (at most 1024 characters)
-            items: In their order. (1 to 100000 elements)
-            before: The id of the item that they come before; the end when absent. (at most 1024
+            path: A JSON Pointer relative to its properties, to the list: `/order`. (at most 1024
                 characters)
+            items: The items, in order. (1 to 100000 elements)
+            before: The id of the item to insert before; the end when absent. (at most 1024 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5575,16 +5543,15 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
-            ValueTooLargeError: A value takes more than 16 MiB, and is no value to be watched.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.insert_items(
@@ -5616,12 +5583,12 @@ class ViewModelMethods(AsyncCaller):
         ids: Sequence[str],
         meta: t.Meta | None = None,
     ) -> t.ViewModelRemoveItemsResult:
-        """Takes items out of a list, by their ids.
+        """Removes items from a list, by their ids.
 
         Args:
             view_model: Its id.
-            path: A JSON Pointer from its properties to the list. (at most 1024 characters)
-            ids: Which. (1 to 100000 elements)
+            path: A JSON Pointer relative to its properties, to the list. (at most 1024 characters)
+            ids: The items. (1 to 100000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5629,15 +5596,14 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.remove_items(view_model="people", path="/order", ids=["p3"])
@@ -5664,14 +5630,14 @@ class ViewModelMethods(AsyncCaller):
         before: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModelMoveItemsResult:
-        """Moves items of a list, by their ids, together and in the order given. All of them sort it.
+        """Moves items of a list, by their ids, together and in the given order. Naming all of them sorts the
+        list.
 
         Args:
             view_model: Its id.
-            path: A JSON Pointer from its properties to the list. (at most 1024 characters)
-            ids: Which, in their new order. (1 to 100000 elements)
-            before: The id of the item that they come before; the end when absent. (at most 1024
-                characters)
+            path: A JSON Pointer relative to its properties, to the list. (at most 1024 characters)
+            ids: The items, in their new order. (1 to 100000 elements)
+            before: The id of the item to insert before; the end when absent. (at most 1024 characters)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5679,15 +5645,14 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            ReadOnlyError: A derived property, a constant, or a binding made read-only.
-            UnknownPropertyError: The view model has no such property.
-            WrongTypeError: A value is not of the type that a client declared for it, or of that of the
-                place where it is to stand.
+            UnknownIdError: There is no object of that id and kind.
+            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
-            DuplicateItemError: An item of that id is there already, or twice among those given.
-            InvalidPathError: No JSON Pointer into the model's tree; or one with `*` in a segment that has
-                more to it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
 
         Example:
             await server.view_model.move_items(view_model="people", path="/order", ids=["p2", "p1"])
@@ -5723,7 +5688,7 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
+            UnknownIdError: There is no object of that id and kind.
 
         Example:
             await server.view_model.close(view_model="quiz")
@@ -5748,11 +5713,11 @@ class ViewModelMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.ViewModelProvideResult:
         """Shares a view model with a node and all below it (session, then map or scene, then view, then
-        overlay or layer), in place of one that the node has shared under the name.
+        overlay or layer). It replaces one that the node shares under the same name.
 
         Args:
             view_model: Its id.
-            name: What it is asked for by.
+            name: The name under which it is shared.
             node: A map, scene, view, overlay or layer; the session when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -5761,9 +5726,8 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.view_model.provide(view_model="quiz", name="quiz", node="m1")
@@ -5788,11 +5752,11 @@ class ViewModelMethods(AsyncCaller):
         node: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModelWithdrawResult:
-        """Shares no longer what a node has shared under a name; what an ancestor shares is seen again.
+        """Ends the sharing of a name at a node; that of an ancestor applies again.
 
         Args:
-            name: Which.
-            node: Where; the session when absent.
+            name: The shared name.
+            node: The node; the session when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5800,9 +5764,8 @@ class ViewModelMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
 
         Example:
             await server.view_model.withdraw(name="quiz", node="m1")
@@ -5826,22 +5789,21 @@ class ViewModelMethods(AsyncCaller):
         node: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModelResolveResult:
-        """The view model that a node sees under a name: its own, or its nearest ancestor's.
+        """The view model that a node or its nearest ancestor shares under a name.
 
         Args:
-            name: Which.
-            node: Who asks; the session when absent.
+            name: The shared name.
+            node: The node; the session when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             viewModel: Its id.
-            node: Where it is shared; absent for the session.
+            node: The node that shares it; absent for the session.
 
         Raises:
-            UnknownIdError: No object of that id, of the kind asked for.
-            NotANodeError: The environment has no such node: it is not a map, scene, view, overlay or
-                layer.
+            UnknownIdError: There is no object of that id and kind.
+            NotANodeError: The object has no environment: it is not a map, scene, view, overlay or layer.
             SharedObjectMissingError: Neither the node nor an ancestor shares an object of that name.
 
         Example:

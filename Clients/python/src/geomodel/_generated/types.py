@@ -13,11 +13,11 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3b4dc85215695439"
+PROTOCOL_HASH = "ef4b5a1d62da90d5"
 
 ObjectId = str
-"""The id of an object (map, layer, view ...), the client's choice or minted; unique in the session, and used
-for one object alone until `document/new` or another document begins anew.
+"""The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
+reused until `document/new` or the opening of another document.
 
 A string matching [A-Za-z0-9_.-]{1,64}.
 """
@@ -29,7 +29,7 @@ A string of 1 to 4096 characters.
 """
 
 MemberName = str
-"""The name of a member to take away. One that is set in the same breath is refused.
+"""The name of a member to clear. One that is set in the same request is refused.
 
 A string of at least 1 character.
 """
@@ -41,10 +41,10 @@ An integer in 0...99999999999999.
 """
 
 IfExists = Literal["error", "reuse"]
-"""What `create` does when its id is taken.
+"""What `create` does when its id is in use.
 
 `error`: Refuse with `idExists`.
-`reuse`: Answer the object that is there, unchanged: a client that redraws never makes a second one.
+`reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one.
 """
 
 Geometry = Any
@@ -52,8 +52,8 @@ Geometry = Any
 "WKT", "text": ...}`, `{"type": "WKB", "data": <base64>}` (both may carry M), or `{"type": "Envelope",
 "xMin", "yMin", "xMax", "yMax"}`, where xMin > xMax crosses the antimeridian.
 
-The server writes GeoJSON, and WKT where a position has M, for which GeoJSON has no place. All positions of
-one line or ring have the same dimensions. WKB and WKT come without an SRID.
+The server writes GeoJSON, and WKT where a position has M, which GeoJSON does not have. All positions of one
+line or ring have the same dimensions. WKB and WKT come without an SRID.
 
 x is always easting or longitude, y northing or latitude, in the spatial reference that the container or the
 neighbouring `spatialReference` names.
@@ -84,22 +84,22 @@ class Meta(TypedDict):
     """Control fields that the params of any request may carry as `meta`."""
 
     origin: NotRequired[str]
-    """Names the writer; every change that the request makes carries it, so that its author can tell an echo.
-    (at most 128 characters)
+    """Identifies the author; all changes of the request carry it, so that the author can recognize them. (at
+    most 128 characters)
     """
     ifRevision: NotRequired[int]
-    """Only if the object that the command names (`view`, `map`, `node`, the one that a `path` or a `binding`
-    leads into ...) has not changed since this revision, or the world when it names none; else
-    `contentModified`. Commands look at it. (at least 0)
+    """Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a
+    `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by
+    commands only. (at least 0)
     """
     step: NotRequired[str]
-    """What the command's step is called in the history of undo; the method's name when absent. (at most 256
+    """The name of the command's step in the undo history; the method's name when absent. (at most 256
     characters)
     """
     progressToken: NotRequired[ProgressToken]
-    """Asks for `$/progress` under this token."""
+    """Requests `$/progress` with this token."""
     task: NotRequired[TaskOptions]
-    """How a task is scoped and joined; only tasks look at it."""
+    """Scope, key, handle and timeout of a task. Used by tasks only."""
 
 
 ProgressToken = Any
@@ -107,9 +107,9 @@ ProgressToken = Any
 
 
 class TaskOptions(TypedDict):
-    """With `scope` and `key` the latest task wins: equal params join the running one, others supersede it.
-    Params are equal when their values are: the order of members, 1 or 1.0, and null or absent make no
-    difference, nor does `meta`.
+    """With `scope` and `key` the latest task wins: a request with equal params joins the running task,
+    another supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent
+    make no difference; `meta` is ignored.
     """
 
     scope: NotRequired[ObjectId]
@@ -117,12 +117,12 @@ class TaskOptions(TypedDict):
     key: NotRequired[str]
     """Tasks of one scope and key replace one another. (at most 256 characters)"""
     id: NotRequired[ObjectId]
-    """The handle for `task/cancel`, which no running task may have. When absent it is `#` and the request's
-    id as JSON: `#7` for 7, `#"7"` for "7"; with `.2` (`.3` ...) behind it while a task that others joined
-    still has it. Who joins a task has no handle of its own.
+    """The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as
+    JSON: `#7` for 7, `#"7"` for "7"; followed by `.2` (`.3` ...) while a task that others joined has that
+    handle. A request that joins a task has no handle of its own.
     """
     timeout: NotRequired[float]
-    """Cancels the task after so long, with `timedOut`. (second; at least 0)"""
+    """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
 
 
 class OriginClient(TypedDict):
@@ -158,7 +158,7 @@ class OriginUndo(TypedDict):
 
 
 class OriginBinding(TypedDict):
-    """A link, or a derived property, that followed another change."""
+    """A link or a derived property that propagated another change."""
 
     type: Literal["binding"]
 
@@ -166,46 +166,46 @@ class OriginBinding(TypedDict):
 Origin = Union[
     OriginClient, OriginAnimation, OriginLocation, OriginTask, OriginUndo, OriginBinding,
 ]
-"""Who made a change."""
+"""The author of a change."""
 
 
 class Failure(TypedDict):
-    """An error as data: what a failed object or item carries."""
+    """An error as data, of a failed object or item."""
 
     kind: str
-    """One of the error kinds; this is the contract."""
+    """One of the error kinds, by which programs go."""
     message: str
     """For people."""
     path: NotRequired[str]
-    """Where in the request, as a JSON Pointer; or the file."""
+    """A JSON Pointer into the request; or the file."""
     expected: NotRequired[str]
-    """What was expected there."""
+    """What is valid there."""
 
 
 class ProgressValue(TypedDict):
     """One report under a progress token."""
 
     kind: ProgressKind
-    """Begin comes first, end last and never after the reply."""
+    """`begin` is first; `end` is last, and precedes the reply."""
     title: NotRequired[str]
-    """What is going on, with begin."""
+    """The operation, with `begin`."""
     message: NotRequired[str]
-    """Where it stands."""
+    """The current step."""
     percentage: NotRequired[float]
-    """Done so far. (percent; in 0...100)"""
+    """The part that is done. (percent; in 0...100)"""
 
 
 ProgressKind = Literal["begin", "report", "end"]
-"""Which report it is.
+"""The kind of a report.
 
 `begin`: The first.
-`report`: One in between, at most ten a second.
+`report`: Between them, at most ten per second.
 `end`: The last.
 """
 
 
 class ClientInfo(TypedDict):
-    """Who the client is."""
+    """The client."""
 
     name: str
     """Its name."""
@@ -214,7 +214,7 @@ class ClientInfo(TypedDict):
 
 
 class ServerInfo(TypedDict):
-    """What the server is."""
+    """The server."""
 
     name: str
     """Always `geomodel-server`."""
@@ -223,7 +223,7 @@ class ServerInfo(TypedDict):
 
 
 class Capabilities(TypedDict):
-    """What this server can do and bear."""
+    """The domains and limits of this server."""
 
     domains: list[str]
     """The domains whose methods it has."""
@@ -238,7 +238,7 @@ class Capabilities(TypedDict):
 
 
 TraceValue = Literal["off", "messages", "verbose"]
-"""How much of its work the server tells.
+"""The level of `$/logTrace`.
 
 `off`: Nothing.
 `messages`: A line for each request and reply.
@@ -246,12 +246,12 @@ TraceValue = Literal["off", "messages", "verbose"]
 """
 
 LogLevel = Literal["error", "warning", "info", "debug"]
-"""How grave a message is.
+"""The severity of a message.
 
 `error`: Something failed.
-`warning`: Something is off.
-`info`: Something happened.
-`debug`: For those who mend the server.
+`warning`: A possible problem.
+`info`: Information.
+`debug`: For developers of the server.
 """
 
 RequestId = Any
@@ -262,15 +262,15 @@ class MethodDescription(TypedDict):
     """One method."""
 
     name: str
-    """As it is called."""
+    """Its name."""
     domain: str
-    """Where it belongs."""
+    """Its domain."""
     shape: str
     """query, command, process, task, session or lifecycle."""
     since: str
-    """The version that brought it."""
+    """The version that introduced it."""
     errors: list[str]
-    """The error kinds it may answer, besides those common to all."""
+    """Its error kinds, besides those common to all."""
 
 
 class StateDescription(TypedDict):
@@ -288,7 +288,7 @@ class TaskCounts(TypedDict):
     running: int
     """Not answered yet."""
     working: int
-    """Whose work has not stopped yet, cancelled ones included."""
+    """Work that has not stopped yet, cancelled tasks included."""
     started: int
     """Since the start."""
 
@@ -303,9 +303,9 @@ class TrafficCounts(TypedDict):
     unread: int
     """Bytes written that the client has not read. (byte)"""
     coalesced: int
-    """Changes that were folded into later ones before they were sent."""
+    """Changes coalesced with later ones before they were sent."""
     resyncs: int
-    """Subscriptions that lost their deltas and were given a fresh snapshot."""
+    """Subscriptions whose deltas were dropped and replaced by a snapshot."""
 
 
 class ModelCounts(TypedDict):
@@ -335,18 +335,18 @@ class InitializeResult(TypedDict):
     """What `initialize` answers."""
 
     protocolVersion: str
-    """The version that both speak from here on."""
+    """The version of the session."""
     serverInfo: ServerInfo
-    """Who answers."""
+    """The server."""
     capabilities: Capabilities
-    """What it can do."""
+    """Its domains and limits."""
 
 
 class SessionEchoResult(TypedDict):
     """What `session/echo` answers."""
 
     value: NotRequired[Any]
-    """The same. (Every other member comes back, too.)"""
+    """The same value. (All other members are returned, too.)"""
 
 
 class SessionStatusResult(TypedDict):
@@ -361,7 +361,7 @@ class SessionStatusResult(TypedDict):
     model: ModelCounts
     """Objects."""
     residentBytes: NotRequired[int]
-    """Resident memory; null where the system does not tell. (byte)"""
+    """Resident memory; null where the system does not report it. (byte)"""
 
 
 class SessionDescribeResult(TypedDict):
@@ -370,7 +370,7 @@ class SessionDescribeResult(TypedDict):
     protocolVersion: str
     """The version."""
     hash: str
-    """Of the whole definition: equal hashes, equal protocols."""
+    """A hash of the whole definition."""
     methods: list[MethodDescription]
     """All methods."""
     state: list[StateDescription]
@@ -398,11 +398,11 @@ class CancelRequestParams(TypedDict):
 class SetTraceParams(TypedDict):
     """The params of `$/setTrace`.
 
-    Sets how much the server tells by `$/logTrace`.
+    Sets the level of `$/logTrace`.
     """
 
     value: TraceValue
-    """How much."""
+    """The level."""
 
 
 class ProgressParams(TypedDict):
@@ -420,7 +420,7 @@ class ProgressParams(TypedDict):
 class LogTraceParams(TypedDict):
     """The params of `$/logTrace`.
 
-    What `$/setTrace` asked for.
+    A trace line, as `$/setTrace` requested.
     """
 
     message: str
@@ -432,17 +432,17 @@ class LogTraceParams(TypedDict):
 class LogMessageParams(TypedDict):
     """The params of `$/logMessage`.
 
-    Something that the client's user may want to know.
+    A message for the client's user or log.
     """
 
     level: LogLevel
-    """How grave."""
+    """The severity."""
     message: str
     """For people."""
 
 
 BindingAccess = Literal["readWrite", "readOnly"]
-"""What may be done through a binding.
+"""The access of a binding.
 
 `readWrite`: Get and set.
 `readOnly`: Get; set is refused with `readOnly`.
@@ -450,49 +450,51 @@ BindingAccess = Literal["readWrite", "readOnly"]
 
 
 class Binding(TypedDict):
-    """A handle to a place, or to a constant."""
+    """A handle to a path, or to a constant."""
 
     binding: ObjectId
     """Its id."""
     revision: int
-    """Of the last change of the object that it leads into, or its own where that is later. (at least 0)"""
+    """The revision of the last change of the object of its path, or of its own where that is later. (at least
+    0)
+    """
     path: NotRequired[str]
-    """Where it leads; absent for a constant. Who wants to follow it observes this."""
+    """Its path, which can be observed; absent for a constant."""
     access: BindingAccess
-    """What may be done; readOnly for a constant."""
+    """The access; `readOnly` for a constant."""
     owner: NotRequired[ObjectId]
-    """The object with which it goes; absent for the session."""
+    """The object that owns it and whose closing closes it; absent for the session."""
     value: NotRequired[Any]
-    """What stands there now; absent for null and for nothing."""
+    """Its current value; absent for null and where there is none."""
 
 
 LinkDirection = Literal["twoWay", "firstToSecond"]
-"""Which end of a link follows.
+"""The direction of a link.
 
-`twoWay`: Each follows the other.
-`firstToSecond`: The second follows the first.
+`twoWay`: Both ends are updated.
+`firstToSecond`: The second end is updated when the first changes.
 """
 
 
 class BindingLink(TypedDict):
-    """Two places that are kept equal."""
+    """Two paths whose values are kept equal."""
 
     link: ObjectId
     """Its id."""
     revision: int
-    """Of its last change. (at least 0)"""
+    """The revision of its last change. (at least 0)"""
     first: str
-    """Path."""
+    """A path."""
     second: str
-    """Path."""
+    """A path."""
     direction: LinkDirection
-    """Which follows."""
+    """The direction."""
     transform: NotRequired[str]
-    """What the second becomes of the first, `value`."""
+    """The value of the second, computed from that of the first, `value`."""
     inverse: NotRequired[str]
-    """What the first becomes of the second, `value`."""
+    """The value of the first, computed from that of the second, `value`."""
     owner: NotRequired[ObjectId]
-    """The object with which it goes; absent for the session."""
+    """The object that owns it and whose closing closes it; absent for the session."""
 
 
 class BindingListResult(TypedDict):
@@ -512,7 +514,7 @@ class BindingSetResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     value: NotRequired[Any]
-    """What stands there now."""
+    """The value after this."""
 
 
 class BindingCloseResult(TypedDict):
@@ -535,7 +537,7 @@ class Bookmark(TypedDict):
     id: ObjectId
     """Unique in its map or scene."""
     name: str
-    """What people read."""
+    """The name shown to people."""
     viewpoint: Viewpoint
     """The viewpoint to go to."""
 
@@ -546,7 +548,7 @@ class NewBookmark(TypedDict):
     id: NotRequired[ObjectId]
     """Unique in its map or scene; minted when absent."""
     name: str
-    """What people read. (at most 1024 characters)"""
+    """The name shown to people. (at most 1024 characters)"""
     viewpoint: Viewpoint
     """The viewpoint to go to."""
 
@@ -577,7 +579,7 @@ class BookmarkMoveResult(TypedDict):
 
 
 ClockMode = Literal["real", "manual"]
-"""Whose time it is.
+"""The mode of the clock.
 
 `real`: The system's.
 `manual`: The client's.
@@ -590,11 +592,11 @@ class ClockGetResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     mode: ClockMode
-    """Whose time it is."""
+    """The mode of the clock."""
     now: str
     """RFC 3339."""
     tickRate: float
-    """Ticks a second. (1/second)"""
+    """Ticks per second. (1/second)"""
 
 
 class ClockSetResult(TypedDict):
@@ -603,11 +605,11 @@ class ClockSetResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     mode: ClockMode
-    """Whose time it is."""
+    """The mode of the clock."""
     now: str
     """RFC 3339."""
     tickRate: float
-    """Ticks a second. (1/second)"""
+    """Ticks per second. (1/second)"""
 
 
 class ClockAdvanceResult(TypedDict):
@@ -618,29 +620,31 @@ class ClockAdvanceResult(TypedDict):
     now: str
     """RFC 3339."""
     ticks: int
-    """How many came due."""
+    """Number of ticks run."""
 
 
 class DocumentInfo(TypedDict):
-    """The document that the model is."""
+    """The state of the document."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
     path: NotRequired[str]
-    """Its file, absolute; absent before it is first saved."""
+    """Its absolute path; absent before it is first saved."""
     isModified: bool
-    """Whether it differs from what was last saved, but for viewpoints, what is selected, and location
-    displays: these are saved as they stand then. Selections of layers are not saved.
+    """Whether it differs from the last save. Viewpoints, selections and location displays do not count,
+    though they are saved; selections of layers are not saved.
     """
 
 
 class Document(TypedDict):
-    """What stands in a document's file."""
+    """The content of a document's file."""
 
     format: DocumentFormat
-    """What tells such a file from others."""
+    """Identifies such a file."""
     version: int
-    """Of the format: 1. A newer one is refused; members may be added without raising it. (at least 1)"""
+    """The version of the format: 1. A newer one is refused; members may be added without raising it. (at
+    least 1)
+    """
     sources: NotRequired[list[SavedSource]]
     """Data, in the order it was opened. (default [])"""
     maps: NotRequired[list[SavedMap]]
@@ -650,21 +654,21 @@ class Document(TypedDict):
     views: NotRequired[list[SavedView]]
     """In the order they were created. (default [])"""
     viewModelTypes: NotRequired[list[SavedViewModelType]]
-    """In the order they were defined. Where the session has defined one otherwise, it keeps its own for new
+    """In the order they were defined. Where the session has a different definition, it keeps its own for new
     view models. (default [])
     """
     viewModels: NotRequired[list[SavedViewModel]]
-    """In the order they were created, but for those that go with something that is not saved. (default [])"""
+    """In the order they were created, except those owned by an object that is not saved. (default [])"""
     environmentKeys: NotRequired[list[SavedEnvironmentKey]]
-    """Those that clients have registered. Where the session has registered one otherwise, it keeps its own,
-    and values that are none of it count as not set. (default [])
+    """The keys that clients registered. Where the session has a different registration, it keeps its own, and
+    values that are invalid for it are not set. (default [])
     """
     environments: NotRequired[list[SavedEnvironment]]
-    """What is set and shared, by node. (default [])"""
+    """Values and shared objects, by node. (default [])"""
 
 
 DocumentFormat = Literal["geomodel-document"]
-"""What the file is.
+"""The format of the file.
 
 `geomodel-document`: A document of this server's.
 """
@@ -676,7 +680,7 @@ class SavedSource(TypedDict):
     source: ObjectId
     """Its id."""
     path: NotRequired[str]
-    """The file, relative to the document's folder; absolute and `file://` paths are taken too. (1 to 4096
+    """The file, relative to the document's folder; absolute and `file://` paths are accepted too. (1 to 4096
     characters)
     """
     data: NotRequired[Any]
@@ -688,9 +692,9 @@ class SavedSource(TypedDict):
     yField: NotRequired[str]
     """CSV: the column of northings or latitudes. (at most 256 characters)"""
     spatialReference: NotRequired[SpatialReference]
-    """As given when it was opened; of inline data EPSG:4326 when absent."""
+    """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
     layers: NotRequired[list[SourceLayer]]
-    """The schema of a file when it was saved: what its layers have while the file is missing."""
+    """The schema of a file when it was saved, which its layers have while the file is missing."""
 
 
 class SavedMap(TypedDict):
@@ -701,9 +705,9 @@ class SavedMap(TypedDict):
     spatialReference: NotRequired[SpatialReference]
     """Of the map. (default "EPSG:3857")"""
     basemap: NotRequired[BasemapUpdate]
-    """Present when there is one."""
+    """Present when the map or scene has one."""
     operationalLayers: NotRequired[list[SavedLayer]]
-    """First drawn first; what is in a group stands behind it and names it. (default [])"""
+    """First drawn first; layers in a group follow it and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
     """The basemap's, likewise. (default [])"""
     referenceLayers: NotRequired[list[SavedLayer]]
@@ -713,21 +717,21 @@ class SavedMap(TypedDict):
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     bookmarks: NotRequired[list[Bookmark]]
-    """Places to come back to, in order."""
+    """Named viewpoints, in order."""
     initialViewpoint: NotRequired[Viewpoint]
-    """Where views that are created without a viewpoint start; the world when absent."""
+    """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
-    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
-    that are there already stay until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
     backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn; none when absent."""
+    """The colour where nothing is drawn; none when absent."""
 
 
 class SavedLayer(TypedDict):
@@ -736,19 +740,19 @@ class SavedLayer(TypedDict):
     layer: ObjectId
     """Its id."""
     kind: NotRequired[LayerKind]
-    """What it is. (default "feature")"""
+    """Its kind. (default "feature")"""
     group: NotRequired[ObjectId]
-    """The group it lies in; absent at the top level."""
+    """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
+    """The name shown to people. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
-    """Whether it is drawn and identified, where the group around it lets it."""
+    """Whether it is drawn and identified, subject to the groups that contain it."""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
     minScale: NotRequired[float]
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
@@ -756,21 +760,21 @@ class SavedLayer(TypedDict):
     visibilityMode: NotRequired[GroupVisibilityMode]
     """How a group shows its layers; absent for others."""
     definitionExpression: NotRequired[Expression]
-    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
+    """Only features for which this is true match, in queries, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
-    """When its features are, and which are wanted."""
+    """The fields that hold the time of its features, and the time filter."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent counts; absent for a group."""
+    """Whether the time extent filters; absent for a group."""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, by simplestyle or in grey."""
+    """The symbols of its features; without one they are drawn by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
+    """Popup definition; without one the popup lists all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is."""
+    """Whether popups are shown."""
 
 
 class SavedElevationSource(TypedDict):
@@ -788,7 +792,7 @@ class SavedScene(TypedDict):
     scene: ObjectId
     """Its id."""
     basemap: NotRequired[BasemapUpdate]
-    """Present when there is one."""
+    """Present when the map or scene has one."""
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
@@ -796,7 +800,7 @@ class SavedScene(TypedDict):
     default [])
     """
     operationalLayers: NotRequired[list[SavedLayer]]
-    """First drawn first; what is in a group stands behind it and names it. (default [])"""
+    """First drawn first; layers in a group follow it and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
     """The basemap's, likewise. (default [])"""
     referenceLayers: NotRequired[list[SavedLayer]]
@@ -806,21 +810,21 @@ class SavedScene(TypedDict):
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     bookmarks: NotRequired[list[Bookmark]]
-    """Places to come back to, in order."""
+    """Named viewpoints, in order."""
     initialViewpoint: NotRequired[Viewpoint]
-    """Where views that are created without a viewpoint start; the world when absent."""
+    """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
-    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
-    that are there already stay until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
     backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn; none when absent."""
+    """The colour where nothing is drawn; none when absent."""
 
 
 class SavedView(TypedDict):
@@ -835,11 +839,9 @@ class SavedView(TypedDict):
     dpi: NotRequired[float]
     """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
     position: NotRequired[ViewPosition]
-    """Where the view stands when the viewpoint alone does not tell, as after a resize; computed from the
-    viewpoint when absent.
-    """
+    """The position of the view where it differs from that computed from the viewpoint, as after a resize."""
     locationDisplay: NotRequired[SavedLocationDisplay]
-    """How it follows a location. Which one, and that it does, is not saved."""
+    """How it follows a location. The source and the mode are not saved."""
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
     map: NotRequired[ObjectId]
@@ -847,11 +849,11 @@ class SavedView(TypedDict):
     scene: NotRequired[ObjectId]
     """The scene it shows."""
     viewpoint: NotRequired[Viewpoint]
-    """As it was last set."""
+    """As last set."""
 
 
 class ViewPosition(TypedDict):
-    """Where a view stands, in the units of its spatial reference."""
+    """The position of a view, in the units of its spatial reference."""
 
     x: float
     """Easting or longitude of the screen's middle."""
@@ -860,16 +862,17 @@ class ViewPosition(TypedDict):
     scale: float
     """The denominator of the scale. (in 0.000001...1000000000000000)"""
     rotation: NotRequired[float]
-    """Degrees by which north is turned, clockwise. (degree; at least 0 and below 360; default 0)"""
+    """Rotation of north, in degrees clockwise. (degree; at least 0 and below 360; default 0)"""
 
 
 class SavedLocationDisplay(TypedDict):
     """How a view follows a location source."""
 
     wanderExtentFactor: NotRequired[float]
-    """In recenter, the part of the screen that the location may wander in. (in 0...1)"""
+    """With `recenter`, the fraction of the screen within which the location moves without panning. (in 0...1)
+    """
     initialZoomScale: NotRequired[float]
-    """The scale at the first location after leaving off. (above 0)"""
+    """The scale set with the first location after `off`. (above 0)"""
 
 
 class SavedOverlay(TypedDict):
@@ -880,31 +883,31 @@ class SavedOverlay(TypedDict):
     spatialReference: NotRequired[SpatialReference]
     """Of its graphics. (default "EPSG:4326")"""
     graphics: NotRequired[GraphicList]
-    """In the order of insertion, one a line."""
+    """In the order of insertion, one per line."""
     name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
+    """The name shown to people. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
     """Whether it is drawn and identified."""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
     minScale: NotRequired[float]
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    """The symbols of its graphics; without one, only graphics that have a symbol are drawn."""
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
+    """Popup definition; without one the popup lists all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is."""
+    """Whether popups are shown."""
     selectionColor: NotRequired[Color]
-    """Of what is selected; the environment's `selectionColor` when absent."""
+    """The colour of selected graphics; the environment's `selectionColor` when absent."""
     renderingMode: NotRequired[RenderingMode]
-    """When it is drawn anew."""
+    """When a renderer redraws it."""
 
 
 class SavedViewModelType(TypedDict):
@@ -913,9 +916,9 @@ class SavedViewModelType(TypedDict):
     type: PropertyName
     """Its name."""
     doc: NotRequired[str]
-    """What it is for. (at most 4096 characters)"""
+    """Its documentation. (at most 4096 characters)"""
     properties: list[PropertyDefinition]
-    """In the order to show. (at most 1000 elements)"""
+    """In display order. (at most 1000 elements)"""
 
 
 class SavedViewModel(TypedDict):
@@ -926,14 +929,11 @@ class SavedViewModel(TypedDict):
     type: NotRequired[PropertyName]
     """One of the document's types; or `properties`."""
     properties: NotRequired[list[PropertyDefinition]]
-    """Its own properties; beside `type` when it was made of another definition of that name. (at most 1000
-    elements)
-    """
+    """Its own properties; beside `type` when that has a different definition now. (at most 1000 elements)"""
     owner: NotRequired[ObjectId]
-    """The object with which it goes, if a view model one of those before it; absent for the session."""
+    """The object that owns it, a view model only if it precedes this one; absent for the session."""
     values: NotRequired[SavedValues]
-    """By property. One that is absent is at its default. A reference to something that is not saved is null.
-    """
+    """By property; absent for the default. A reference to an object that is not saved is null."""
 
 
 class SavedEnvironmentKey(TypedDict):
@@ -942,17 +942,17 @@ class SavedEnvironmentKey(TypedDict):
     key: PropertyName
     """Its name."""
     type: PropertyType
-    """What its values are."""
+    """The type of its values."""
     isNullable: NotRequired[bool]
-    """Whether null is one of them. (default False)"""
+    """Whether null is allowed. (default False)"""
     defaultValue: NotRequired[Any]
-    """What counts when nothing is set; what the type says when absent."""
+    """The value where none is set; the type's initial value when absent."""
     doc: NotRequired[str]
-    """What it is for. (at most 4096 characters)"""
+    """Its documentation. (at most 4096 characters)"""
 
 
 class SavedEnvironment(TypedDict):
-    """What is set and shared at one node."""
+    """Values and shared objects of a node."""
 
     node: NotRequired[ObjectId]
     """A map, scene, view, overlay or layer; the session when absent."""
@@ -966,26 +966,26 @@ SavedValues = Any
 """Values by name; null is a value."""
 
 GraphicList = Any
-"""Graphics, each as Graphic says."""
+"""Graphics, each a Graphic."""
 
 
 class EditHistory(TypedDict):
-    """What can be undone and redone."""
+    """The steps that can be undone and redone."""
 
     revision: int
     """The world's revision after this. (at least 0)"""
     canUndo: bool
-    """Whether there is something to undo; false amid an edit."""
+    """Whether there is a step to undo; false during an edit."""
     canRedo: bool
-    """Whether there is something to redo; false amid an edit."""
+    """Whether there is a step to redo; false during an edit."""
     undo: list[str]
     """Names of the steps that can be undone, next first."""
     redo: list[str]
-    """Names of the steps that can be done again, next first."""
+    """Names of the steps that can be redone, next first."""
     isEditing: bool
-    """Whether an edit is under way."""
+    """Whether an edit is in progress."""
     bytes: int
-    """Memory that the steps hold, roughly. (byte; at least 0)"""
+    """Approximate memory of the steps. (byte; at least 0)"""
 
 
 class EditUndoResult(TypedDict):
@@ -994,7 +994,7 @@ class EditUndoResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     names: list[str]
-    """The steps that were taken back, in that order."""
+    """Names of the undone steps, in that order."""
 
 
 class EditRedoResult(TypedDict):
@@ -1003,7 +1003,7 @@ class EditRedoResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     names: list[str]
-    """The steps that were done again, in that order."""
+    """Names of the redone steps, in that order."""
 
 
 class EditBeginResult(TypedDict):
@@ -1028,7 +1028,7 @@ class EditCancelResult(TypedDict):
 
 
 class EnvironmentScope(TypedDict):
-    """What is set and shared at one node."""
+    """Values and shared objects of a node."""
 
     node: ObjectId
     """A map, scene, view, overlay or layer; `$session` for the session."""
@@ -1039,40 +1039,40 @@ class EnvironmentScope(TypedDict):
 
 
 class EnvironmentSourceRegistered(TypedDict):
-    """It is the key's default: nobody has set it."""
+    """The key's default: no value is set."""
 
     type: Literal["registered"]
 
 
 class EnvironmentSourceSession(TypedDict):
-    """It is set at the session."""
+    """Set at the session."""
 
     type: Literal["session"]
 
 
 class EnvironmentSourceNode(TypedDict):
-    """It is set at an object."""
+    """Set at an object."""
 
     type: Literal["node"]
     node: ObjectId
-    """Which."""
+    """The object."""
 
 
 EnvironmentSource = Union[
     EnvironmentSourceRegistered, EnvironmentSourceSession, EnvironmentSourceNode,
 ]
-"""Where a value comes from."""
+"""The source of a value."""
 
 
 class EnvironmentValue(TypedDict):
-    """A value that a node sees."""
+    """The value of a key for a node."""
 
     key: PropertyName
-    """Of what."""
+    """The key."""
     value: NotRequired[Any]
     """The value; absent for null."""
     source: EnvironmentSource
-    """Where it comes from."""
+    """Its source."""
 
 
 class EnvironmentKey(TypedDict):
@@ -1081,15 +1081,15 @@ class EnvironmentKey(TypedDict):
     key: PropertyName
     """Its name."""
     type: PropertyType
-    """What its values are."""
+    """The type of its values."""
     isNullable: bool
-    """Whether null is one of them."""
+    """Whether null is allowed."""
     defaultValue: NotRequired[Any]
-    """What counts when nothing is set; absent for null."""
+    """The value where none is set; absent for null."""
     doc: NotRequired[str]
-    """What it is for."""
+    """Its documentation."""
     isBuiltIn: bool
-    """Whether it is there without being registered."""
+    """Whether the server defines it."""
 
 
 class EnvironmentRegisterResult(TypedDict):
@@ -1132,37 +1132,37 @@ class EnvironmentListKeysResult(TypedDict):
 
 
 SortOrder = Literal["ascending", "descending"]
-"""A direction.
+"""A sort order.
 
-`ascending`: The least first.
-`descending`: The greatest first.
+`ascending`: Smallest first.
+`descending`: Largest first.
 """
 
 
 class OrderBy(TypedDict):
-    """An attribute to put features in order by. Numbers come before texts, which go by code points, and those
-    before truth values; fields of dates go by time. What has no value, or JSON, is last in both
-    directions.
+    """An attribute to sort by. Numbers come before texts, which are compared by code points, and texts before
+    booleans; fields of dates are compared by time. Features without a value, or with JSON, are last in
+    both directions.
     """
 
     field: str
-    """Which. (1 to 1024 characters)"""
+    """The attribute. (1 to 1024 characters)"""
     order: NotRequired[SortOrder]
-    """In which direction. (default "ascending")"""
+    """The direction. (default "ascending")"""
 
 
 FeatureCollectionType = Literal["FeatureCollection"]
-"""GeoJSON's tag.
+"""The GeoJSON type of a collection.
 
 `FeatureCollection`: A FeatureCollection.
 """
 
 FeatureList = Any
-"""GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not wanted.
+"""GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
-A layer declares its fields: each feature's `properties` have all that were asked for, null where the value is
-not known. An overlay does not: a graphic's `properties` have the attributes that have a value, and one that
-was given as null is not among them. (RFC 7946 allows either.)
+A layer declares its fields: each feature's `properties` have all that were requested, null where the value is
+unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows
+either.)
 """
 
 
@@ -1170,7 +1170,7 @@ class FeatureQueryResult(TypedDict):
     """What `feature/query` answers."""
 
     type: FeatureCollectionType
-    """As GeoJSON wants it."""
+    """The GeoJSON type."""
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
@@ -1198,7 +1198,7 @@ class FeatureQueryCountResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     count: int
-    """How many. (at least 0)"""
+    """The number. (at least 0)"""
 
 
 class FeatureQueryExtentResult(TypedDict):
@@ -1209,44 +1209,45 @@ class FeatureQueryExtentResult(TypedDict):
     spatialReference: SpatialReference
     """Of the extent."""
     count: int
-    """How many. (at least 0)"""
+    """The number. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around all of them, as `feature/query` gives them in the same reference; absent when there is nothing.
-    Where poles lie at infinity, as in Web Mercator, not beyond 85.0511287798066 degrees. In degrees `xMin`
-    is beyond `xMax` where features that lie together in another reference lie across the antimeridian.
+    """Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are
+    none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees.
+    In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross
+    the antimeridian.
     """
 
 
 class LoadStatusNotLoaded(TypedDict):
-    """Not asked for yet, or cancelled."""
+    """Not requested yet, or cancelled."""
 
     type: Literal["notLoaded"]
 
 
 class LoadStatusLoading(TypedDict):
-    """On the way."""
+    """Loading."""
 
     type: Literal["loading"]
 
 
 class LoadStatusLoaded(TypedDict):
-    """Here."""
+    """Loaded."""
 
     type: Literal["loaded"]
 
 
 class LoadStatusFailed(TypedDict):
-    """Not to be had."""
+    """The load failed."""
 
     type: Literal["failed"]
     error: Failure
-    """Why."""
+    """The reason."""
 
 
 LoadStatus = Union[
     LoadStatusNotLoaded, LoadStatusLoading, LoadStatusLoaded, LoadStatusFailed,
 ]
-"""Whether the features are here."""
+"""Whether the features are loaded."""
 
 
 class LoadResult(TypedDict):
@@ -1265,19 +1266,19 @@ class LoadResult(TypedDict):
 
 
 LayerKind = Literal["feature", "group", "table"]
-"""What a layer is.
+"""The kind of a layer.
 
 `feature`: Features with geometry.
-`group`: Layers that belong together.
+`group`: A group of layers.
 `table`: Features without geometry.
 """
 
 GroupVisibilityMode = Literal["independent", "inherited", "exclusive"]
 """How a group shows its layers.
 
-`independent`: Each by its own visibility, where the group is visible.
-`inherited`: All, where the group is visible; their own visibility does not count.
-`exclusive`: One at a time: of those that are visible the last drawn. Making one visible hides the others.
+`independent`: Each layer by its own visibility, while the group is visible.
+`inherited`: All layers while the group is visible; their own visibility is ignored.
+`exclusive`: One layer at a time: the last drawn of those visible. Making one visible hides the others.
 """
 
 LayerRole = Literal["operational", "base", "reference"]
@@ -1290,7 +1291,7 @@ LayerRole = Literal["operational", "base", "reference"]
 
 
 class TimeExtent(TypedDict):
-    """A span of time, both ends included."""
+    """A time span, both ends included."""
 
     startTime: NotRequired[str]
     """By RFC 3339; no beginning when absent."""
@@ -1299,18 +1300,17 @@ class TimeExtent(TypedDict):
 
 
 class LayerTime(TypedDict):
-    """Which fields say when a feature is, and which features are wanted. A field holds dates, or dates with
-    times, by RFC 3339; without a zone they are UTC. What has no start is not wanted. A field that holds
-    none is refused: by its type, and a field of texts by its values, as soon as they are loaded; a load
-    fails then.
+    """The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with
+    times, by RFC 3339; without a zone they are UTC. Features without a start do not match. A field of
+    another type is refused; a field of texts that are not dates fails the load.
     """
 
     startField: str
-    """When it begins, or is, without `endField`. (at most 1024 characters)"""
+    """The start of a feature, or its time where there is no `endField`. (at most 1024 characters)"""
     endField: NotRequired[str]
-    """When it ends; a feature whose end is not known goes on. (at most 1024 characters)"""
+    """The end of a feature; one without a value has no end. (at most 1024 characters)"""
     extent: NotRequired[TimeExtent]
-    """Only features that meet it count, in questions, drawing and identifying; all when absent."""
+    """Only features that intersect it match, in queries, drawing and identifying; all when absent."""
 
 
 class Layer(TypedDict):
@@ -1319,31 +1319,31 @@ class Layer(TypedDict):
     layer: ObjectId
     """Its id."""
     revision: int
-    """Of its last change."""
+    """The revision of its last change."""
     kind: LayerKind
-    """What it is."""
+    """Its kind."""
     map: NotRequired[ObjectId]
     """The map it is in."""
     scene: NotRequired[ObjectId]
     """The scene it is in."""
     group: NotRequired[ObjectId]
-    """The group it lies in; absent at the top level."""
+    """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group. (at most 1024 characters)"""
     name: str
-    """What people read. (at most 1024 characters)"""
+    """The name shown to people. (at most 1024 characters)"""
     isVisible: bool
-    """Whether it is drawn and identified, where the group around it lets it."""
+    """Whether it is drawn and identified, subject to the groups that contain it."""
     opacity: float
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
     minScale: NotRequired[float]
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     loadStatus: LoadStatus
-    """Whether its features are here; of a group, what follows from its layers."""
+    """Whether its features are loaded; of a group, derived from its layers."""
     layers: NotRequired[list[ObjectId]]
     """A group's layers, first drawn first; absent for others."""
     visibilityMode: NotRequired[GroupVisibilityMode]
@@ -1353,31 +1353,31 @@ class Layer(TypedDict):
     geometryType: NotRequired[str]
     """As in simple features; absent for a table and a group."""
     featureCount: NotRequired[int]
-    """Of all loaded features, else what the schema tells; absent when it does not. (at least 0)"""
+    """Of all loaded features; before loading, of the schema, where it states one. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Of all loaded features, else what the schema tells; absent when it does not."""
+    """Of all loaded features; before loading, of the schema, where it states one."""
     fields: NotRequired[list[Field]]
     """Its fields; absent for a group."""
     selectedCount: NotRequired[int]
-    """How many of the features that count are selected; absent for a group. What a filter hides stays
-    selected and is counted again when it is let through. (at least 0)
+    """Number of matching features that are selected; absent for a group. A feature hidden by a filter stays
+    selected and is counted again once it matches. (at least 0)
     """
     definitionExpression: NotRequired[Expression]
-    """Only features for which this is true count, in questions, drawing and identifying; all when absent."""
+    """Only features for which this is true match, in queries, drawing and identifying; all when absent."""
     time: NotRequired[LayerTime]
-    """When its features are, and which are wanted."""
+    """The fields that hold the time of its features, and the time filter."""
     isTimeFilterEnabled: NotRequired[bool]
-    """Whether the time extent counts; absent for a group."""
+    """Whether the time extent filters; absent for a group."""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, by simplestyle or in grey."""
+    """The symbols of its features; without one they are drawn by simplestyle or in grey."""
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
+    """Popup definition; without one the popup lists all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is. (default True)"""
+    """Whether popups are shown. (default True)"""
 
 
 class LayerListResult(TypedDict):
@@ -1440,7 +1440,7 @@ class LayerSelectResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     selectedCount: int
-    """How many of those that count are selected now. (at least 0)"""
+    """Number of matching features that are now selected. (at least 0)"""
 
 
 class LayerCancelLoadResult(TypedDict):
@@ -1492,7 +1492,7 @@ class LayerClassBreaksResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     counts: list[int]
-    """How many features each class has."""
+    """Number of features in each class."""
     renderer: Renderer
     """Of type `classBreaks`; without breaks where there are no numbers."""
 
@@ -1507,13 +1507,13 @@ class Location(TypedDict):
     horizontalAccuracy: float
     """Radius. (metre)"""
     verticalAccuracy: float
-    """Half of the span. (metre)"""
+    """Half of the vertical extent. (metre)"""
     speed: NotRequired[float]
-    """Over ground. (metre/second)"""
+    """Speed over ground. (metre/second)"""
     course: NotRequired[float]
-    """Direction of travel, clockwise from true north; absent when not known. (degree)"""
+    """Direction of travel, clockwise from true north; absent when unknown. (degree)"""
     isLastKnown: bool
-    """Whether it is old."""
+    """Whether it is outdated."""
 
 
 class LocationStatusStopped(TypedDict):
@@ -1523,7 +1523,7 @@ class LocationStatusStopped(TypedDict):
 
 
 class LocationStatusStarting(TypedDict):
-    """About to."""
+    """Starting."""
 
     type: Literal["starting"]
 
@@ -1535,24 +1535,24 @@ class LocationStatusStarted(TypedDict):
 
 
 class LocationStatusStopping(TypedDict):
-    """About to stop."""
+    """Stopping."""
 
     type: Literal["stopping"]
 
 
 class LocationStatusFailedToStart(TypedDict):
-    """It could not."""
+    """Starting failed."""
 
     type: Literal["failedToStart"]
     error: Failure
-    """Why."""
+    """The reason."""
 
 
 LocationStatus = Union[
     LocationStatusStopped, LocationStatusStarting, LocationStatusStarted, LocationStatusStopping,
     LocationStatusFailedToStart,
 ]
-"""Whether a source runs."""
+"""The state of a location source."""
 
 LocationSourceKind = Literal["simulated"]
 """Where locations come from.
@@ -1567,21 +1567,21 @@ class LocationSource(TypedDict):
     locationSource: ObjectId
     """Its id."""
     revision: int
-    """Of its last change."""
+    """The revision of its last change."""
     kind: LocationSourceKind
     """Where its locations come from."""
     status: LocationStatus
-    """Whether it runs."""
+    """Its state."""
     velocity: float
-    """How fast it goes. (metre/second)"""
+    """Its velocity. (metre/second)"""
     interval: float
-    """Between two locations. (second)"""
+    """Time between two locations. (second)"""
     loops: bool
-    """Whether it starts again at the end."""
+    """Whether it restarts at the end of the line."""
     owner: NotRequired[ObjectId]
-    """The object with which it is closed."""
+    """The object that owns it and whose closing closes it."""
     location: NotRequired[Location]
-    """The last one; absent before the first."""
+    """The last location; absent before the first."""
 
 
 class LocationListResult(TypedDict):
@@ -1626,7 +1626,7 @@ class LocationObserveResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     status: LocationStatus
-    """Whether it runs."""
+    """Its state."""
     location: NotRequired[Location]
     """The last one."""
 
@@ -1642,7 +1642,7 @@ class LocationChangedParams(TypedDict):
     locationSource: ObjectId
     """The source."""
     revision: int
-    """The revision of this."""
+    """The revision of this notification."""
     location: Location
     """The location."""
 
@@ -1658,9 +1658,9 @@ class LocationStatusChangedParams(TypedDict):
     locationSource: ObjectId
     """The source."""
     revision: int
-    """The revision of this."""
+    """The revision of this notification."""
     status: LocationStatus
-    """What it is now."""
+    """The status."""
 
 
 class Map(TypedDict):
@@ -1669,52 +1669,54 @@ class Map(TypedDict):
     map: ObjectId
     """Its id."""
     revision: int
-    """Of its last change, or of its layers'."""
+    """The revision of its last change, or of that of its layers."""
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     spatialReference: SpatialReference
-    """Of the map: views show it in this."""
+    """The spatial reference of the map and its views."""
     loadStatus: LoadStatus
-    """What follows from its layers and tables: failed when one has failed, which the error names; loading
-    while one is; loaded when all are.
+    """Derived from its layers and tables: failed when one has failed, with its error; loading while one is;
+    loaded when all are.
     """
     basemap: NotRequired[Basemap]
-    """Layers that orient; absent when there is none."""
+    """Background and reference layers; absent when there is none."""
     operationalLayers: list[ObjectId]
     """Its layers, first drawn first, above the base layers and below the reference layers."""
     tables: list[ObjectId]
     """Layers without geometry."""
     bookmarks: list[Bookmark]
-    """Places to come back to, in order."""
+    """Named viewpoints, in order."""
     initialViewpoint: NotRequired[Viewpoint]
-    """Where views that are created without a viewpoint start; the world when absent."""
+    """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
-    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
-    that are there already stay until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
     backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn; none when absent."""
+    """The colour where nothing is drawn; none when absent."""
 
 
 class Basemap(TypedDict):
-    """Layers that orient, below and above the operational ones."""
+    """Layers for orientation, below and above the operational ones."""
 
     name: NotRequired[str]
     """Its name."""
     baseLayers: list[ObjectId]
-    """Drawn below all else, first drawn first."""
+    """Drawn below all others, first drawn first."""
     referenceLayers: list[ObjectId]
     """Drawn above the operational layers, first drawn first."""
 
 
 class BasemapUpdate(TypedDict):
-    """Changes to a basemap. Its layers are added, moved and removed like others."""
+    """Changes to a basemap. Its layers are added, moved and removed by `layer/add`, `layer/move` and
+    `layer/remove`.
+    """
 
     name: NotRequired[str]
     """Its name. (at most 1024 characters)"""
@@ -1742,8 +1744,8 @@ class Command(TypedDict):
     method: str
     """Its name: any method of the shape `command`, but for those of `edit`. (at most 128 characters)"""
     params: NotRequired[Any]
-    """As when it is sent alone. Of `meta` only `ifRevision` counts; what the transaction itself has changed
-    by then is no change for it.
+    """As when it is sent alone. Of `meta` only `ifRevision` is used; it ignores changes of the transaction
+    itself.
     """
 
 
@@ -1762,54 +1764,54 @@ class Overlay(TypedDict):
     overlay: ObjectId
     """Its id."""
     revision: int
-    """Of its last change, or of its graphics'."""
+    """The revision of its last change, or of that of its graphics."""
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
-    """What people read. (at most 1024 characters)"""
+    """The name shown to people. (at most 1024 characters)"""
     spatialReference: SpatialReference
     """Of its graphics."""
     isVisible: bool
     """Whether it is drawn and identified."""
     opacity: float
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
     minScale: NotRequired[float]
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     renderer: NotRequired[Renderer]
-    """Which symbols it has; without one, only graphics with a symbol of their own are drawn."""
+    """The symbols of its graphics; without one, only graphics that have a symbol are drawn."""
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
-    """What is told about one that is pointed at; without one, all attributes."""
+    """Popup definition; without one the popup lists all attributes."""
     isPopupEnabled: NotRequired[bool]
-    """Whether anything is. (default True)"""
+    """Whether popups are shown. (default True)"""
     selectionColor: NotRequired[Color]
-    """Of what is selected; the environment's `selectionColor` when absent."""
+    """The colour of selected graphics; the environment's `selectionColor` when absent."""
     renderingMode: NotRequired[RenderingMode]
-    """When it is drawn anew. (default "dynamic")"""
+    """When a renderer redraws it. (default "dynamic")"""
     graphicCount: int
-    """How many graphics it has. (at least 0)"""
+    """Number of graphics. (at least 0)"""
     selectedCount: int
-    """How many of them are selected. (at least 0)"""
+    """Number of selected graphics. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Around all of them; absent when there is nothing."""
+    """Envelope of all its graphics; absent when there are none."""
 
 
 Graphic = Any
 """A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true),
-`isSelected?` (false), `symbol?`. An attribute that is null is not kept: null is "not known", as is absent.
-A GeoJSON Feature does as well: its `properties` are the attributes, and where they say by simplestyle how
-it looks, that is its symbol.
+`isSelected?` (false), `symbol?`. Null attributes are not stored: null means "unknown", as absent does. A
+GeoJSON Feature is accepted as well: its `properties` are the attributes, and simplestyle properties make
+its symbol.
 """
 
 GraphicUpdate = Any
-"""Changes to one graphic: `id`, and of the members of Graphic those that change; attributes are merged.
-`clear` names members (`geometry`, `zIndex` ...) or `attributes.NAME` to take away, none of which may be
-set in the same breath.
+"""Changes to one graphic: `id`, and the members of Graphic that change; attributes are merged. `clear` names
+members (`geometry`, `zIndex` ...) or `attributes.NAME` to clear; none of them may be set in the same
+update.
 """
 
 Column = Any
@@ -1818,18 +1820,18 @@ Column = Any
 """
 
 RenderingMode = Literal["dynamic", "static"]
-"""When whoever draws an overlay draws it anew. The server draws nothing; it keeps and tells it.
+"""When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.
 
-`dynamic`: With every frame: for graphics that move.
-`static`: When navigation has ended: for many that stay.
+`dynamic`: With every frame: for moving graphics.
+`static`: After navigation: for many graphics that do not move.
 """
 
 SelectionMode = Literal["replace", "add", "remove"]
 """How a selection changes.
 
-`replace`: Only these.
-`add`: These too.
-`remove`: These no longer.
+`replace`: Replaces the selection.
+`add`: Adds to the selection.
+`remove`: Removes from the selection.
 """
 
 
@@ -1866,7 +1868,7 @@ class OverlayAddGraphicsResult(TypedDict):
     firstId: NotRequired[FeatureId]
     """The first minted id; absent when none was."""
     count: int
-    """How many were added. (at least 0)"""
+    """Number of graphics added. (at least 0)"""
 
 
 class OverlayAddColumnsResult(TypedDict):
@@ -1877,7 +1879,7 @@ class OverlayAddColumnsResult(TypedDict):
     firstId: NotRequired[FeatureId]
     """The first minted id; absent when ids were given."""
     count: int
-    """How many were added. (at least 0)"""
+    """Number of graphics added. (at least 0)"""
 
 
 class OverlayUpdateGraphicsResult(TypedDict):
@@ -1886,7 +1888,7 @@ class OverlayUpdateGraphicsResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     count: int
-    """How many differ from before. (at least 0)"""
+    """Number of graphics that changed. (at least 0)"""
 
 
 class OverlayReplaceGraphicsResult(TypedDict):
@@ -1897,13 +1899,13 @@ class OverlayReplaceGraphicsResult(TypedDict):
     firstId: NotRequired[FeatureId]
     """The first minted id; absent when none was."""
     count: int
-    """How many there are now. (at least 0)"""
+    """Number of graphics after this. (at least 0)"""
     added: int
-    """How many ids are new. (at least 0)"""
+    """Number of new ids. (at least 0)"""
     updated: int
-    """How many ids were there and differ. (at least 0)"""
+    """Number of ids whose graphics changed. (at least 0)"""
     removed: int
-    """How many ids are gone. (at least 0)"""
+    """Number of removed ids. (at least 0)"""
 
 
 class OverlayUpdateColumnsResult(TypedDict):
@@ -1912,7 +1914,7 @@ class OverlayUpdateColumnsResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     count: int
-    """How many differ from before. (at least 0)"""
+    """Number of graphics that changed. (at least 0)"""
 
 
 class OverlayRemoveGraphicsResult(TypedDict):
@@ -1921,7 +1923,7 @@ class OverlayRemoveGraphicsResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     count: int
-    """How many were removed. (at least 0)"""
+    """Number of graphics removed. (at least 0)"""
 
 
 class OverlaySelectResult(TypedDict):
@@ -1930,7 +1932,7 @@ class OverlaySelectResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     selectedCount: int
-    """How many are selected now. (at least 0)"""
+    """Number of graphics now selected. (at least 0)"""
 
 
 class OverlaySymbolForResult(TypedDict):
@@ -1975,40 +1977,39 @@ class Scene(TypedDict):
     scene: ObjectId
     """Its id."""
     revision: int
-    """Of its last change, or of its layers'."""
+    """The revision of its last change, or of that of its layers."""
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     loadStatus: LoadStatus
-    """What follows from its layers and tables: failed when one has failed, which the error names; loading
-    while one is; loaded when all are. Elevation sources do not count: they are opened by the command that
-    adds them, not by `layer/load`, and one that failed with its document leaves the layers, and the other
-    sources, usable. Each has its own `loadStatus`, `scene/retryElevationSource` opens it again, and
-    `scene/elevation` says where its height is missing.
+    """Derived from its layers and tables: failed when one has failed, with its error; loading while one is;
+    loaded when all are. Elevation sources are not included: the command that adds them opens them, each
+    has its own `loadStatus`, and `scene/retryElevationSource` opens one again that failed with its
+    document.
     """
     basemap: NotRequired[Basemap]
-    """Layers that orient; absent when there is none."""
+    """Background and reference layers; absent when there is none."""
     operationalLayers: list[ObjectId]
     """Its layers, first drawn first, above the base layers and below the reference layers."""
     tables: list[ObjectId]
     """Layers without geometry."""
     bookmarks: list[Bookmark]
-    """Places to come back to, in order."""
+    """Named viewpoints, in order."""
     initialViewpoint: NotRequired[Viewpoint]
-    """Where views that are created without a viewpoint start; the world when absent."""
+    """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
-    """The scale's denominator at which symbols have their own size, growing and shrinking with the scale,
-    outlines and halos alike; when absent they keep it at every scale. (above 0)
+    """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
+    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or flown to is held to it. Views
-    that are there already stay until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
+    Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
-    """Views are not zoomed in beyond this denominator, likewise. (above 0)"""
+    """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
     backgroundColor: NotRequired[Color]
-    """What is seen where nothing is drawn; none when absent."""
+    """The colour where nothing is drawn; none when absent."""
     spatialReference: SpatialReference
-    """What its places are in unless they say otherwise: EPSG:4326 always, with heights in metres."""
+    """The spatial reference of its coordinates: always EPSG:4326, heights in metres."""
     baseSurface: BaseSurface
     """The ground."""
 
@@ -2019,24 +2020,22 @@ class BaseSurface(TypedDict):
     elevationSources: list[ElevationSource]
     """First match first."""
     elevationExaggeration: float
-    """By how much heights are drawn larger; it changes none that is answered. (in 0...1000)"""
+    """Factor by which heights are drawn; heights in answers are not multiplied. (in 0...1000)"""
     isEnabled: bool
-    """Whether the sources count: without them every point is `outside`."""
+    """Whether the sources are used: if not, every point is `outside`."""
     opacity: float
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
 
 
 class BaseSurfaceUpdate(TypedDict):
-    """Changes to the ground; absent members stay as they are. Sources are added, moved and removed by
-    themselves.
-    """
+    """Changes to the ground; absent members are unchanged. Sources have methods of their own."""
 
     elevationExaggeration: NotRequired[float]
-    """By how much heights are drawn larger; it changes none that is answered. (in 0...1000)"""
+    """Factor by which heights are drawn; heights in answers are not multiplied. (in 0...1000)"""
     isEnabled: NotRequired[bool]
-    """Whether the sources count: without them every point is `outside`."""
+    """Whether the sources are used: if not, every point is `outside`."""
     opacity: NotRequired[float]
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
 
 
 class ElevationSource(TypedDict):
@@ -2047,13 +2046,13 @@ class ElevationSource(TypedDict):
     path: str
     """The file, absolute."""
     loadStatus: LoadStatus
-    """`loaded`, or `failed` where a document was opened whose raster could not be:
+    """`loaded`, or `failed` where the raster of an opened document could not be opened:
     `scene/retryElevationSource` tries again.
     """
     spatialReference: NotRequired[SpatialReference]
     """Of the raster; absent unless it is loaded."""
     extent: NotRequired[Envelope]
-    """What it covers, in its spatial reference; absent unless it is loaded."""
+    """Its extent, in its spatial reference; absent unless it is loaded."""
     resolution: NotRequired[float]
     """Side of a cell, in the units of its spatial reference; absent unless it is loaded."""
 
@@ -2065,13 +2064,13 @@ class ElevationSampleValue(TypedDict):
     elevation: float
     """The height. (metre)"""
     source: int
-    """Which elevation source answered, 0 first."""
+    """0-based index of the elevation source that has the height."""
     resolution: float
     """Side of its cell, in the units of its spatial reference."""
 
 
 class ElevationSampleNoData(TypedDict):
-    """Covered, but the source does not know."""
+    """A source covers the point and has no value there."""
 
     type: Literal["noData"]
 
@@ -2083,13 +2082,13 @@ class ElevationSampleOutside(TypedDict):
 
 
 class ElevationSampleNotLoaded(TypedDict):
-    """No source that is loaded covers it, and one that is not might."""
+    """No loaded source covers it, and one that is not loaded may."""
 
     type: Literal["notLoaded"]
     source: int
-    """The first that is not loaded, 0 first."""
+    """0-based index of the first source that is not loaded."""
     error: Failure
-    """Why it is not."""
+    """The reason."""
 
 
 ElevationSample = Union[
@@ -2098,7 +2097,7 @@ ElevationSample = Union[
 """The height at one point."""
 
 Interpolation = Literal["bilinear", "nearest"]
-"""How a height between cell centres is found.
+"""How a height between cell centres is computed.
 
 `bilinear`: From the four cells around it.
 `nearest`: From the cell it is in.
@@ -2141,7 +2140,7 @@ class SceneRetryElevationSourceResult(TypedDict):
     """What `scene/retryElevationSource` answers."""
 
     elevationSource: ElevationSource
-    """As it is now."""
+    """The source after this."""
     revision: int
     """The world's revision after this. (at least 0)"""
 
@@ -2170,13 +2169,13 @@ class Field(TypedDict):
     name: str
     """Its name."""
     type: FieldType
-    """What it holds."""
+    """Its type."""
 
 
 FieldType = Literal[
     "boolean", "integer", "double", "string", "date", "dateTime", "time", "binary", "json",
 ]
-"""What a field holds.
+"""The type of a field.
 
 `boolean`: True or false.
 `integer`: A 64-bit integer.
@@ -2191,18 +2190,18 @@ FieldType = Literal[
 
 
 class SourceLayer(TypedDict):
-    """A layer of a source, as its schema tells."""
+    """A layer of a source, by its schema."""
 
     name: str
     """Its name in the source."""
     geometryType: NotRequired[str]
     """As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table."""
     featureCount: NotRequired[int]
-    """Absent when it is not known without reading everything. (at least 0)"""
+    """Absent when it is unknown without reading all features. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Absent when it is not known or there is none."""
+    """Absent when it is unknown or there is none."""
     spatialReference: NotRequired[SpatialReference]
-    """Absent when the source does not say."""
+    """Absent when the source does not state it."""
     fields: list[Field]
     """Its fields, in order."""
 
@@ -2214,11 +2213,11 @@ class SourceStatusOpen(TypedDict):
 
 
 class SourceStatusFailed(TypedDict):
-    """When its document was opened its file could not be; its layers are as they were saved."""
+    """Its file could not be opened with its document; its layers have the saved schema."""
 
     type: Literal["failed"]
     error: Failure
-    """Why."""
+    """The reason."""
 
 
 SourceStatus = Union[SourceStatusOpen, SourceStatusFailed]
@@ -2231,7 +2230,7 @@ class Source(TypedDict):
     source: ObjectId
     """Its id."""
     revision: int
-    """Of its last change."""
+    """The revision of its last change."""
     driver: str
     """The format, by GDAL's short name, or `inline`."""
     path: NotRequired[str]
@@ -2239,7 +2238,7 @@ class Source(TypedDict):
     status: SourceStatus
     """Whether it could be opened."""
     layers: list[SourceLayer]
-    """What is in it."""
+    """Its layers."""
 
 
 class SourceListResult(TypedDict):
@@ -2259,7 +2258,7 @@ class SourceCloseResult(TypedDict):
 
 
 class StateValue(TypedDict):
-    """One place of the tree and what stands there."""
+    """A path of the tree and its value."""
 
     path: str
     """JSON Pointer."""
@@ -2273,15 +2272,15 @@ PatchOperation = Literal["add", "replace", "remove", "move"]
 `add`: A member is new.
 `replace`: A member has a new value.
 `remove`: A member is gone.
-`move`: An element of a list stands elsewhere.
+`move`: An element of a list has moved.
 """
 
 EditDeltas = Literal["live", "deferred"]
-"""How a subscription tells what happens between `edit/begin` and `edit/end`.
+"""When a subscription sends changes made between `edit/begin` and `edit/end`.
 
-`live`: As it happens.
-`deferred`: As one net delta at the edit's end: what was put back is not told. Until then deltas may come
-after replies that state their revision.
+`live`: With each command.
+`deferred`: As one coalesced delta at the end of the edit, without changes that were reverted. Until then
+deltas may follow replies that state their revision.
 """
 
 
@@ -2290,17 +2289,17 @@ _PatchEntryKeywords = TypedDict("_PatchEntryKeywords", {"from": "str"}, total=Fa
 
 class PatchEntry(_PatchEntryKeywords):
     """One operation of JSON Patch.
-    `from`: With move: JSON Pointer to where the element stood.
+    `from`: With `move`: JSON Pointer of the element's old position.
     """
 
     op: PatchOperation
-    """Which."""
+    """The operation."""
     path: str
     """JSON Pointer."""
     value: NotRequired[Any]
-    """The new value; absent with remove and move."""
+    """The new value; absent with `remove` and `move`."""
     id: NotRequired[str]
-    """Where the place is one in an ordered list: the element's id. (JSON Patch ignores it; whoever goes by id
+    """For elements of an ordered list: the element's id. (JSON Patch ignores it; a client that goes by id
     ignores the index.)
     """
 
@@ -2311,7 +2310,7 @@ class StateGetResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     values: list[StateValue]
-    """What stands there, in the order of their paths; empty when nothing does."""
+    """The values, in the order of their paths; empty when there are none."""
 
 
 class StateObserveResult(TypedDict):
@@ -2322,8 +2321,8 @@ class StateObserveResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     snapshot: NotRequired[list[StateValue]]
-    """What stands there now. Absent when it is over 1 MiB: it then follows as `state/snapshotPart`, before
-    any delta.
+    """The current values. Absent when larger than 1 MiB: it then follows as `state/snapshotPart`, before any
+    delta.
     """
 
 
@@ -2333,7 +2332,7 @@ class StateSetResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     value: NotRequired[Any]
-    """What stands there now."""
+    """The value after this."""
 
 
 class StateUnobserveResult(TypedDict):
@@ -2346,59 +2345,58 @@ class StateUnobserveResult(TypedDict):
 class StateChangedParams(TypedDict):
     """The params of `state/changed`.
 
-    What changed below the paths of a subscription since `base`. Over 1 MiB it comes in parts, all of them
-    before any answer that states the revision; that is reached with the last.
+    The changes below the paths of a subscription since `base`. A delta over 1 MiB is sent in parts, all of
+    them before any answer that states the revision; the replica is at the revision after the last part.
     """
 
     subscription: str
     """The handle."""
     base: int
-    """The revision that the changes lead on from."""
+    """The revision before the changes."""
     revision: int
-    """The revision they lead to."""
+    """The revision after the changes."""
     origins: list[Origin]
-    """Who made them, each once."""
+    """The authors of the changes, each once."""
     changes: list[PatchEntry]
-    """In the order to apply."""
+    """Operations, in the order to apply."""
     isLast: NotRequired[bool]
-    """False on every part but the last; absent when there is one."""
+    """False on all parts but the last; absent when there is one part."""
 
 
 class StateResyncedParams(TypedDict):
     """The params of `state/resynced`.
 
-    The client did not read for so long that deltas were given up: this snapshot stands in for all since the
-    last one.
+    The client left too many bytes unread, so that deltas were dropped: this snapshot replaces all of them.
     """
 
     subscription: str
     """The handle."""
     revision: int
-    """The snapshot's."""
+    """The revision of the snapshot."""
     snapshot: NotRequired[list[StateValue]]
-    """As in `state/observe`; absent when it follows in parts."""
+    """As in `state/observe`; absent when it is sent in parts."""
 
 
 class StateSnapshotPartParams(TypedDict):
     """The params of `state/snapshotPart`.
 
-    A part of a snapshot that is over 1 MiB; parts append, and an object that comes in two parts is merged
-    member by member.
+    A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by
+    members.
     """
 
     subscription: str
     """The handle."""
     revision: int
-    """The snapshot's."""
+    """The revision of the snapshot."""
     values: list[StateValue]
-    """Some of it."""
+    """A part of the values."""
     isLast: bool
-    """Whether it is complete now."""
+    """Whether this is the last part."""
 
 
 Color = str
-"""A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` clear and `FF` solid. Written in upper case, alpha only
-where it is not solid.
+"""A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper
+case, and alpha only where it is not opaque.
 
 A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
 """
@@ -2407,40 +2405,40 @@ Expression = str
 """An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's
 graphics.
 
-Texts stand in single quotes, names that are no plain word in double ones; the quote twice is one. A backslash
-takes a single quote or a backslash behind it as it is, in a pattern of LIKE also a wildcard: `%` is any text
-there, `_` one code point. Before anything else it is a character. `CASEI(x)` and `ACCENTI(x)` stand on both
-sides of a comparison, or around the pattern too, and leave case or accents out of account; accents are those
-that Unicode's canonical decomposition parts from a letter.
+Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
+backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
+`_` one code point. Before other characters it is a character. `CASEI(x)` and `ACCENTI(x)`, on both sides of a
+comparison or around the pattern too, ignore case or accents; accents are those that Unicode's canonical
+decomposition separates from a letter.
 
-Parentheses and calls stand at most 100 deep in one another; `NOT`, signs and chains of one operator as often
-as there is room. What can never be is refused where types are declared, as a layer's fields are: a condition
-that is no truth value, a text that is compared with a number. The attributes of graphics may be of any type;
-what does not go together is unknown there. Objects and arrays are their JSON text to functions and to LIKE;
-they compare with nothing, as the same may be written in many ways: `toText(x)` makes a text of one.
+Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where
+types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean,
+a text compared with a number. Attributes of graphics may be of any type; operations on values of different
+types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with
+them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.
 
-Functions that make text for people follow the environment of the layer or overlay whose label, popup or
-legend it is, or of the view model whose property is derived. Anywhere else (filters, conditions, renderers,
-links) they write as in English, metric, in UTC, whatever is set.
+Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
+it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
+format in English, metric, and UTC.
 
-- `format(value, pattern)` or `format(pattern, value, ...)`: as printf does: `%[-+ 0,][width][.precision]` and
-one of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`.
-Digits are always 0 to 9.
-- `formatDate(date, pattern)`: a date or time of RFC 3339 as strftime writes it. Of patterns there are `%Y %y
-%m %d %e %j` (year, in two digits, month, day, filled with a space, day of the year), `%H %I %M %S %p` (hours
+- `format(value, pattern)` or `format(pattern, value, ...)`: as printf: `%[-+ 0,][width][.precision]` and one
+of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`. Digits
+are always 0 to 9.
+- `formatDate(date, pattern)`: a date or time of RFC 3339, as strftime. The conversions are `%Y %y %m %d %e
+%j` (year, year in two digits, month, day, day padded with a space, day of the year), `%H %I %M %S %p` (hours
 of 24 and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F`
-(`%Y-%m-%d`), `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d` and so `m e j H I M S`
-without filling. A time is shown in `timeZone`; a date without a time stays that day. Names are in `language`,
+(`%Y-%m-%d`), `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d`, and likewise `m e j H I M
+S`, without padding. A time is converted to `timeZone`; a date without a time is not. Names are in `language`,
 or in the language of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr,
 ja, zh, otherwise in English.
 - `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
-decimals)`: with the unit, by `units`. Metric are m, from 1 km on km; m², from 1 ha on ha, from 1 km² on km²;
-km/h. Imperial are ft, from half a mile on mi; ft², from 1 acre on ac, from 1 mi² on mi²; mph. Without
-`decimals` (0 to 20) a number below 10 has one, if it is not 0, and others none. A foot is 0.3048 m, a mile
-1609.344 m, an acre 4046.8564224 m², all exact (the international foot and its multiples).
+decimals)`: with the unit, by `units`. Metric: m, km from 1 km; m², ha from 1 ha, km² from 1 km²; km/h.
+Imperial: ft, mi from half a mile; ft², ac from 1 acre, mi² from 1 mi²; mph. Without `decimals` (0 to 20) a
+number below 10 has one decimal, if it is not 0, others none. A foot is 0.3048 m, a mile 1609.344 m, an acre
+4046.8564224 m², all exact (the international foot and its multiples).
 
-What is shown without one of these is as it is, a number that is no integer with the decimal separator of
-`locale`. The separators and names are those of the Unicode CLDR.
+Values shown without these functions are unformatted; a number that is not an integer has the decimal
+separator of `locale`. The separators and names are those of the Unicode CLDR.
 
 A string of 1 to 65536 characters.
 """
@@ -2479,7 +2477,7 @@ LineStyle = Literal[
 FillStyle = Literal[
     "solid", "backwardDiagonal", "cross", "diagonalCross", "forwardDiagonal", "horizontal", "vertical", "null",
 ]
-"""What fills an area.
+"""The fill of an area.
 
 `solid`: The colour.
 `backwardDiagonal`: Lines that go down.
@@ -2492,22 +2490,22 @@ FillStyle = Literal[
 """
 
 FontStyle = Literal["normal", "italic", "oblique"]
-"""How letters stand.
+"""The style of a font.
 
 `normal`: Upright.
 `italic`: In italics.
-`oblique`: Upright ones, slanted.
+`oblique`: Slanted upright letters.
 """
 
 FontWeight = Literal["normal", "bold"]
-"""How heavy letters are.
+"""The weight of a font.
 
-`normal`: As usual.
+`normal`: Normal.
 `bold`: Bold.
 """
 
 HorizontalAlignment = Literal["left", "center", "right", "justify"]
-"""Which part of a text is at the point.
+"""The part of a text that is at the point.
 
 `left`: Its left end.
 `center`: Its middle.
@@ -2516,11 +2514,11 @@ HorizontalAlignment = Literal["left", "center", "right", "justify"]
 """
 
 VerticalAlignment = Literal["top", "middle", "baseline", "bottom"]
-"""Which part of a text is at the point.
+"""The part of a text that is at the point.
 
 `top`: Its top.
 `middle`: Its middle.
-`baseline`: The line that its letters stand on.
+`baseline`: Its baseline.
 `bottom`: Its bottom.
 """
 
@@ -2533,7 +2531,7 @@ class Outline(TypedDict):
     color: NotRequired[Color]
     """Its colour. (default "#D3D3D3")"""
     width: NotRequired[float]
-    """How wide it is. (device-independent pixel; in 0...1024; default 1)"""
+    """Its width. (device-independent pixel; in 0...1024; default 1)"""
 
 
 class SymbolSimpleMarker(TypedDict):
@@ -2545,7 +2543,7 @@ class SymbolSimpleMarker(TypedDict):
     color: NotRequired[Color]
     """Its colour. (default "#D3D3D3")"""
     size: NotRequired[float]
-    """How wide and high it is. (device-independent pixel; in 0...1024; default 8)"""
+    """Its width and height. (device-independent pixel; in 0...1024; default 8)"""
     angle: NotRequired[float]
     """Clockwise from upright. (degree; in -360...360; default 0)"""
     xOffset: NotRequired[float]
@@ -2553,7 +2551,7 @@ class SymbolSimpleMarker(TypedDict):
     yOffset: NotRequired[float]
     """Upwards. (device-independent pixel; in -1024...1024; default 0)"""
     outline: NotRequired[Outline]
-    """Around it."""
+    """Its outline."""
 
 
 class SymbolSimpleLine(TypedDict):
@@ -2565,7 +2563,7 @@ class SymbolSimpleLine(TypedDict):
     color: NotRequired[Color]
     """Its colour. (default "#D3D3D3")"""
     width: NotRequired[float]
-    """How wide it is. (device-independent pixel; in 0...1024; default 1)"""
+    """Its width. (device-independent pixel; in 0...1024; default 1)"""
 
 
 class SymbolSimpleFill(TypedDict):
@@ -2573,19 +2571,19 @@ class SymbolSimpleFill(TypedDict):
 
     type: Literal["simpleFill"]
     style: NotRequired[FillStyle]
-    """What fills it. (default "solid")"""
+    """Its fill. (default "solid")"""
     color: NotRequired[Color]
     """Its colour. (default "#D3D3D3")"""
     outline: NotRequired[Outline]
-    """Around it."""
+    """Its outline."""
 
 
 class SymbolText(TypedDict):
-    """Words at a point."""
+    """Text at a point."""
 
     type: Literal["text"]
     text: NotRequired[str]
-    """The words. (at most 4096 characters; default "")"""
+    """The text. (at most 4096 characters; default "")"""
     color: NotRequired[Color]
     """Their colour. (default "#000000")"""
     size: NotRequired[float]
@@ -2599,21 +2597,21 @@ class SymbolText(TypedDict):
     haloColor: NotRequired[Color]
     """Around the letters."""
     haloWidth: NotRequired[float]
-    """How far the halo reaches; 0 draws none. (device-independent pixel; in 0...1024; default 0)"""
+    """Width of the halo; 0 draws none. (device-independent pixel; in 0...1024; default 0)"""
     fontFamily: NotRequired[str]
     """The client's own when absent. (1 to 256 characters)"""
     fontStyle: NotRequired[FontStyle]
-    """How letters stand. (default "normal")"""
+    """The style of a font. (default "normal")"""
     fontWeight: NotRequired[FontWeight]
-    """How heavy they are. (default "normal")"""
+    """The weight of the font. (default "normal")"""
     horizontalAlignment: NotRequired[HorizontalAlignment]
-    """Which part is at the point. (default "center")"""
+    """The part of the text at the point. (default "center")"""
     verticalAlignment: NotRequired[VerticalAlignment]
-    """Which part is at the point. (default "middle")"""
+    """The part of the text at the point. (default "middle")"""
 
 
 class SymbolComposite(TypedDict):
-    """Several symbols over each other; one in another at most 8 deep."""
+    """Several symbols drawn over each other; nested at most 8 deep."""
 
     type: Literal["composite"]
     symbols: list[Symbol]
@@ -2623,7 +2621,7 @@ class SymbolComposite(TypedDict):
 Symbol = Union[
     SymbolSimpleMarker, SymbolSimpleLine, SymbolSimpleFill, SymbolText, SymbolComposite,
 ]
-"""How something is drawn. Defaults are those of the ArcGIS Maps SDK."""
+"""How a feature is drawn. Defaults are those of the ArcGIS Maps SDK."""
 
 
 class SizeStop(TypedDict):
@@ -2650,11 +2648,11 @@ class OpacityStop(TypedDict):
     value: float
     """The number."""
     opacity: float
-    """0 clear, 1 solid. (in 0...1)"""
+    """0 transparent, 1 opaque. (in 0...1)"""
 
 
 RotationType = Literal["geographic", "arithmetic"]
-"""How an angle is counted.
+"""How an angle is measured.
 
 `geographic`: Clockwise from north.
 `arithmetic`: Counterclockwise from east.
@@ -2671,13 +2669,13 @@ class VisualVariableSize(TypedDict):
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     stops: NotRequired[list[SizeStop]]
     """By ascending value. (2 to 256 elements)"""
     minDataValue: NotRequired[float]
-    """Where the size is `minSize`."""
+    """The value at which the size is `minSize`."""
     maxDataValue: NotRequired[float]
-    """Where the size is `maxSize`; greater than `minDataValue`."""
+    """The value at which the size is `maxSize`; greater than `minDataValue`."""
     minSize: NotRequired[float]
     """The size at `minDataValue`. (device-independent pixel; in 0...1024)"""
     maxSize: NotRequired[float]
@@ -2691,7 +2689,7 @@ class VisualVariableColor(TypedDict):
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     stops: list[ColorStop]
     """By ascending value. (2 to 256 elements)"""
 
@@ -2703,7 +2701,7 @@ class VisualVariableOpacity(TypedDict):
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     stops: list[OpacityStop]
     """By ascending value. (2 to 256 elements)"""
 
@@ -2715,16 +2713,16 @@ class VisualVariableRotation(TypedDict):
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     rotationType: NotRequired[RotationType]
-    """How the angle is counted. (default "geographic")"""
+    """How the angle is measured. (default "geographic")"""
 
 
 VisualVariable = Union[
     VisualVariableSize, VisualVariableColor, VisualVariableOpacity, VisualVariableRotation,
 ]
-"""Changes one property of the renderer's symbol by a number of the feature. Between stops it goes in straight
-lines, beyond the ends it stays. A feature without the number keeps the symbol as it is.
+"""Changes one property of the renderer's symbol by a number of the feature. Values between stops are
+interpolated linearly, values beyond them clamped. A feature without the number keeps the symbol unchanged.
 """
 
 
@@ -2736,26 +2734,26 @@ class UniqueValue(TypedDict):
     symbol: Symbol
     """How they are drawn."""
     label: NotRequired[str]
-    """For the legend. (at most 1024 characters)"""
+    """The label in the legend. (at most 1024 characters)"""
     description: NotRequired[str]
-    """For the legend. (at most 4096 characters)"""
+    """The description in the legend. (at most 4096 characters)"""
 
 
 class ClassBreak(TypedDict):
     """A symbol for a range of numbers."""
 
     minValue: NotRequired[float]
-    """Where it begins: where the one before ends when absent, for the first one without end. Belongs to the
-    first class, and to one behind a gap.
+    """The lower bound; when absent the upper bound of the previous class, for the first class unbounded. It
+    belongs to the class if that is the first or follows a gap.
     """
     maxValue: float
-    """Where it ends; belongs to it."""
+    """The upper bound; belongs to the class."""
     symbol: Symbol
     """How they are drawn."""
     label: NotRequired[str]
-    """For the legend. (at most 1024 characters)"""
+    """The label in the legend. (at most 1024 characters)"""
     description: NotRequired[str]
-    """For the legend. (at most 4096 characters)"""
+    """The description in the legend. (at most 4096 characters)"""
 
 
 class RendererSimple(TypedDict):
@@ -2765,12 +2763,11 @@ class RendererSimple(TypedDict):
     symbol: Symbol
     """How they are drawn."""
     label: NotRequired[str]
-    """For the legend. (at most 1024 characters)"""
+    """The label in the legend. (at most 1024 characters)"""
     description: NotRequired[str]
-    """For the legend. (at most 4096 characters)"""
+    """The label in the legend. (at most 4096 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
-    """
+    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
 
 
 class RendererUniqueValue(TypedDict):
@@ -2778,18 +2775,17 @@ class RendererUniqueValue(TypedDict):
 
     type: Literal["uniqueValue"]
     fields: NotRequired[list[str]]
-    """Whose values count. (1 to 3 elements)"""
+    """The fields whose values are matched. (1 to 3 elements)"""
     expression: NotRequired[Expression]
-    """Whose value counts."""
+    """The expression whose value is matched."""
     uniqueValues: list[UniqueValue]
     """No two of the same values. (at most 10000 elements)"""
     defaultSymbol: NotRequired[Symbol]
-    """For all others, null among them; without it they are not drawn."""
+    """The symbol of all others, null included; without it they are not drawn."""
     defaultLabel: NotRequired[str]
-    """The default symbol's, for the legend. (at most 1024 characters)"""
+    """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
-    """
+    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
 
 
 class RendererClassBreaks(TypedDict):
@@ -2799,18 +2795,17 @@ class RendererClassBreaks(TypedDict):
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     normalizationField: NotRequired[str]
-    """Divides the number; null and 0 make it none. (1 to 1024 characters)"""
+    """Divides the number; features where it is null or 0 have no number. (1 to 1024 characters)"""
     breaks: list[ClassBreak]
     """By ascending numbers, without overlaps. (at most 1000 elements)"""
     defaultSymbol: NotRequired[Symbol]
-    """For all others, null among them; without it they are not drawn."""
+    """The symbol of all others, null included; without it they are not drawn."""
     defaultLabel: NotRequired[str]
-    """The default symbol's, for the legend. (at most 1024 characters)"""
+    """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """What the features' numbers change about the symbol, applied in order. (at most 16 elements; default [])
-    """
+    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
 
 
 Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
@@ -2821,9 +2816,9 @@ LabelPlacement = Literal[
     "pointBelowLeft", "pointBelowRight", "pointCenterCenter", "pointCenterLeft", "pointCenterRight",
     "lineAboveAlong", "lineBelowAlong", "lineCenterAlong", "polygonAlwaysHorizontal",
 ]
-"""Where a label stands.
+"""The position of a label.
 
-`automatic`: Where there is room.
+`automatic`: Wherever there is room.
 `pointAboveCenter`: Above a point.
 `pointAboveLeft`: Above a point, to the left.
 `pointAboveRight`: Above a point, to the right.
@@ -2844,9 +2839,9 @@ class LabelDefinition(TypedDict):
     """Labels for the features of a kind."""
 
     expression: Expression
-    """The text; null and an empty one make no label."""
+    """The text; no label where it is null or empty."""
     whereClause: NotRequired[Expression]
-    """Which features have it; all when absent."""
+    """The features that have it; all when absent."""
     symbol: NotRequired[Symbol]
     """How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter."""
     minScale: NotRequired[float]
@@ -2854,37 +2849,36 @@ class LabelDefinition(TypedDict):
     maxScale: NotRequired[float]
     """Not drawn when zoomed in beyond this scale's denominator. (above 0)"""
     placement: NotRequired[LabelPlacement]
-    """Where it stands. (default "automatic")"""
+    """Its position. (default "automatic")"""
     priority: NotRequired[int]
-    """The greater number gives way first. (in 0...1000; default 0)"""
+    """The larger number gives way first. (in 0...1000; default 0)"""
 
 
 class PopupElement(TypedDict):
-    """A line of a popup. `field` or `expression`."""
+    """An entry of a popup. `field` or `expression`."""
 
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
     expression: NotRequired[Expression]
-    """What to look at; without `field`."""
+    """The expression; without `field`."""
     label: NotRequired[str]
-    """What people read before it; the field's name or the expression when absent. (at most 1024 characters)
-    """
+    """The label shown to people; the field's name or the expression when absent. (at most 1024 characters)"""
     format: NotRequired[str]
-    """How the value is written: a number as by the function `format` (`%,d`, `%.2f km`), a date as by
-    `formatDate` (`%-d %B %Y`). What can be read as either, as `%d`, is a pattern of dates for fields of
-    dates and one of numbers for all else. (at most 1024 characters)
+    """The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
+    `formatDate` (`%-d %B %Y`). A pattern that is valid for both, as `%d`, is one of dates for fields of
+    dates, else one of numbers. (at most 1024 characters)
     """
 
 
 class PopupDefinition(TypedDict):
-    """What is told about a feature that somebody points at."""
+    """The definition of the popup of a feature."""
 
     title: NotRequired[str]
-    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are braces. Errors tell
-    their place in the whole of it. (at most 65536 characters)
+    """A text with expressions in braces: `{name}, {upper(country)}`. `{{` and `}}` are literal braces. Errors
+    have positions in the whole text. (at most 65536 characters)
     """
     elements: NotRequired[list[PopupElement]]
-    """Its lines; all fields when absent. (at most 1000 elements)"""
+    """Its entries; all fields when absent. (at most 1000 elements)"""
 
 
 class FeatureSymbol(TypedDict):
@@ -2895,22 +2889,22 @@ class FeatureSymbol(TypedDict):
     symbol: NotRequired[Symbol]
     """How it is drawn; absent when it is not."""
     selectionColor: NotRequired[Color]
-    """What shows that it is selected; absent when it is not."""
+    """The colour that shows that it is selected; absent when it is not."""
 
 
 class LegendEntry(TypedDict):
-    """A line of a legend."""
+    """An entry of a legend."""
 
     label: str
-    """What people read: the renderer's, or made of its values."""
+    """The label shown to people: the renderer's, or made from its values."""
     description: NotRequired[str]
-    """More about it."""
+    """A description."""
     symbol: Symbol
-    """How they are drawn, visual variables aside: in the sizes that the environment's `symbolScale` makes of
-    them, as at the map's reference scale.
+    """The symbol, without visual variables; sizes are multiplied by the environment's `symbolScale`, at the
+    map's reference scale.
     """
     count: NotRequired[int]
-    """How many features are drawn so, where asked for. (at least 0)"""
+    """Number of features drawn with it, where requested. (at least 0)"""
 
 
 class Label(TypedDict):
@@ -2919,32 +2913,32 @@ class Label(TypedDict):
     id: FeatureId
     """The feature."""
     text: str
-    """What it says."""
+    """The text."""
     symbol: Symbol
     """How it is drawn: of type `text`, with the text in it."""
     placement: LabelPlacement
-    """Where it stands."""
+    """Its position."""
     priority: int
-    """The greater number gives way first."""
+    """The larger number gives way first."""
     definition: int
-    """The place of its definition, 0 first."""
+    """0-based index of its definition."""
 
 
 class PopupLine(TypedDict):
-    """A line of a feature's popup."""
+    """A line of the popup of a feature."""
 
     field: NotRequired[str]
     """Absent for an expression."""
     label: str
-    """What people read before it."""
+    """The label shown to people."""
     value: NotRequired[Any]
-    """The value as it is; absent for null."""
+    """The value, unformatted; absent for null."""
     text: NotRequired[str]
-    """The value as people read it; absent for null."""
+    """The formatted value; absent for null."""
 
 
 class Popup(TypedDict):
-    """What is told about a feature."""
+    """The popup of a feature."""
 
     id: FeatureId
     """The feature."""
@@ -2955,14 +2949,13 @@ class Popup(TypedDict):
 
 
 ClassificationMethod = Literal["equalInterval", "quantile", "naturalBreaks"]
-"""How numbers are divided into classes. Equal numbers are never parted; there may be fewer classes than asked
-for.
+"""How numbers are divided into classes. Equal numbers are in one class; there may be fewer classes than
+requested.
 
 `equalInterval`: Classes of the same width.
 `quantile`: Classes with as nearly the same number of features as equal numbers allow.
-`naturalBreaks`: Classes whose numbers differ least among themselves: with the least sum of squared distances
-to the means of the classes (Fisher 1958, Jenks 1967). Of more than 20,000 different numbers neighbours are
-taken together in as many groups.
+`naturalBreaks`: Classes with the least sum of squared distances to the means of the classes (Fisher 1958,
+Jenks 1967). More than 20,000 different numbers are first merged with their neighbours into that many groups.
 """
 
 
@@ -2972,13 +2965,13 @@ class TaskDescription(TypedDict):
     task: str
     """The handle."""
     method: str
-    """What it does."""
+    """Its method."""
     scope: NotRequired[ObjectId]
-    """The object it ends with."""
+    """The object whose closing ends it."""
     key: NotRequired[str]
-    """What replaces it."""
+    """Its key."""
     waiting: int
-    """Requests that wait for it."""
+    """Number of requests that wait for it."""
 
 
 class TaskListResult(TypedDict):
@@ -3000,21 +2993,21 @@ class ViewpointCenterAndScale(TypedDict):
 
     type: Literal["centerAndScale"]
     center: Geometry
-    """A point. Where the poles of the map lie at infinity, as in Web Mercator, one beyond 85.0511287798066
-    degrees is kept as it was given and shown as the place at that latitude: what is in sight, the other
-    kind of viewpoint, and the center in another reference are of there.
+    """A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond
+    85.0511287798066 degrees is stored as given and shown at that limit: the visible area, the other kind
+    of viewpoint, and the center in another reference are computed there.
     """
     targetScale: float
     """The denominator of the scale. (above 0)"""
     rotation: NotRequired[float]
-    """Degrees by which north is turned, clockwise. (degree; default 0)"""
+    """Rotation of north, in degrees clockwise. (degree; default 0)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the center. (default "EPSG:4326")"""
 
 
 class ViewpointBoundingGeometry(TypedDict):
-    """What has to be in sight. Where the poles of the map lie at infinity, as in Web Mercator, it is shown up
-    to 85.0511287798066 degrees: there that world is a square.
+    """The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it
+    is shown up to 85.0511287798066 degrees, where that world is a square.
     """
 
     type: Literal["boundingGeometry"]
@@ -3023,11 +3016,11 @@ class ViewpointBoundingGeometry(TypedDict):
     spatialReference: SpatialReference
     """Of the geometry."""
     rotation: NotRequired[float]
-    """Degrees by which north is turned, clockwise. (degree; default 0)"""
+    """Rotation of north, in degrees clockwise. (degree; default 0)"""
 
 
 class ViewpointCamera(TypedDict):
-    """Where one stands and looks; in scenes alone."""
+    """Position and direction of a camera; scenes only."""
 
     type: Literal["camera"]
     longitude: float
@@ -3041,13 +3034,13 @@ class ViewpointCamera(TypedDict):
     pitch: NotRequired[float]
     """0 straight down, 90 to the horizon, 180 straight up. (degree; in 0...180; default 0)"""
     roll: NotRequired[float]
-    """By which the horizon is turned, clockwise. (degree; in -180...180; default 0)"""
+    """Rotation of the horizon, clockwise. (degree; in -180...180; default 0)"""
 
 
 Viewpoint = Union[
     ViewpointCenterAndScale, ViewpointBoundingGeometry, ViewpointCamera,
 ]
-"""What a view looks at. Immutable; two equal ones are the same."""
+"""The region that a view shows. Immutable."""
 
 
 class ViewpointTargetCenterAndScale(TypedDict):
@@ -3059,13 +3052,13 @@ class ViewpointTargetCenterAndScale(TypedDict):
     targetScale: float
     """The denominator of the scale. (above 0)"""
     rotation: NotRequired[float]
-    """Stays when absent. (degree)"""
+    """Unchanged when absent. (degree)"""
     spatialReference: NotRequired[SpatialReference]
     """Of the center. (default "EPSG:4326")"""
 
 
 class ViewpointTargetBoundingGeometry(TypedDict):
-    """As in Viewpoint, with room around it."""
+    """As in Viewpoint, with padding."""
 
     type: Literal["boundingGeometry"]
     geometry: Geometry
@@ -3073,9 +3066,9 @@ class ViewpointTargetBoundingGeometry(TypedDict):
     spatialReference: SpatialReference
     """Of the geometry."""
     padding: NotRequired[float]
-    """Room on each side. (device-independent pixel; at least 0; default 0)"""
+    """Padding on each side. (device-independent pixel; at least 0; default 0)"""
     rotation: NotRequired[float]
-    """Stays when absent. (degree)"""
+    """Unchanged when absent. (degree)"""
 
 
 class ViewpointTargetCenter(TypedDict):
@@ -3101,11 +3094,11 @@ class ViewpointTargetRotation(TypedDict):
 
     type: Literal["rotation"]
     rotation: float
-    """Degrees by which north is turned, clockwise. (degree)"""
+    """Rotation of north, in degrees clockwise. (degree)"""
 
 
 class ViewpointTargetCamera(TypedDict):
-    """As in Viewpoint. (A part of a viewpoint that is set on it leads back to a center and a scale.)"""
+    """As in Viewpoint. (Setting a part of a viewpoint on it changes it to a center and a scale.)"""
 
     type: Literal["camera"]
     longitude: float
@@ -3119,7 +3112,7 @@ class ViewpointTargetCamera(TypedDict):
     pitch: NotRequired[float]
     """0 straight down, 90 to the horizon, 180 straight up. (degree; in 0...180; default 0)"""
     roll: NotRequired[float]
-    """By which the horizon is turned, clockwise. (degree; in -180...180; default 0)"""
+    """Rotation of the horizon, clockwise. (degree; in -180...180; default 0)"""
 
 
 class ViewpointTargetBookmark(TypedDict):
@@ -3134,14 +3127,14 @@ ViewpointTarget = Union[
     ViewpointTargetCenterAndScale, ViewpointTargetBoundingGeometry, ViewpointTargetCenter,
     ViewpointTargetScale, ViewpointTargetRotation, ViewpointTargetCamera, ViewpointTargetBookmark,
 ]
-"""Where a viewpoint is to go: a whole one, or a part of one, the rest staying as it is."""
+"""The target of a viewpoint change: a whole viewpoint, or a part of one, which leaves the rest unchanged."""
 
 ViewpointKind = Literal["centerAndScale", "boundingGeometry", "camera"]
-"""Which form of the viewpoint.
+"""The kind of a viewpoint.
 
 `centerAndScale`: A point and a scale.
-`boundingGeometry`: The box in sight, as a polygon when rotated.
-`camera`: In scenes: the camera, straight above the center where none was set.
+`boundingGeometry`: The visible box, as a polygon when rotated.
+`camera`: Scenes only: the camera; straight above the center where none was set.
 """
 
 
@@ -3151,32 +3144,32 @@ class LocationDisplay(TypedDict):
     source: NotRequired[ObjectId]
     """The source; none when absent."""
     autoPanMode: AutoPanMode
-    """Off unless set; put back to off by any viewpoint that is not its own."""
+    """`off` unless set; any other change of the viewpoint sets it to `off`."""
     wanderExtentFactor: float
-    """In recenter, the part of the screen that the location may wander in: 0 pans always, 1 at the edge. (in
-    0...1)
+    """With `recenter`, the fraction of the screen within which the location moves without panning: 0 always
+    pans, 1 pans at the edge. (in 0...1)
     """
     initialZoomScale: float
-    """The scale at the first location after leaving off. (above 0)"""
+    """The scale set with the first location after `off`. (above 0)"""
 
 
 AutoPanMode = Literal["off", "recenter"]
 """How a view follows the location.
 
 `off`: Not at all.
-`recenter`: It keeps the location within the wander extent.
+`recenter`: Pans so that the location stays within the wander extent.
 """
 
 Easing = Literal["linear", "easeInOut"]
-"""How an animation spends its time.
+"""The easing of an animation.
 
-`linear`: Evenly.
+`linear`: Linear.
 `easeInOut`: Slow, fast, slow.
 """
 
 
 class ScreenPoint(TypedDict):
-    """A place on the screen."""
+    """A screen point."""
 
     x: float
     """From the left. (device-independent pixel)"""
@@ -3190,7 +3183,7 @@ class View(TypedDict):
     view: ObjectId
     """Its id."""
     revision: int
-    """Of its last change."""
+    """The revision of its last change."""
     map: NotRequired[ObjectId]
     """The map it shows."""
     scene: NotRequired[ObjectId]
@@ -3204,9 +3197,9 @@ class View(TypedDict):
     spatialReference: SpatialReference
     """Of the map."""
     viewpoint: Viewpoint
-    """As it was last set."""
+    """As last set."""
     isNavigating: bool
-    """Whether an animation is under way."""
+    """Whether an animation is running."""
     overlays: list[ObjectId]
     """Its overlays, first drawn first."""
     locationDisplay: LocationDisplay
@@ -3216,25 +3209,24 @@ class View(TypedDict):
 LayerViewFlag = Literal[
     "active", "notVisible", "outOfScale", "loading", "error", "warning",
 ]
-"""One thing to be said of a layer in a view. A layer that is not loaded yet has none of active, loading and
-error.
+"""A flag of a layer in a view. A layer that is not loaded has none of `active`, `loading` and `error`.
 
-`active`: Loaded, visible and within its scale range; of a group, when anything in it is.
-`notVisible`: Hidden, by itself or by a group around it.
-`outOfScale`: The view's scale is out of its range, or of that of a group around it.
-`loading`: On the way.
-`error`: Not to be had; of a group, when nothing in it is.
-`warning`: Of a group: something in it is not to be had, but not all.
+`active`: Loaded, visible and within its scale range; of a group: one of its layers is.
+`notVisible`: Hidden by its own visibility or that of a group that contains it.
+`outOfScale`: The view's scale is outside its range, or that of a group that contains it.
+`loading`: Loading.
+`error`: Its load failed; of a group: all loads failed.
+`warning`: Of a group: some loads failed.
 """
 
 
 class LayerViewState(TypedDict):
-    """How a layer stands in a view."""
+    """The state of a layer in a view."""
 
     layer: ObjectId
     """The layer."""
     flags: list[LayerViewFlag]
-    """All that hold."""
+    """The flags that are set."""
 
 
 class ViewListResult(TypedDict):
@@ -3268,7 +3260,7 @@ class ViewSetViewpointResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     viewpoint: Viewpoint
-    """What it is now."""
+    """The viewpoint after this."""
 
 
 class ViewAnimateViewpointResult(TypedDict):
@@ -3277,7 +3269,7 @@ class ViewAnimateViewpointResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     arrived: bool
-    """False when a newer viewpoint, auto-pan or closing ended it."""
+    """False when another viewpoint, auto-pan or closing ended it."""
 
 
 class ViewLayerViewStatesResult(TypedDict):
@@ -3308,7 +3300,7 @@ class ViewToScreenResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     points: list[ScreenPoint]
-    """Places, in order."""
+    """Screen points, in order."""
 
 
 class ViewGetVisibleAreaResult(TypedDict):
@@ -3321,9 +3313,10 @@ class ViewGetVisibleAreaResult(TypedDict):
     polygon: Geometry
     """The screen's corners."""
     envelope: Envelope
-    """Around it; `feature/query` finds with it what is in sight. Across the antimeridian `xMin` is beyond
-    `xMax` in degrees; in other references that go around the world, as Web Mercator, x goes on beyond the
-    edge, as `view/toLocation` has it. A whole turn in sight is the world from edge to edge.
+    """Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is
+    greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x
+    continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from
+    edge to edge.
     """
 
 
@@ -3333,7 +3326,7 @@ class ViewSetLocationDisplayResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     locationDisplay: LocationDisplay
-    """What it is now."""
+    """The location display after this."""
 
 
 class ViewObserveViewpointResult(TypedDict):
@@ -3344,15 +3337,15 @@ class ViewObserveViewpointResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     viewpoints: list[Viewpoint]
-    """As of now, in the kinds asked for."""
+    """The current viewpoint, in the requested kinds."""
     isNavigating: bool
-    """Whether an animation is under way."""
+    """Whether an animation is running."""
 
 
 class ViewViewpointChangedParams(TypedDict):
     """The params of `view/viewpointChanged`.
 
-    The viewpoint of an observed view is another.
+    The viewpoint of an observed view has changed.
     """
 
     subscription: str
@@ -3360,15 +3353,15 @@ class ViewViewpointChangedParams(TypedDict):
     view: ObjectId
     """The view."""
     base: int
-    """The revision last told."""
+    """The revision of the previous notification."""
     revision: int
-    """The revision of this."""
+    """The revision of this notification."""
     origin: Origin
-    """Who changed it."""
+    """The author of the change."""
     viewpoints: list[Viewpoint]
-    """In the kinds asked for."""
+    """In the requested kinds."""
     isNavigating: bool
-    """Whether an animation is under way."""
+    """Whether an animation is running."""
 
 
 PropertyName = str
@@ -3380,42 +3373,43 @@ A string matching [A-Za-z_][A-Za-z0-9_]{0,63}.
 PropertyType = Literal[
     "boolean", "integer", "number", "string", "json", "list", "dictionary", "reference", "status",
 ]
-"""What a property holds, and what at first.
+"""The type of a property, and its initial value.
 
-`boolean`: At first false.
-`integer`: At first 0.
-`number`: At first 0.
-`string`: At first empty.
-`json`: Any value, null included; at first null.
-`list`: An array; at first empty. Items that are strings, or objects with an `id`, go by that id: each is
-there once.
-`dictionary`: An object with members of any name; at first empty.
-`reference`: The id of an object that is there, or null: at first, and from when that object goes. The objects
-are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id
-that none of them has is refused with `unknownId`. A default other than null is refused, as an object may go
-and what is defined stays. Documents keep null for what they do not hold: location sources, bindings, links,
-and view models of those.
-`status`: `{"type": "processing"}`, `{"type": "empty"}` (at first), `{"type": "idle", "items": [...]}` or
+`boolean`: Initially false.
+`integer`: Initially 0.
+`number`: Initially 0.
+`string`: Initially empty.
+`json`: Any value, null included; initially null.
+`list`: An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each
+occurs once.
+`dictionary`: An object with members of any name; initially empty.
+`reference`: The id of an existing object, or null; initially null, and null again once that object is
+removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models,
+bindings and links; an id of none of them is refused with `unknownId`. A default other than null is refused,
+since the object could be removed while the definition remains. Documents save null for objects that they do
+not hold: location sources, bindings, links, and view models owned by those.
+`status`: `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or
 `{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
 """
 
 
 class Derivation(TypedDict):
-    """How a property is computed. What cannot be computed, or comes out of another type than declared, is
-    null.
+    """How a property is computed. It is null where the expression cannot be computed or has another type than
+    declared.
     """
 
     expression: str
-    """In CQL2 text, with the functions that the type `Expression` tells of. Names in it are `inputs`, or else
-    properties of the view model; others are refused with `unknownField`. Functions that make text for
-    people follow the environment of the view model's owner. (1 to 65536 characters)
+    """CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else
+    properties of the view model; others are refused with `unknownField`. Functions that format text for
+    people use the environment of the view model's owner. (1 to 65536 characters)
     """
     inputs: NotRequired[dict[str, str]]
-    """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or from the view model's own
-    properties (`./order/cheese/amount`). It leads to one object or into it: whole collections (`/maps`),
-    whole overlays and all their graphics are refused with `invalidDefinition`. Where nothing stands the
-    input is null. Objects and arrays are their JSON text, to functions, to `LIKE`, and where the property
-    is of the type `string`; a property of the type `json`, `list` or `dictionary` has them as they are.
+    """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
+    (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections
+    (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is
+    null where the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and
+    for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them
+    unchanged.
     """
 
 
@@ -3425,21 +3419,20 @@ class PropertyDefinition(TypedDict):
     name: PropertyName
     """Its name; not `viewModel`."""
     type: PropertyType
-    """What it holds."""
+    """Its type."""
     defaultValue: NotRequired[Any]
-    """What it is at first, and again when it is cleared; when absent null where that is allowed, else what
-    the type says.
+    """Its initial value, and its value when cleared; when absent null where that is allowed, else the type's.
     """
     isNullable: NotRequired[bool]
-    """Whether null is a value of it; of json, references and derived ones it always is. (default False)"""
+    """Whether null is allowed; always for json, references and derived properties. (default False)"""
     doc: NotRequired[str]
-    """What it is for. (at most 4096 characters)"""
+    """Its documentation. (at most 4096 characters)"""
     derived: NotRequired[Derivation]
-    """Makes it read-only: computed from others."""
+    """Computes it from others; it is then read-only."""
 
 
 PropertyValues = Any
-"""Values by the names of properties. Coming in, null leaves alone, as an absent member does."""
+"""Values by the names of properties. In requests null means unchanged, as absent does."""
 
 
 class ViewModel(TypedDict):
@@ -3448,15 +3441,15 @@ class ViewModel(TypedDict):
     viewModel: ObjectId
     """Its id."""
     revision: int
-    """Of its last change. (at least 0)"""
+    """The revision of its last change. (at least 0)"""
     type: NotRequired[PropertyName]
-    """The type it was made of; absent when its properties were given with it."""
+    """Its type; absent when its properties were given with it."""
     owner: NotRequired[ObjectId]
-    """The object with which it goes; absent for the session."""
+    """The object that owns it and whose closing closes it; absent for the session."""
     values: PropertyValues
     """All its values, null included."""
     properties: NotRequired[list[PropertyDefinition]]
-    """Its properties, in the order of their definition; in the answer to `viewModel/get` alone."""
+    """Its properties, in the order of their definition; only in the answer to `viewModel/get`."""
 
 
 class ViewModelDefineResult(TypedDict):
@@ -3472,7 +3465,7 @@ class ViewModelListResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     viewModels: list[ViewModel]
-    """Those."""
+    """The view models."""
 
 
 class ViewModelInsertItemsResult(TypedDict):
@@ -3525,19 +3518,19 @@ class ViewModelResolveResult(TypedDict):
     viewModel: ObjectId
     """Its id."""
     node: NotRequired[ObjectId]
-    """Where it is shared; absent for the session."""
+    """The node that shares it; absent for the session."""
 
 
 class ItemFailure(TypedDict):
-    """A bad item of a bulk request."""
+    """An invalid item of a bulk request."""
 
     index: int
-    """Its place in the list."""
+    """0-based index in the list."""
     kind: str
     """An error kind."""
     message: str
     """For people."""
     path: NotRequired[str]
-    """Within the item."""
+    """A JSON Pointer within the item."""
     expected: NotRequired[str]
-    """What was expected there."""
+    """What is valid there."""

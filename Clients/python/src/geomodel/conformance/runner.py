@@ -108,7 +108,7 @@ class Runner:
             thread.start()
 
     def _initialize(self) -> None:
-        params = {"protocolVersions": ["0.2"], "rootPath": "${tmp}"}
+        params = {"protocolVersions": ["0.2"], "rootPath": "${tmp}", "strict": True}
         self._play({"send": {"id": "init", "method": "initialize", "params": params}})
         self._play({"expect": {"id": "init", "result": {"$type": "object"}}})
         self._play({"send": {"method": "initialized", "params": {}}})

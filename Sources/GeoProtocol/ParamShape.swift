@@ -1,0 +1,101 @@
+// Strict params: a walk over the JSON beside generated tables of member names. Decoders ignore what they do not know.
+
+import JSON
+
+/// The members that a value on the wire may have, at every depth.
+///
+///     let shape: ParamShape = .object(["map", .init("center", .object(["x", "y"]))])
+///     try shape.check(params)  // {"map": "m", "center": {"x": 1, "z": 2}}: `z` is unknown
+package indirect enum ParamShape: Sendable {
+  /// A member's name, and the shape of its value; any value without one.
+  package struct Member: Sendable, ExpressibleByStringLiteral {
+    let name: StaticString
+    let shape: ParamShape?
+
+    package init(_ name: StaticString, _ shape: ParamShape) {
+      self.name = name
+      self.shape = shape
+    }
+
+    package init(stringLiteral name: StaticString) {
+      self.name = name
+      shape = nil
+    }
+
+    fileprivate func isNamed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+      name.withUTF8Buffer { $0.elementsEqual(bytes) }
+    }
+  }
+
+  case object([Member])
+  /// An object that is open when it has a member `type`: GeoJSON, which may carry foreign members.
+  case untagged([Member])
+  /// The members of each variant, by the member `type`.
+  case union([(tag: StaticString, members: [Member])])
+  /// Elements of an array, or values of a map whose keys are the client's.
+  case elements(ParamShape)
+  /// A type by reference, since it may contain itself.
+  case named(@Sendable () -> ParamShape)
+
+  /// Refuses the first member that the shape does not have. A value of another kind passes: its decoder refuses it.
+  ///
+  /// - Complexity: linear in the members of `json`, times the number of names of the object they are in. Allocates nothing.
+  package func check(_ json: JSONValue) throws(UnknownMember) {
+    switch self {
+    case .object(let members): try Self.check(json, members)
+    case .untagged(let members): if !json["type"].isPresent { try Self.check(json, members) }
+    case .union(let variants):
+      let tag = json["type"]
+      for variant in variants where variant.tag.withUTF8Buffer({ name in tag.withUTF8 { $0.elementsEqual(name) } }) {
+        return try Self.check(json, variant.members)
+      }
+    case .elements(let shape):
+      for index in 0..<(json.kind == .array ? json.count : 0) { try shape.check(json[index]) }
+      try json.forEachMember { (_, value) throws(UnknownMember) in try shape.check(value) }
+    case .named(let shape): try shape().check(json)
+    }
+  }
+
+  private static func check(_ json: JSONValue, _ members: [Member]) throws(UnknownMember) {
+    try json.forEachMember { (name, value) throws(UnknownMember) in
+      guard let member = members.first(where: { $0.isNamed(name) }) else {
+        throw UnknownMember(
+          name: String(decoding: name, as: UTF8.self), known: members.map { "\($0.name)" }, value: value)
+      }
+      try member.shape?.check(value)
+    }
+  }
+}
+
+/// A member that the definition does not have.
+package struct UnknownMember: Error {
+  package let name: String
+  package let known: [String]
+  package let value: JSONValue
+
+  /// The known name that is nearest by edit distance; nil where none is near enough to have been meant.
+  package var nearest: String? {
+    let distances = known.map { (name: $0, distance: Self.distance(Array(name.utf8), Array($0.utf8))) }
+    guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= (name.utf8.count + 2) / 3
+    else { return nil }
+    return best.name
+  }
+
+  /// Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other (optimal string alignment).
+  private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...second.count)
+    for (row, byte) in first.enumerated() {
+      var current = [row + 1]
+      for (column, other) in second.enumerated() {
+        var best = min(last[column] + (byte == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+        if row > 0, column > 0, byte == second[column - 1], first[row - 1] == other {
+          best = min(best, beforeLast[column - 1] + 1)
+        }
+        current.append(best)
+      }
+      (beforeLast, last) = (last, current)
+    }
+    return last[second.count]
+  }
+}
