@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The house: one target a concern. Who may import whom is the table in Sources/ARCHITECTURE.md; HouseTests checks it.
+// The rooms: one target a concern. Sources/ARCHITECTURE.md lists them; the build checks who imports whom.
 
 import PackageDescription
 
@@ -60,16 +60,51 @@ let package = Package(
     library("FeatureFormats", ["Geometry", "Files", "Platform", "CGDAL"]),
     library("Elevation", ["Geometry", "Files", "CGDAL"]),
 
-    // The server.
+    // The server: each of these imports those above it that it lists, and no other.
     library(
-      "GeoServices",
+      "WireCoding",
       [
-        "JSON", "JSONRPC", "GeoProtocol", "Geometry", "Query", "GeoModel", "FeatureFormats", "Elevation", "Files",
-        "Calendar", "TextFormatting", "Platform", logging,
+        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "Elevation", "FeatureFormats", "Files",
+        "Platform",
+      ]),
+    library(
+      "StateTree",
+      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query"]),
+    library(
+      "Subscriptions",
+      ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query"]),
+    library(
+      "Drawing",
+      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting"]),
+    library(
+      "Handlers",
+      [
+        "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
+        "Query", "Elevation", "FeatureFormats", "Files",
+      ]),
+    library(
+      "Links",
+      [
+        "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON",
+        "JSONRPC", "Query",
+      ]),
+    library(
+      "Documents",
+      [
+        "Links", "Handlers", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
+        "Query", "FeatureFormats", "Files", "Platform",
+      ]),
+    library(
+      "Host",
+      [
+        "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
+        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",
-      dependencies: ["GeoServices", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging],
+      dependencies: [
+        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging,
+      ],
       swiftSettings: strict,
       // Half of a start would be relocations: addresses are fixed when the server is linked.
       linkerSettings: [
@@ -87,6 +122,7 @@ let package = Package(
     tests("CalendarTests", ["Calendar", "TestSupport"]),
     tests("QueryTests", ["Query", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
     tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
+    tests("DrawingTests", ["Drawing", "GeoModel", "Query", "Geometry", "Projection"]),
     tests(
       "NativeTests",
       ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "Files", "TestSupport"]),
@@ -94,7 +130,8 @@ let package = Package(
     tests(
       "ConformanceTests",
       [
-        "GeoServices", "GeoModel", "GeoProtocol", "Query", "JSONRPC", "JSON", "Geometry", "Projection", "TestSupport",
+        "Host", "Handlers", "Subscriptions", "WireCoding", "GeoModel", "GeoProtocol", "Query", "JSONRPC", "JSON",
+        "Geometry", "Projection", "TestSupport",
         logging,
       ]),
     .testTarget(

@@ -1,8 +1,9 @@
 // The wiring: logger, trace, libraries, session.
 
+import Documents
 import GeoModel
 import GeoProtocol
-import GeoServices
+import Host
 import JSONRPC
 import Logging
 import Platform

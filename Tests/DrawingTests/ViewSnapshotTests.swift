@@ -6,7 +6,7 @@ import Projection
 import Query
 import Testing
 
-@testable import GeoServices
+@testable import Drawing
 
 @Suite struct ViewSnapshotTests {
   private var world: World

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import GeoServices
+@testable import Subscriptions
 
 struct ListReplicaTests {
   // MARK: Steps

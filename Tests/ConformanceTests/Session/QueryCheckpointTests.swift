@@ -8,7 +8,8 @@ import Query
 import Synchronization
 import Testing
 
-@testable import GeoServices
+@testable import Handlers
+@testable import WireCoding
 
 struct QueryCheckpointTests {
   private static let count = 70_000

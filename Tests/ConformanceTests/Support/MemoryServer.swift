@@ -2,8 +2,8 @@
 
 import Foundation
 import GeoModel
-import GeoServices
 import Geometry
+import Host
 import JSON
 import JSONRPC
 import Logging

@@ -2,7 +2,7 @@
 
 import Foundation
 import GeoModel
-import GeoServices
+import Host
 import JSON
 import JSONRPC
 import Logging

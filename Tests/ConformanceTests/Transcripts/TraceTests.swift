@@ -2,7 +2,7 @@
 
 import Foundation
 import GeoModel
-import GeoServices
+import Host
 import JSONRPC
 import Logging
 import TestSupport

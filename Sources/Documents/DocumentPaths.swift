@@ -1,0 +1,65 @@
+// Paths of data files in a document are relative to its directory, so that both can be moved together.
+
+import Geometry
+import Handlers
+import JSONRPC
+import Platform
+
+extension String {
+  /// The path of the directory that contains the file: "/" for a file at the root, "." for a bare name.
+  var parentFolder: String {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == startIndex ? "/" : String(self[..<slash])
+  }
+
+  /// The text after the last slash.
+  var lastName: String {
+    utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map { String(Substring($0)) }
+      ?? self
+  }
+}
+
+/// The directory that a document's paths are relative to.
+struct DocumentFolder: Sendable {
+  /// Absolute, without symbolic links.
+  let path: String
+
+  /// - Parameter file: the document's real path.
+  init(of file: String) { path = file.parentFolder }
+
+  /// The relative form of an absolute path, as documents contain it.
+  func relative(_ absolute: String) -> String {
+    let target = Self.names(of: absolute)
+    let own = Self.names(of: path)
+    var shared = 0
+    while shared < own.count, shared < target.count - 1, Text(own[shared]) == Text(target[shared]) { shared += 1 }
+    let ups = Array(repeating: "..", count: own.count - shared)
+    return (ups + target[shared...]).joined(separator: "/")
+  }
+
+  /// The absolute path for a path in the document.
+  func absolute(_ name: String, _ files: FilePaths) throws(RPCError) -> String {
+    let full = try files.rooted(at: path).path(name)
+    return "/" + Self.names(of: full).joined(separator: "/")
+  }
+
+  /// The names between slashes. Splits UTF-8 bytes: among characters, a combining mark after a slash would hide it.
+  private static func parts(of path: String) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+  }
+
+  /// The names of an absolute path with `.` and `..` resolved: by the file system, since `..` may follow a symbolic link;
+  /// by the text alone when the file does not exist.
+  private static func names(of path: String) -> [String] {
+    let names = parts(of: path)
+    guard names.contains(where: { $0 == "." || $0 == ".." }) else { return names }
+    if let real = realPath(path) { return parts(of: real) }
+    return names.reduce(into: []) { names, name in
+      switch name {
+      case ".": break
+      case "..": _ = names.popLast()
+      default: names.append(name)
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// Handlers of `document/*`.
+
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+
+package enum DocumentService: DocumentHandlers {
+  package typealias Types = Server
+
+  package static func new(_ params: DocumentProtocol.New.Params, on client: any HandlerClient) throws
+    -> DocumentProtocol.DocumentInfo
+  {
+    if let task = client.tasks.find(.openDocument) { client.end(task, with: .cancelled) }
+    try client.perform("document/new", step: nil) { $0.beginDocument() }
+    return info(client.world)
+  }
+
+  package static func get(_ params: DocumentProtocol.Get.Params, in world: World) throws
+    -> DocumentProtocol.DocumentInfo
+  {
+    info(world)
+  }
+
+  // MARK: Opening
+
+  package static func open(
+    _ params: DocumentProtocol.Open.Params, in world: inout World
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    reading(world) { try $0.path(params.path) }
+  }
+
+  package static func revert(
+    _ params: DocumentProtocol.Revert.Params, in world: inout World
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    if let name = world.pendingName { return reading(world) { try $0.path(name) } }
+    guard let path = world.document.path else { throw RPCError.documentUntitled }
+    return reading(world) { _ in path }
+  }
+
+  private static func reading(
+    _ world: World, _ path: @escaping @Sendable (FilePaths) throws -> String
+  ) -> Plan<DocumentProtocol.DocumentInfo> {
+    let empty = World(
+      transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
+    let saves = world.savesBegun
+    // Waits for saves in progress, which may write the file to read.
+    return TaskPlan(.openDocument, after: [.saves]) { worker in
+      let path = try path(worker.files)
+      let (read, unknown) = try DocumentFile.read(path, into: empty, worker)
+      return { world in
+        world.open(read, path: path, unknown, after: saves)
+        return info(world)
+      }
+    }
+  }
+
+  // MARK: Saving
+
+  package static func save(
+    _ params: DocumentProtocol.Save.Params, in world: inout World
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    // When the save runs, the path of a `saveAs` in progress is the document's.
+    if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
+    guard let path = world.document.path else { throw RPCError.documentUntitled }
+    return writing(&world) { _ in path }
+  }
+
+  package static func saveAs(
+    _ params: DocumentProtocol.SaveAs.Params, in world: inout World
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    writing(&world, as: params.path) { try $0.path(params.path) }
+  }
+
+  private static func writing(
+    _ world: inout World, as name: String? = nil, _ path: @escaping @Sendable (FilePaths) throws -> String
+  ) -> Plan<DocumentProtocol.DocumentInfo> {
+    let ticket = world.beginSave(as: name)
+    let number = SaveQueue.shared.next()
+    let snapshot = world
+    return TaskPlan(.saveDocument, abandon: { $0.abandonSave(ticket) }) { worker in
+      let path = try path(worker.files)
+      try SaveQueue.shared.run(number, path) {
+        try DocumentWriter.write(snapshot, to: path, worker)
+      }
+      return { world in
+        // The document has been replaced meanwhile: only the saved file is reported.
+        guard world.finishSave(ticket, path: path) else {
+          return .init(revision: world.revision, path: path, isModified: false)
+        }
+        return info(world)
+      }
+    }
+  }
+
+  private static func info(_ world: World) -> DocumentProtocol.DocumentInfo {
+    .init(revision: world.revision, path: world.document.path, isModified: world.history.isModified)
+  }
+}

@@ -1,0 +1,203 @@
+// Writes a snapshot of the world as a document, in pieces, so that memory does not grow with the document.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import Handlers
+import JSON
+import Query
+import StateTree
+import WireCoding
+
+/// Writes one document.
+struct DocumentWriter: ~Copyable {
+  private let world: World
+  private let saved: SavedObjects
+  private let worker: Worker
+  private let graphicCount: Int
+  private var graphicsWritten = 0
+  private var layout = DocumentLayout()
+  private let file: AtomicFile
+  /// Text is appended to the file in pieces of at least this size.
+  private static let pieceBytes = 1 << 20
+
+  private init(_ world: World, _ folder: DocumentFolder, _ worker: Worker, _ file: consuming AtomicFile) {
+    self.world = world
+    self.worker = worker
+    self.file = file
+    saved = SavedObjects(world: world, folder: folder)
+    graphicCount = world.overlays.values.reduce(0) { $0 + $1.store.count }
+  }
+
+  /// Replaces a file by the document of a world. When it throws, the file is unchanged.
+  ///
+  /// - Parameter path: absolute.
+  static func write(_ world: World, to path: String, _ worker: Worker) throws {
+    let real = try worker.files.policy.resolveForWriting(path)
+    let file = try AtomicFile.begin(replacing: real)
+    var writer = DocumentWriter(world, DocumentFolder(of: real), worker, file)
+    try writer.write()
+    try worker.checkCancelled()
+    try writer.file.commit()
+  }
+
+  private mutating func write() throws {
+    let unknown = world.document.unknownMembers
+    layout.beginObject()
+    try layout.members(Stripped(own: SavedObjects.root), unknown.root)
+    try writeSources(unknown)
+    try writeMaps(unknown)
+    layout.beginList("scenes")
+    for scene in world.scenes.values {
+      try begin(saved.scene(scene), unknown.objects[scene.reference])
+      try writeLayers(of: .scene(scene.id), unknown)
+      layout.endObject()
+    }
+    layout.endList()
+    try writeViews(unknown)
+    try writeFlow(unknown)
+    layout.endObject()
+    layout.out.append(byte: UInt8(ascii: "\n"))
+    try file.append(layout.out.bytes)
+  }
+
+  private mutating func writeSources(_ unknown: UnknownMembers) throws {
+    layout.beginList("sources")
+    for source in DocumentSource.all(in: saved) {
+      try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
+      if case .inline(let bytes, _) = source.origin { bytes.withUnsafeBytes { layout.member("data", json: $0) } }
+      layout.endObject()
+      try flushPiece()
+    }
+    layout.endList()
+  }
+
+  private mutating func writeMaps(_ unknown: UnknownMembers) throws {
+    layout.beginList("maps")
+    for map in world.maps.values {
+      try begin(Wire.saved(map, world), unknown.objects[map.reference])
+      try writeLayers(of: .map(map.id), unknown)
+      layout.endObject()
+    }
+    layout.endList()
+  }
+
+  private mutating func writeLayers(of container: ViewContent, _ unknown: UnknownMembers) throws {
+    for (name, role, layers) in saved.layerLists(of: container) where role == .operational || !layers.isEmpty {
+      layout.beginList(name)
+      for layer in layers { try object(Wire.saved(layer, world), unknown.objects[layer.reference]) }
+      layout.endList()
+    }
+  }
+
+  private mutating func writeViews(_ unknown: UnknownMembers) throws {
+    layout.beginList("views")
+    for view in world.views.values {
+      try begin(saved.view(view), unknown.objects[view.reference])
+      layout.beginList("overlays")
+      for overlay in view.overlays.compactMap({ world.overlays[$0] }) {
+        try begin(Wire.saved(overlay, world), unknown.objects[overlay.reference])
+        try writeGraphics(overlay.store, unknown.graphics[overlay.id] ?? [:])
+        layout.endObject()
+      }
+      layout.endList()
+      layout.endObject()
+    }
+    layout.endList()
+  }
+
+  /// Writes view models and the environment, with the types and keys that define them.
+  private mutating func writeFlow(_ unknown: UnknownMembers) throws {
+    layout.beginList("viewModelTypes")
+    for type in world.viewModelTypes.values { try object(saved.viewModelType(type), unknown.objects[type.reference]) }
+    layout.endList()
+    layout.beginList("viewModels")
+    for model in saved.viewModels {
+      try object(saved.viewModel(model), unknown.objects[model.reference])
+      try flushPiece()
+    }
+    layout.endList()
+    layout.beginList("environmentKeys")
+    for key in saved.environmentKeys { try object(saved.environmentKey(key), unknown.objects[key.reference]) }
+    layout.endList()
+    layout.beginList("environments")
+    for scope in saved.environments { try object(saved.environment(scope), unknown.objects[scope.reference]) }
+    layout.endList()
+  }
+
+  // MARK: Objects
+
+  private mutating func begin(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
+    layout.element()
+    layout.beginObject()
+    try layout.members(Stripped(own: own), unknown)
+  }
+
+  private mutating func object(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
+    try begin(own, unknown)
+    layout.endObject()
+  }
+
+  // MARK: Graphics
+
+  /// Writes one graphic a line, directly from the store's columns.
+  private mutating func writeGraphics(_ store: FeatureStore, _ unknown: [Int: UnknownMembers.Object]) throws {
+    layout.beginList("graphics")
+    // The order of columns that reading the document will create, so that saving it again gives the same text.
+    let columns = store.columnsAsFilled()
+    var isFirst = true
+    var problem: (any Error)?
+    store.forEach { row in
+      layout.out.append(isFirst ? "\n" : ",\n")
+      isFirst = false
+      let start = layout.out.count
+      FeatureWriter.writeGraphic(row, store.schema, columns: columns, to: &layout.out)
+      graphicsWritten += 1
+      do {
+        if !unknown.isEmpty, let unknown = unknown[row.id] { try merge(unknown, from: start) }
+        if layout.out.count >= Self.pieceBytes { try flushPiece() }
+      } catch { problem = error }
+      return problem == nil
+    }
+    if let problem { throw problem }
+    layout.endLines(isEmpty: isFirst)
+  }
+
+  /// Merges unknown members into the graphic whose text begins at `start` and ends the buffer.
+  private mutating func merge(_ unknown: UnknownMembers.Object, from start: Int) throws(JSONSyntaxError) {
+    let own = String(decoding: UnsafeRawBufferPointer(rebasing: layout.out.bytes[start...]), as: UTF8.self)
+    layout.out.truncate(to: start)
+    var merged = try unknown.merged(with: own)
+    merged.withUTF8 { layout.out.append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends the text so far to the file once it is large enough, and reports progress.
+  private mutating func flushPiece() throws {
+    guard layout.out.count >= Self.pieceBytes else { return }
+    try worker.checkCancelled()
+    try file.append(layout.out.bytes)
+    layout.out.reset(keeping: 4 * Self.pieceBytes)
+    if graphicCount > 0 { worker.report(Double(graphicsWritten) / Double(graphicCount)) }
+  }
+}
+
+/// An object without its lists of other objects, which the writer writes separately.
+struct Stripped<Own: JSONEncodable>: JSONEncodable {
+  let own: Own
+
+  func encode(to writer: inout JSONWriter) {
+    var whole = JSONWriter(capacity: 1024)
+    own.encode(to: &whole)
+    writer.beginObject()
+    if let document = try? JSONDocument(whole.string) {
+      document.read { object in
+        object.forEachMember { name, value in
+          guard !SavedObjects.lists.contains(String(decoding: name, as: UTF8.self)) else { return }
+          writer.key(utf8: name)
+          value.encode(to: &writer)
+        }
+      }
+    }
+    writer.endObject()
+  }
+}

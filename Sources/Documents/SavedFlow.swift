@@ -1,0 +1,73 @@
+// The saved form of view models and of the environment: what clients have defined and set, without derived values.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import StateTree
+import WireCoding
+
+extension SavedObjects {
+  func viewModelType(_ type: ViewModelType) -> DocumentProtocol.SavedViewModelType {
+    .init(type: type.id.rawValue, doc: type.doc, properties: type.properties.map(Wire.property))
+  }
+
+  /// The view models that are saved; an owner precedes what it owns.
+  var viewModels: [ViewModel] { world.viewModels.values.filter { world.isSaved($0.reference) } }
+
+  func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
+    // The session's definition of the type may differ from that of the document which the view model was read from.
+    let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
+    let values = model.properties.filter(\.isUndone).map { property in
+      let value = model.values[property.name] ?? .null
+      return (property.name, property.type == .reference ? reference(value) : value)
+    }
+    return .init(
+      viewModel: model.id.rawValue, type: model.type?.rawValue,
+      properties: isOfType ? nil : model.properties.map(Wire.property), owner: model.owner?.id,
+      values: Self.opaque(values))
+  }
+
+  /// The reference; null when its object is not saved.
+  private func reference(_ value: Value) -> Value {
+    guard let id = value.text, let object = world.find(id), world.isSaved(object) else { return .null }
+    return value
+  }
+
+  /// The keys that clients have registered.
+  var environmentKeys: [EnvironmentKey] { world.environmentKeys.values.filter { !$0.isBuiltIn } }
+
+  func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
+    let definition = key.definition
+    return .init(
+      key: definition.name, type: Wire.type(definition.type), isNullable: definition.isNullable,
+      defaultValue: Wire.present(definition.defaultValue), doc: definition.doc?.string)
+  }
+
+  /// The scopes with a value or a shared object.
+  var environments: [EnvironmentScope] {
+    world.environments.values.filter { !$0.values.isEmpty || !objects($0).isEmpty }
+  }
+
+  func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
+    let values = scope.values.sorted { $0.key < $1.key }.map { name, value in
+      let isReference = world.environmentKeys[EnvironmentKeyID(name)]?.definition.type == .reference
+      return (name, isReference ? reference(value) : value)
+    }
+    return .init(node: scope.node?.id, values: Self.opaque(values), objects: objects(scope))
+  }
+
+  private func objects(_ scope: EnvironmentScope) -> [String: String] {
+    scope.objects.mapValues(\.rawValue).filter { world.isSaved(ObjectReference(.viewModels, $0.value)) }
+  }
+
+  private static func opaque(_ values: [(name: String, value: Value)]) -> JSONOpaque {
+    .written { writer in
+      writer.beginObject()
+      for (name, value) in values {
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}

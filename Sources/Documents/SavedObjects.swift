@@ -1,0 +1,114 @@
+// What of each object is saved, in one place: a new property is saved by a line here, and read by the command that sets it.
+
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import Handlers
+import JSON
+import StateTree
+import WireCoding
+
+/// Objects as a document has them, without what lies in them: that is written behind.
+struct SavedObjects {
+  let world: World
+  let folder: DocumentFolder
+
+  /// The newest version of the format that this server reads, and the one it writes.
+  static let version = 1
+
+  static let root = DocumentProtocol.Document(format: .geomodelDocument, version: version)
+
+  /// Members that are lists of other objects, or long: they are written one by one.
+  static let lists: Set<String> = [
+    "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
+    "graphics", "data", "viewModelTypes", "viewModels", "environmentKeys", "environments",
+  ]
+  /// Members that are written only where something asks for them: of what was read that newer versions know alone is kept.
+  static let occasional: Set<String> = ["position", "layers"]
+
+  func source(_ source: DocumentSource) -> DocumentProtocol.SavedSource {
+    var saved = DocumentProtocol.SavedSource(source: source.id.rawValue)
+    switch source.origin {
+    case .inline(_, let reference): saved.spatialReference = reference?.definition
+    case .file(let path, let driver, let xField, let yField, let reference):
+      saved.path = folder.relative(path)
+      // The format that was found, so that it is the same when the file is missing and when it is back.
+      saved.driver = driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
+      saved.xField = xField
+      saved.yField = yField
+      saved.spatialReference = reference?.definition
+      saved.layers = source.layers.isEmpty ? nil : source.layers.map(Wire.sourceLayer)
+    }
+    return saved
+  }
+
+  func scene(_ scene: Scene) -> JSONOpaque {
+    let sources = scene.surface.elevationSources.map {
+      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path.string))
+    }
+    return Wire.saved(
+      scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
+  }
+
+  /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
+  func layerLists(of container: ViewContent) -> [(name: StaticString, role: LayerProtocol.LayerRole?, layers: [Layer])]
+  {
+    guard let content = try? world.content(of: container) else { return [] }
+    return [
+      ("operationalLayers", .operational, world.layers(from: content.operationalLayers)),
+      ("baseLayers", .base, world.layers(from: content.basemap?.baseLayers ?? [])),
+      ("referenceLayers", .reference, world.layers(from: content.basemap?.referenceLayers ?? [])),
+      ("tables", nil, world.layers(from: content.tables)),
+    ]
+  }
+
+  func view(_ view: View) -> JSONOpaque {
+    var more: [(name: String, value: JSONOpaque)] = []
+    if !world.viewpointDeterminesCamera(view) {
+      let camera = view.camera
+      let position = DocumentProtocol.ViewPosition(
+        x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
+      more.append(("position", .written { position.encode(to: &$0) }))
+    }
+    let display = DocumentProtocol.SavedLocationDisplay(
+      wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
+      initialZoomScale: view.locationDisplay.initialZoomScale)
+    more.append(("locationDisplay", .written { display.encode(to: &$0) }))
+    return Wire.saved(view, world, and: more)
+  }
+}
+
+/// A source that a document needs: one that is open, or one that was closed under its layers.
+struct DocumentSource {
+  let id: SourceID
+  let origin: SourceOrigin
+  /// The format that was found in it.
+  let driver: String
+  /// The schema of those of its layers that maps show.
+  var layers: [SourceLayer] = []
+
+  /// All that a world needs, those that are open first. Their layers come as the document's do, so that it is the same when it is
+  /// opened and saved again.
+  static func all(in saved: SavedObjects) -> [DocumentSource] {
+    let world = saved.world
+    let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
+    let layers = containers.flatMap { saved.layerLists(of: $0).flatMap(\.layers) }
+    var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
+    var places = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
+    for features in layers.compactMap(\.features) {
+      let place = places[features.source] ?? sources.count
+      if place == sources.count {
+        sources.append(DocumentSource(id: features.source, origin: features.origin, driver: features.driver))
+        places[features.source] = place
+      }
+      // A table knows nothing of geometry: the schema of a layer beside it says more.
+      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
+        if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
+      } else {
+        sources[place].layers.append(features.schema)
+      }
+    }
+    return sources
+  }
+}

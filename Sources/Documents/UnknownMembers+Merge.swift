@@ -1,0 +1,95 @@
+// Merges the unknown members of an object that was read back into its text when it is written.
+
+import GeoModel
+import Geometry
+import JSON
+import StateTree
+
+extension UnknownMembers.Object {
+  /// The object's current text with its unknown members.
+  ///
+  /// - Parameter own: the object's current text as this version writes it.
+  package func merged(with own: String) throws(JSONSyntaxError) -> String {
+    var writer = JSONWriter(capacity: 1024)
+    let (now, original, written) = (try JSONDocument(own), try JSONDocument(original), try JSONDocument(written))
+    now.read { now in
+      original.read { original in
+        written.read { written in Self.merge(now, original, written, &writer) }
+      }
+    }
+    return writer.string
+  }
+
+  /// A three-way merge: values that have not changed since the document was read keep the text that was read.
+  ///
+  /// - Parameters:
+  ///   - now: the current value.
+  ///   - original: the value as it was read.
+  ///   - written: what this version would have written for `original`, without unknown members.
+  private static func merge(
+    _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
+  ) {
+    let isUnchanged = written.isEqual(to: now)
+    if original.isEqual(to: now) {
+      now.encode(to: &writer)
+    } else if now.kind == .object, original.kind == .object, written.kind == .object,
+      now["type"].isEqual(to: written["type"])
+    {
+      mergeMembers(now, original, written, &writer)
+    } else if isUnchanged, now.kind == .array, original.kind == .array, now.count == original.count {
+      writer.beginArray()
+      for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
+      writer.endArray()
+    } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
+      writer.beginArray()
+      for index in 0..<now.count {
+        let name = Text((try? now[index]["name"].string()) ?? "")
+        if let original = originals[name], let written = writtens[name] {
+          merge(now[index], original, written, &writer)
+        } else {
+          now[index].encode(to: &writer)
+        }
+      }
+      writer.endArray()
+    } else {
+      // An unchanged value keeps its original text; a changed one without a counterpart has no unknown members.
+      (isUnchanged ? original : now).encode(to: &writer)
+    }
+  }
+
+  /// The elements of a list by their `name`; nil unless all are objects with distinct names.
+  private static func byName(_ list: JSONValue) -> [Text: JSONValue]? {
+    guard list.kind == .array else { return nil }
+    var result: [Text: JSONValue] = [:]
+    for index in 0..<list.count {
+      guard list[index].kind == .object, let name = try? list[index]["name"].string(),
+        result.updateValue(list[index], forKey: Text(name)) == nil
+      else { return nil }
+    }
+    return result
+  }
+
+  /// Writes known members first, in this version's order, so that equal objects have equal text; unknown members follow.
+  private static func mergeMembers(
+    _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
+  ) {
+    writer.beginObject()
+    now.forEachMember { name, value in
+      writer.key(utf8: name)
+      let text = String(decoding: name, as: UTF8.self)
+      let old = original.member(text)
+      if old.isPresent {
+        merge(value, old, written.member(text), &writer)
+      } else {
+        value.encode(to: &writer)
+      }
+    }
+    original.forEachMember { name, value in
+      let text = String(decoding: name, as: UTF8.self)
+      guard now.member(text).kind == .absent, written.member(text).kind == .absent else { return }
+      writer.key(utf8: name)
+      value.encode(to: &writer)
+    }
+    writer.endObject()
+  }
+}

@@ -1,0 +1,69 @@
+// A view as it is drawn, from a world alone: layers and overlays in drawing order, each item with everything evaluated.
+
+import GeoModel
+import Geometry
+import Query
+
+/// What a view shows: enough to draw it or to describe it.
+///
+/// ```swift
+/// let snapshot = try ViewSnapshot(of: "v", in: world)
+/// for layer in snapshot.layers {
+///   layer.forEachItem { item in draw(item, in: layer.reference, opacity: layer.opacity) }
+/// }
+/// ```
+///
+/// The world is a value, so a snapshot stays as it is while the server's world changes, and may be read on any thread. Items are evaluated
+/// one at a time as they are asked for; the snapshot itself costs O(layers).
+package struct ViewSnapshot: Sendable {
+  package let revision: Int
+  package let view: View
+  package let backgroundColor: Color?
+  /// First drawn first: the basemap's layers, operational layers, reference layers, overlays. Only what is loaded, visible and within its
+  /// scale range.
+  package let layers: [DrawnLayer]
+
+  package init(of id: ViewID, in world: World) throws(ModelError) {
+    view = try world.views.require(id)
+    let content = try world.content(of: view.content)
+    revision = world.revision
+    backgroundColor = content.backgroundColor
+    layers = Self.layers(of: view, content, in: world) + Self.overlays(of: view, in: world)
+  }
+
+  private static func layers(of view: View, _ content: MapContent, in world: World) -> [DrawnLayer] {
+    let baseCount = content.basemap?.baseLayers.count ?? 0
+    let operationalEnd = baseCount + content.operationalLayers.count
+    var topCount = 0
+    var groups: [LayerID: (stratum: DrawnLayer.Stratum, opacity: Double)] = [:]
+    // Groups come before the layers in them.
+    return world.layerViewStates(of: view).compactMap { id, state in
+      guard let layer = world.layers[id] else { return nil }
+      if layer.group == nil { topCount += 1 }
+      let group = layer.group.flatMap { groups[$0] }
+      let stratum =
+        group?.stratum ?? (topCount <= baseCount ? .base : topCount <= operationalEnd ? .operational : .reference)
+      let opacity = (group?.opacity ?? 1) * layer.appearance.opacity
+      groups[id] = (stratum, opacity)
+      guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
+      return DrawnLayer(
+        object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
+        reference: layer.schema?.reference ?? .wgs84,
+        symbolScale: world.symbolScale(of: layer, at: view.camera.scale), store: store, features: features,
+        symbols: layer.boundSymbols(store), layer.portrayal, at: view.camera.scale, in: world)
+    }
+  }
+
+  private static func overlays(of view: View, in world: World) -> [DrawnLayer] {
+    view.overlays.compactMap { id in
+      guard let overlay = world.overlays[id], overlay.appearance.isVisible,
+        overlay.appearance.shows(at: view.camera.scale)
+      else { return nil }
+      return DrawnLayer(
+        object: overlay.reference, name: overlay.name ?? "", stratum: .overlay,
+        opacity: overlay.appearance.opacity, reference: overlay.reference, symbolScale: world.symbolScale(of: overlay),
+        store: overlay.store, features: nil, symbols: overlay.boundSymbols, overlay.portrayal, at: view.camera.scale,
+        in: world)
+    }
+  }
+}

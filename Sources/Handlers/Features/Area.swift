@@ -1,0 +1,86 @@
+// The box of a feature query: as the client gave it, for exact tests, and as boxes that the spatial index can search.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+/// A search box, in the client's spatial reference and in that of the features.
+struct Area: Sendable {
+  /// The spatial reference of ``boxes``.
+  let reference: SpatialReference
+  /// The box; two or more, a world's width apart, where it crosses the antimeridian.
+  let boxes: [Envelope]
+  /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil when no bound is known.
+  let indexBoxes: [Envelope]?
+  /// Computes the envelope of a feature in ``reference``; nil where that is the features' own.
+  private let transformedExtent: ProjectedExtent?
+
+  init?(
+    _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
+    in features: SpatialReference, _ world: World
+  ) throws {
+    guard var envelope = envelope.map(Wire.envelope) else { return nil }
+    guard envelope.yMin <= envelope.yMax else {
+      throw RPCError(
+        .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
+    }
+    self.reference = try world.canonical(reference) ?? features
+    let info = try world.transformer.describe(self.reference)
+    let isOwn = self.reference == features
+    transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
+    if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
+    if let wrap = WorldWrap(info, world.transformer) {
+      boxes = wrap.turns(of: envelope)
+    } else if envelope.xMin > envelope.xMax {
+      throw RPCError(
+        .invalidParams, "Only a box in a reference that goes around the world can cross the antimeridian.",
+        path: "/params/envelope/xMax", expected: "number not below xMin")
+    } else {
+      boxes = [envelope]
+    }
+    guard !isOwn else {
+      indexBoxes = boxes
+      return
+    }
+    guard let extent = store.extent else {
+      indexBoxes = []
+      return
+    }
+    var found: [Envelope] = []
+    for box in boxes {
+      // Without a bound the exact test examines every feature.
+      guard let bounds = world.transformer.boxes(holding: box, of: self.reference, in: features, within: extent)
+      else {
+        indexBoxes = nil
+        return
+      }
+      found += bounds
+    }
+    indexBoxes = found
+  }
+
+  /// Whether the envelope of a feature, in the area's reference, intersects the area.
+  ///
+  /// In references whose poles lie at infinity, both are clamped to the edge of the world.
+  /// - Throws: when the request is cancelled.
+  func intersects(_ row: FeatureRow, _ share: WorkShare) throws -> Bool {
+    guard var extent = transformedExtent else {
+      guard let box = row.envelope else { return false }
+      return boxes.contains { $0.intersects(box) }
+    }
+    var values: [Double] = []
+    row.geometry?.forEachPositions { values.append(xy: $0) }
+    // Large geometries are transformed in pieces, with a cancellation check between them.
+    for start in stride(from: 0, to: values.count, by: 8192) {
+      try share.worker?.checkCancelled()
+      var piece = Array(values[start..<min(start + 8192, values.count)])
+      // A position without coordinates in the reference is outside of the area.
+      do throws(TransformError) { try extent.include(&piece) } catch { return false }
+    }
+    guard let box = extent.span else { return false }
+    return boxes.contains { $0.intersects(box) }
+  }
+}

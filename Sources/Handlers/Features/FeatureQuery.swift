@@ -1,0 +1,212 @@
+// Finds the features that match a request: by box (through the index), ids, condition, selection and time; and orders them.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+/// The params that select features, common to the methods `feature/query*`.
+protocol FeatureQueryParams {
+  var layer: String? { get }
+  var overlay: String? { get }
+  var envelope: SessionProtocol.Envelope? { get }
+  var spatialReference: String? { get }
+  var ids: [Int]? { get }
+  var whereClause: String? { get }
+  var isSelected: Bool? { get }
+  var timeExtent: LayerProtocol.TimeExtent? { get }
+}
+
+extension FeatureProtocol.Query.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryIds.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryCount.Params: FeatureQueryParams {}
+extension FeatureProtocol.QueryExtent.Params: FeatureQueryParams {}
+
+/// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
+struct FeatureQuery: Sendable {
+  let store: FeatureStore
+  let reference: SpatialReference
+  /// Nil for an overlay.
+  let layer: LayerFeatures?
+  private let area: Area?
+  private let ids: [Int]?
+  private let condition: CompiledExpression?
+  /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
+  private let testCost: Int
+  private let isSelected: Bool?
+  private let time: (extent: TimeExtent, by: LayerTime)?
+
+  init(_ params: some FeatureQueryParams, in world: World) throws {
+    let id: String
+    switch (params.layer, params.overlay) {
+    case (let name?, nil):
+      id = name
+      let layer = try world.layers.require(ID(name))
+      let features = try layer.requireFeatures()
+      guard let store = features.store else { throw ModelError.notLoaded(name) }
+      (self.store, reference, self.layer) = (store, layer.reference, features)
+    case (nil, let name?):
+      id = name
+      let overlay = try world.overlays.require(ID(name))
+      (store, reference, layer) = (overlay.store, overlay.reference, nil)
+    default: throw ModelError.oneOf(["layer", "overlay"])
+    }
+    let schema = store.schema
+    let parsed = try params.whereClause.map { text in
+      try Expression.condition(text, over: schema, at: "/whereClause")
+    }
+    condition = parsed?.1
+    let layerTime = layer?.time
+    time = try params.timeExtent.map { extent in
+      guard let layerTime else { throw ModelError.noTime(id) }
+      return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
+    }
+    area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
+    (ids, isSelected) = (params.ids, params.isSelected)
+    // Times are stored as text, which each test parses.
+    let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
+    testCost = 1 + ((parsed?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
+  }
+
+  // MARK: Effort
+
+  /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
+  static let maxInlineEffort = 50_000
+
+  /// The costs of transforming, writing and ordering one feature. The unit is one plain test of a feature.
+  static let transformCost = 200
+  static let writeCost = 10
+  static let orderCost = 10
+
+  /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
+  static let maxInlineWeight = 1 << 20
+  static let maxInlineTransformWeight = 1 << 14
+
+  /// Thrown on the loop when a query needs more time than estimated: it is then repeated by a worker.
+  struct NeedsWorker: Error {}
+
+  /// Throws ``NeedsWorker`` on the loop when the rows have much larger geometries or texts than the estimate assumes.
+  func checkWeight(of rows: some Sequence<UInt32>, transforms: Bool, _ share: WorkShare) throws {
+    guard share.worker == nil else { return }
+    let limit = transforms ? Self.maxInlineTransformWeight : Self.maxInlineWeight
+    var weight = 0
+    for row in rows {
+      weight += store[row]?.weight(withTexts: !transforms) ?? 0
+      if weight > limit { throw NeedsWorker() }
+    }
+  }
+
+  /// The estimated cost of ``rows(_:)``: the number of candidates times the cost of testing one.
+  var effort: Int {
+    let candidates: Int
+    if let ids {
+      candidates = ids.count
+    } else if let boxes = area?.indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
+      candidates = store.countAtMost(in: boxes)
+    } else {
+      candidates = store.count
+    }
+    let tests = candidates * testCost
+    return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
+  }
+
+  // MARK: Results
+
+  /// Whether the query matches every feature.
+  var isAll: Bool { ids == nil && area == nil && matchesAll }
+
+  /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
+  var quickCount: Int? {
+    if isAll { return store.count }
+    guard ids == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference else { return nil }
+    return store.count(in: boxes)
+  }
+
+  /// The rows of all matching features, in drawing order.
+  func rows(_ share: WorkShare) throws -> [UInt32] {
+    // The index is exact for a box in the features' own reference; otherwise each candidate is tested.
+    let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
+    let isMoved = tested.map { $0.reference != reference } ?? false
+    let shares = share.split(
+      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost, 1)
+    var rows: [UInt32]
+    if let ids {
+      rows = try store.rows(of: ids, checking: shares[0].checkpoint)
+    } else if let boxes = area?.indexBoxes {
+      rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
+    } else {
+      rows = try store.rowsAscending(checking: shares[0].checkpoint)
+    }
+    if let tested {
+      if isMoved { try checkWeight(of: rows, transforms: true, share) }
+      // Polygons may have many positions: a checkpoint for each.
+      let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
+      rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, shares[1]) { block in
+        try block.filter { row in
+          try store[row].map { try tested.intersects($0, shares[1]) } ?? false
+        }
+      }
+    }
+    return try store.sortedForDrawing(try matching(rows, shares[2]), checking: shares[3].checkpoint)
+  }
+
+  /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.
+  private func inBlocks(
+    of size: Int, _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
+  ) throws -> [UInt32] {
+    guard share.worker != nil, rows.count > size else { return try body(rows) }
+    var kept: [UInt32] = []
+    for start in stride(from: 0, to: rows.count, by: size) {
+      try share.checkpoint(start, of: rows.count)
+      kept += try body(Array(rows[start..<min(start + size, rows.count)]))
+    }
+    return kept
+  }
+
+  /// The sort terms of `orderBy`.
+  ///
+  /// - Throws: `unknownField` for a field that the features do not have.
+  func terms(_ orderBy: [FeatureProtocol.OrderBy]) throws -> [SortTerm] {
+    try orderBy.enumerated().map { index, each in
+      guard let column = store.schema.column(named: each.field) else {
+        throw ModelError.unknownField(
+          each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(index)/field")
+      }
+      return SortTerm(column: column, isDescending: each.order == .descending)
+    }
+  }
+
+  /// One page of the matching rows, and whether more follow.
+  func page(
+    _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
+  ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
+    let shares = share.split(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.orderCost)
+    let all = try rows(shares[0])
+    let (end, isBeyond) = offset.addingReportingOverflow(limit)
+    let rows =
+      terms.isEmpty
+      ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, checking: shares[1].checkpoint)
+    return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
+  }
+
+  // MARK: Filters
+
+  /// Whether no filter of the query or of the layer excludes a feature.
+  private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
+
+  /// The rows that pass the filters of the layer and of the query.
+  private func matching(_ rows: [UInt32], _ share: WorkShare) throws -> [UInt32] {
+    if matchesAll { return rows }
+    return try inBlocks(of: max(64, (1 << 15) / testCost), rows, share, matching)
+  }
+
+  private func matching(_ rows: [UInt32]) -> [UInt32] {
+    var rows = layer?.shown(rows) ?? rows
+    if let condition { rows = condition.filter(rows, of: store) }
+    if let isSelected { rows = rows.filter { store[$0]?.isSelected == isSelected } }
+    if let time, let layer { rows = layer.rows(rows, meeting: time.extent, by: time.by) }
+    return rows
+  }
+}

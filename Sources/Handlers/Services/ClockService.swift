@@ -1,0 +1,54 @@
+// Handlers of `clock/*`.
+
+import GeoModel
+import GeoProtocol
+import WireCoding
+
+package enum ClockService: ClockHandlers {
+  package typealias Types = Server
+  /// The most ticks of one advance, which blocks the loop.
+  private static let maxTicks = 1_000_000
+  /// The most ticks while something is animated: each tick then updates and publishes.
+  private static let maxAnimatedTicks = 100_000
+
+  package static func get(_ params: ClockProtocol.Get.Params, on client: any HandlerClient) throws
+    -> ClockProtocol.Get.Result
+  {
+    let clock = client.world.clock
+    return .init(
+      revision: client.world.revision, mode: mode(clock),
+      now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
+  }
+
+  package static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> ClockProtocol.Set.Result
+  {
+    let now = try params.now.map { try instant($0, "/params/now") }
+    world.setClock(
+      mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate,
+      realTime: world.realTime)
+    return .init(
+      revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
+  }
+
+  package static func advance(_ params: ClockProtocol.Advance.Params, on client: any HandlerClient) throws
+    -> ClockProtocol.Advance.Result
+  {
+    guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
+    let end = client.world.clock.now.advanced(by: params.seconds)
+    guard end < .latest else { throw ModelError.tooManyTicks }
+    let ticks = client.world.pendingTicks(until: end)
+    guard ticks <= (client.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
+    // Ticks without animation have no effect and are skipped at once.
+    for _ in 0..<ticks {
+      guard client.world.isMoving else { break }
+      client.advance { $0.tick() }
+    }
+    client.advance {
+      $0.skipTicks(to: end)
+      $0.advance(to: end)
+    }
+    return .init(revision: client.world.revision, now: client.world.clock.now.text, ticks: ticks)
+  }
+
+  private static func mode(_ clock: Clock) -> ClockProtocol.ClockMode { clock.mode == .real ? .real : .manual }
+}

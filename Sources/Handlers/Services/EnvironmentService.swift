@@ -1,0 +1,53 @@
+// Handlers of `environment/*`.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import StateTree
+import WireCoding
+
+package enum EnvironmentService: EnvironmentHandlers {
+  package typealias Types = Server
+
+  package static func register(
+    _ params: EnvironmentProtocol.Register.Params, in world: inout World
+  ) throws -> EnvironmentProtocol.Register.Result {
+    try world.registerEnvironmentKey(
+      PropertyDefinition(
+        name: params.key, type: Wire.type(params.type), isNullable: params.isNullable,
+        defaultValue: try params.defaultValue.map { try Wire.value($0) }, doc: params.doc, derivation: nil))
+    return .init(revision: world.revision)
+  }
+
+  package static func set(
+    _ params: EnvironmentProtocol.Set.Params, in world: inout World
+  ) throws -> EnvironmentProtocol.Set.Result {
+    try world.setEnvironment(
+      ID(params.key), at: try Wire.object(params.node, "node", in: world), to: try Wire.value(params.value))
+    return .init(revision: world.revision)
+  }
+
+  package static func get(
+    _ params: EnvironmentProtocol.Get.Params, in world: World
+  ) throws -> EnvironmentProtocol.Get.Result {
+    let node = try Wire.object(params.node, "node", in: world)
+    try world.checkNode(node)
+    let keys = try params.key.map { [try world.environmentKeys.require(ID($0))] } ?? world.environmentKeys.values
+    return .init(
+      revision: world.revision, values: keys.map { Wire.environmentValue($0, at: node, in: world) })
+  }
+
+  package static func clear(
+    _ params: EnvironmentProtocol.Clear.Params, in world: inout World
+  ) throws -> EnvironmentProtocol.Clear.Result {
+    try world.clearEnvironment(
+      params.keys.map { $0.map { ID($0) } }, at: try Wire.object(params.node, "node", in: world))
+    return .init(revision: world.revision)
+  }
+
+  package static func listKeys(
+    _ params: EnvironmentProtocol.ListKeys.Params, in world: World
+  ) throws -> EnvironmentProtocol.ListKeys.Result {
+    .init(revision: world.revision, keys: world.environmentKeys.values.map(Wire.environmentKey))
+  }
+}

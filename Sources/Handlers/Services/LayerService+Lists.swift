@@ -1,0 +1,67 @@
+// Handlers of `layer/*` that add, move and remove layers in the lists of maps, scenes and groups.
+
+import GeoModel
+import GeoProtocol
+import WireCoding
+
+extension LayerService {
+  package static func add(_ params: LayerProtocol.Add.Params, in world: inout World) throws -> LayerProtocol.Add.Result
+  {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addLayer(
+      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+      name: params.name, at: Wire.place(params.role, params.group, params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  package static func addGroup(
+    _ params: LayerProtocol.AddGroup.Params, in world: inout World
+  ) throws -> LayerProtocol.AddGroup.Result {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addGroupLayer(
+      id: params.id.map { ID($0) }, to: content, name: params.name,
+      visibilityMode: Wire.visibilityMode(params.visibilityMode),
+      at: Wire.place(params.role, params.group, params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  package static func addTable(
+    _ params: LayerProtocol.AddTable.Params, in world: inout World
+  ) throws -> LayerProtocol.AddTable.Result {
+    let content = try Wire.content(params.map, params.scene)
+    if let layer = existing(params.id, params.ifExists, in: content, world) {
+      return .init(layer: layer, revision: world.revision)
+    }
+    let layer = try world.addLayer(
+      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+      name: params.name, asTable: true, at: LayerPosition(index: params.index))
+    return .init(layer: layer.id.rawValue, revision: world.revision)
+  }
+
+  package static func remove(_ params: LayerProtocol.Remove.Params, in world: inout World) throws
+    -> LayerProtocol.Remove.Result
+  {
+    try world.removeLayer(ID(params.layer))
+    return .init(revision: world.revision)
+  }
+
+  package static func move(_ params: LayerProtocol.Move.Params, in world: inout World) throws
+    -> LayerProtocol.Move.Result
+  {
+    try world.moveLayer(ID(params.layer), to: Wire.place(params.role, params.group, params.index))
+    return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
+  }
+
+  /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.
+  private static func existing(
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: World
+  ) -> String? {
+    Handlers.existing(world.layers, id, ifExists).flatMap { $0.container == content ? $0.id.rawValue : nil }
+  }
+}

@@ -1,0 +1,128 @@
+// Handlers of `layer/*Load`. Requests for one layer share one attempt; loading a map or a scene waits for the attempts of its layers.
+
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import WireCoding
+
+extension LayerService {
+  package typealias LoadPlan = Plan<LayerProtocol.LoadResult>
+
+  package static func load(_ params: LayerProtocol.Load.Params, in world: inout World) throws -> LoadPlan {
+    try plan(try LoadTarget(params.layer, params.map, params.scene), retry: false, in: &world)
+  }
+
+  package static func retryLoad(_ params: LayerProtocol.RetryLoad.Params, in world: inout World) throws -> LoadPlan {
+    try plan(try LoadTarget(params.layer, params.map, params.scene), retry: true, in: &world)
+  }
+
+  package static func cancelLoad(
+    _ params: LayerProtocol.CancelLoad.Params, on client: any HandlerClient
+  ) throws -> LayerProtocol.CancelLoad.Result {
+    let layers: [LayerID]
+    switch try LoadTarget(params.layer, params.map, params.scene) {
+    case .layer(let id): layers = [try client.world.layers.require(id).id]
+    case .content(let content):
+      _ = try client.world.content(of: content)
+      layers = client.world.allLayers(of: content).map(\.id)
+    }
+    for layer in layers {
+      if let task = client.tasks.find(.load(layer)) { client.end(task, with: .cancelled) }
+    }
+    return .init(revision: client.world.revision)
+  }
+
+  /// What a request loads: a layer, or all layers of a map or a scene.
+  private enum LoadTarget {
+    case layer(LayerID)
+    case content(ViewContent)
+
+    init(_ layer: String?, _ map: String?, _ scene: String?) throws(ModelError) {
+      switch (layer, map, scene) {
+      case (let layer?, nil, nil): self = .layer(ID(layer))
+      case (nil, let map?, nil): self = .content(.map(ID(map)))
+      case (nil, nil, let scene?): self = .content(.scene(ID(scene)))
+      default: throw .oneOf(["layer", "map", "scene"])
+      }
+    }
+  }
+
+  private static func plan(_ target: LoadTarget, retry: Bool, in world: inout World) throws -> LoadPlan {
+    switch target {
+    case .layer(let id): try plan(id, retry: retry, in: &world)
+    case .content(let content): try plan(content, retry: retry, in: &world)
+    }
+  }
+
+  // MARK: Maps and scenes
+
+  private static func plan(_ content: ViewContent, retry: Bool, in world: inout World) throws -> LoadPlan {
+    _ = try world.content(of: content)
+    let layers = world.allLayers(of: content).filter { $0.features != nil }.map(\.id)
+    var loads: [Prerequisite] = []
+    for id in layers {
+      switch try world.layers.require(id).requireFeatures().loadStatus {
+      case .loaded: break
+      case .failed where !retry: break
+      case .failed, .notLoaded, .loading:
+        do { loads.append(.load(id, try plan(id, retry: true, in: &world))) } catch ModelError.sourceClosed {
+          world.failLoad(id, RPCError(ModelError.sourceClosed).failure)
+        }
+      }
+    }
+    return TaskPlan(after: loads) { _ in
+      { world in
+        for id in layers {
+          // A layer removed meanwhile does not fail the load.
+          switch world.layers[id]?.features?.loadStatus {
+          case .failed(let failure): throw RPCError(failure).with("layer", id.rawValue)
+          case .notLoaded, .loading: throw RPCError.cancelled
+          case .loaded, nil: break
+          }
+        }
+        return .init(
+          revision: world.revision, count: layers.count,
+          featureCount: layers.reduce(0) { $0 + (world.layers[$1]?.featureCount ?? 0) })
+      }
+    }
+  }
+
+  // MARK: Layers
+
+  private static func plan(_ id: LayerID, retry: Bool, in world: inout World) throws -> LoadPlan {
+    guard case .read(let layer) = try world.beginLoad(id, retry: retry) else {
+      return TaskPlan(.load(id)) { _ in { result($0, try $0.layers.require(id)) } }
+    }
+    return TaskPlan(.load(id), abandon: { $0.abandonLoad(id) }) { worker in
+      do {
+        let (store, schema) = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
+        return { world in
+          do throws(ModelError) {
+            if let fault = world.fault(of: id, with: schema) { throw fault }
+            let layer = try world.finishLoad(id, store: store, schema: schema)
+            return result(world, layer)
+          } catch {
+            let error = RPCError(error, ofLayer: id)
+            world.failLoad(id, error.failure)
+            throw error
+          }
+        }
+      } catch FormatError.cancelled {
+        throw CancellationError()
+      } catch let error as FormatError {
+        let error = RPCError(error)
+        return { world in
+          world.failLoad(id, error.failure)
+          throw error
+        }
+      }
+    }
+  }
+
+  private static func result(_ world: World, _ layer: Layer) -> LayerProtocol.LoadResult {
+    .init(
+      revision: world.revision, layer: layer.id.rawValue, count: 1, featureCount: layer.featureCount ?? 0,
+      extent: layer.extent.map(Wire.envelope))
+  }
+}

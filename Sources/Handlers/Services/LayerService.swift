@@ -1,0 +1,74 @@
+// Handlers of `layer/*` that read, update and select.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+import WireCoding
+
+package enum LayerService: LayerHandlers {
+  package typealias Types = Server
+
+  package static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.layers.require(ID(params.layer)), world)
+  }
+
+  package static func list(_ params: LayerProtocol.List.Params, in world: World) throws -> LayerProtocol.List.Result {
+    let containers: [ViewContent]
+    if params.map == nil, params.scene == nil {
+      containers = world.maps.ids.map { .map($0) } + world.scenes.ids.map { .scene($0) }
+    } else {
+      let content = try Wire.content(params.map, params.scene)
+      _ = try world.content(of: content)
+      containers = [content]
+    }
+    return .init(
+      revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.object($0, world) })
+  }
+
+  package static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    try world.updateLayer(ID(params.layer), try Wire.changes(params.members))
+    return Wire.object(try world.layers.require(ID(params.layer)), world)
+  }
+
+  package static func select(
+    _ params: LayerProtocol.Select.Params, in world: inout World
+  ) throws -> LayerProtocol.Select.Result {
+    let mode: SelectionMode =
+      switch params.mode {
+      case .replace: .replace
+      case .add: .add
+      case .remove: .remove
+      }
+    let id = LayerID(params.layer)
+    let ids = try chosen(params, in: world)
+    let count = try world.selectFeatures(ids, mode, of: id)
+    return .init(revision: world.revision, selectedCount: count)
+  }
+
+  /// The ids to select: those given, restricted by `timeExtent`; or those of the visible features that match the criteria.
+  private static func chosen(_ params: LayerProtocol.Select.Params, in world: World) throws -> [Int] {
+    guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
+    guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
+    let features = try world.layers.require(ID(params.layer)).requireFeatures()
+    guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
+    /// The ids of the rows that `timeExtent`, if given, includes.
+    func meeting(_ rows: [UInt32]) throws -> [Int] {
+      var rows = rows
+      if let given = params.timeExtent {
+        guard let time = features.time else { throw ModelError.noTime(params.layer) }
+        rows = features.rows(rows, meeting: try Wire.timeExtent(given, at: "/params/timeExtent"), by: time)
+      }
+      return rows.compactMap { store[$0]?.id }
+    }
+    if let ids = params.ids {
+      let kept = Set(try meeting(store.rows(of: ids)))
+      // Unknown ids are kept, so that selecting them is refused.
+      return ids.filter { kept.contains($0) || !store.contains(id: $0) }
+    }
+    guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
+    let condition = try Expression.condition(text, over: store.schema, at: "/whereClause").1
+    return try meeting(features.shown(store.rows(where: condition)))
+  }
+}

@@ -1,0 +1,77 @@
+// Handlers of `location/*`.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Subscriptions
+import WireCoding
+
+package enum LocationService: LocationHandlers {
+  package typealias Types = Server
+
+  package static func createSimulated(
+    _ params: LocationProtocol.CreateSimulated.Params, in world: inout World
+  ) throws -> JSONOpaque {
+    if let source = existing(world.locationSources, params.id, params.ifExists) { return Wire.object(source, world) }
+    return Wire.object(
+      try world.createSimulatedLocationSource(
+        id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
+        reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
+        interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
+        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)), world)
+  }
+
+  package static func get(_ params: LocationProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.locationSources.require(ID(params.locationSource)), world)
+  }
+
+  package static func list(_ params: LocationProtocol.List.Params, in world: World) throws
+    -> LocationProtocol.List.Result
+  {
+    .init(revision: world.revision, locationSources: world.locationSources.values.map { Wire.object($0, world) })
+  }
+
+  package static func start(_ params: LocationProtocol.Start.Params, in world: inout World) throws -> ProcessID {
+    try world.startLocationSource(ID(params.locationSource))
+  }
+
+  package static func startEnded(
+    _ params: LocationProtocol.Start.Params, _ end: ProcessEnd, in world: World
+  ) throws -> LocationProtocol.Start.Result {
+    .init(revision: world.revision, status: try status(params.locationSource, world))
+  }
+
+  package static func stop(_ params: LocationProtocol.Stop.Params, in world: inout World) throws -> ProcessID {
+    try world.stopLocationSource(ID(params.locationSource))
+  }
+
+  package static func stopEnded(
+    _ params: LocationProtocol.Stop.Params, _ end: ProcessEnd, in world: World
+  ) throws -> LocationProtocol.Stop.Result {
+    .init(revision: world.revision, status: try status(params.locationSource, world))
+  }
+
+  private static func status(_ id: String, _ world: World) throws -> LocationProtocol.LocationStatus {
+    Wire.locationStatus(try world.locationSources.require(ID(id)).status)
+  }
+
+  package static func close(_ params: LocationProtocol.Close.Params, in world: inout World) throws
+    -> LocationProtocol.Close.Result
+  {
+    try world.closeLocationSource(ID(params.locationSource))
+    return .init(revision: world.revision)
+  }
+
+  package static func observe(_ params: LocationProtocol.Observe.Params, on client: any HandlerClient) throws
+    -> LocationProtocol.Observe.Result
+  {
+    let source = try client.world.locationSources.require(ID(params.locationSource))
+    let id = client.subscribers.makeID()
+    client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), client.world)
+    return .init(
+      subscription: id, revision: client.world.revision, status: Wire.locationStatus(source.status),
+      location: source.location.map(Wire.location))
+  }
+}

@@ -1,0 +1,212 @@
+// Handlers of `overlay/*`: overlays and their graphics.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import StateTree
+import WireCoding
+
+package enum OverlayService: OverlayHandlers {
+  package typealias Types = Server
+
+  package static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.object(overlay, world) }
+    let overlay = try world.createOverlay(
+      id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
+      try Wire.changes(params.members))
+    return Wire.object(overlay, world)
+  }
+
+  package static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.overlays.require(ID(params.overlay)), world)
+  }
+
+  package static func list(_ params: OverlayProtocol.List.Params, in world: World) throws -> OverlayProtocol.List.Result
+  {
+    let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
+    return .init(
+      revision: world.revision,
+      overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })
+  }
+
+  package static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
+    return Wire.object(try world.overlays.require(ID(params.overlay)), world)
+  }
+
+  package static func move(_ params: OverlayProtocol.Move.Params, in world: inout World) throws
+    -> OverlayProtocol.Move.Result
+  {
+    try world.moveOverlay(ID(params.overlay), to: params.index)
+    let view = try world.overlays.require(ID(params.overlay)).view
+    return .init(revision: world.revision, overlays: try world.views.require(view).overlays.map(\.rawValue))
+  }
+
+  package static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws
+    -> OverlayProtocol.Close.Result
+  {
+    try world.closeOverlay(ID(params.overlay))
+    return .init(revision: world.revision)
+  }
+
+  // MARK: Graphics as objects
+
+  package static func addGraphics(
+    _ params: OverlayProtocol.AddGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.AddGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let batch = reader.readBatch(params.graphics, beside: world.overlays[id]?.store)
+    try check(reader)
+    let added = try world.addGraphics(batch, to: id)
+    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+  }
+
+  package static func updateGraphics(
+    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.UpdateGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let edits = reader.readEdits([params.graphics], of: world.overlays[id]?.store)
+    try check(reader)
+    let changed = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: changed.count)
+  }
+
+  package static func replaceGraphics(
+    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.ReplaceGraphics.Result {
+    let id = OverlayID(params.overlay)
+    var reader = try reader(for: id, in: world)
+    let batch = reader.readBatch(params.graphics, beside: nil)
+    try check(reader)
+    let replaced = try world.replaceGraphics(batch, of: id)
+    return .init(
+      revision: world.revision, firstId: replaced.batch.firstID, count: replaced.batch.count,
+      added: replaced.changes.added.count, updated: replaced.changes.updated.count,
+      removed: replaced.changes.removed.count)
+  }
+
+  package static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
+    let reference = try world.overlays.require(id).reference
+    let transformer = world.transformer
+    return GraphicReader { geometry, name in
+      try transformer.transform(geometry, from: SpatialReference(name), to: reference)
+    }
+  }
+
+  /// Throws one error for all invalid items, with the index of each.
+  private static func check(_ reader: GraphicReader) throws {
+    guard reader.failureCount > 0 else { return }
+    let items = reader.failures.map { index, error, item in
+      ItemError(index: index, .failure((RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure))
+    }
+    throw ModelError.items(items, count: reader.failureCount)
+  }
+
+  // MARK: Graphics as columns
+
+  package static func addColumns(
+    _ params: OverlayProtocol.AddColumns.Params, in world: inout World
+  ) throws -> OverlayProtocol.AddColumns.Result {
+    let id = OverlayID(params.overlay)
+    _ = try world.overlays.require(id)
+    var batch = FeatureBatch()
+    let x = try ColumnReader.numbers(params.x)
+    let y = try ColumnReader.numbers(params.y)
+    try equal("y", x.count) { y.count }
+    let z = try params.z.map(ColumnReader.numbers)
+    try z.map { z in try equal("z", x.count) { z.count } }
+    try batch.setPoints(x: x, y: y, z: z)
+    if let given = params.ids {
+      let ids = try ColumnReader.ids(given)
+      try equal("ids", x.count) { ids.count }
+      try batch.setIDs(ids)
+    }
+    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let values = try ColumnReader.attribute(column, named: name)
+      try equal("attributes/\(jsonPointerEscaped(name))", x.count) { values.count }
+      try ColumnReader.set(values, named: name, in: &batch)
+    }
+    let added = try world.addGraphics(batch, to: id)
+    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+  }
+
+  package static func updateColumns(
+    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout World
+  ) throws -> OverlayProtocol.UpdateColumns.Result {
+    let id = OverlayID(params.overlay)
+    _ = try world.overlays.require(id)
+    let ids = try ColumnReader.ids(params.ids)
+    for (name, column, other) in [("x", params.x, params.y ?? params.z), ("y", params.y, params.x ?? params.z)]
+    where column == nil && other != nil {
+      throw RPCError(
+        .invalidParams, "x and y are required together, and z with both.", path: "/params/\(name)", expected: "a column"
+      )
+    }
+    var columns: [(String, Column)] = []
+    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let values = try ColumnReader.attribute(column, named: name)
+      try equal("attributes/\(jsonPointerEscaped(name))", ids.count) { values.count }
+      columns.append((name, values))
+    }
+    let position = try position(params, count: ids.count)
+    if columns.isEmpty, let position {
+      let count = try world.moveGraphics(ids, x: position.x, y: position.y, z: position.z, of: id)
+      return .init(revision: world.revision, count: count)
+    }
+    let edits = ids.indices.map { index in
+      var edit = FeatureEdit(id: ids[index])
+      if let position {
+        edit.geometry = .set(.point(Point(x: position.x[index], y: position.y[index], z: position.z?[index])))
+      }
+      edit.attributes = columns.map { ($0.0, ColumnReader.value($0.1, at: index)) }
+      return edit
+    }
+    let changed = try world.updateGraphics(edits, of: id)
+    return .init(revision: world.revision, count: changed.count)
+  }
+
+  private static func position(
+    _ params: OverlayProtocol.UpdateColumns.Params, count: Int
+  ) throws -> (x: [Double], y: [Double], z: [Double]?)? {
+    guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else {
+      return nil
+    }
+    let z = try params.z.map(ColumnReader.numbers)
+    try equal("x", count) { x.count }
+    try equal("y", count) { y.count }
+    try z.map { z in try equal("z", count) { z.count } }
+    return (x, y, z)
+  }
+
+  private static func equal(_ column: String, _ expected: Int, _ found: () throws -> Int) throws {
+    let found = try found()
+    guard found == expected else { throw ModelError.columnLengths(expected: expected, found: found, column: column) }
+  }
+
+  package static func removeGraphics(
+    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout World
+  ) throws -> OverlayProtocol.RemoveGraphics.Result {
+    _ = try world.overlays.require(ID(params.overlay))
+    guard (params.ids == nil) == params.all else { throw ModelError.oneOf(["ids", "all"]) }
+    let count = try world.removeGraphics(try params.ids.map(ColumnReader.ids), from: ID(params.overlay))
+    return .init(revision: world.revision, count: count)
+  }
+
+  package static func select(
+    _ params: OverlayProtocol.Select.Params, in world: inout World
+  ) throws -> OverlayProtocol.Select.Result {
+    let mode: SelectionMode =
+      switch params.mode {
+      case .replace: .replace
+      case .add: .add
+      case .remove: .remove
+      }
+    let count = try world.selectGraphics(try ColumnReader.ids(params.ids), mode, of: ID(params.overlay))
+    return .init(revision: world.revision, selectedCount: count)
+  }
+}

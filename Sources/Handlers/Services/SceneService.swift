@@ -1,0 +1,182 @@
+// Handlers of `scene/*`: scenes, elevation sources and elevations.
+
+import Elevation
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import StateTree
+import WireCoding
+
+package enum SceneService: SceneHandlers {
+  package typealias Types = Server
+
+  package static func create(
+    _ params: SceneProtocol.Create.Params, in world: inout World
+  ) throws -> Plan<JSONOpaque> {
+    if let scene = existing(world.scenes, params.id, params.ifExists) {
+      return TaskPlan { _ in { Wire.object(scene, $0) } }
+    }
+    let id = params.id.map { SceneID($0) }
+    try world.checkFree(id)
+    return TaskPlan { worker in
+      let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
+      return { world in
+        // A concurrent request may have created it meanwhile.
+        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.object(scene, world) }
+        let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
+        return Wire.object(scene, world)
+      }
+    }
+  }
+
+  /// Opens a raster. Runs on a worker.
+  package static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
+    try worker.checkCancelled()
+    return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
+  }
+
+  package static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.scenes.require(ID(params.scene)), world)
+  }
+
+  package static func list(_ params: SceneProtocol.List.Params, in world: World) throws -> SceneProtocol.List.Result {
+    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
+  }
+
+  package static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+    let id = SceneID(params.scene)
+    try world.updateContent(of: .scene(id), try Wire.changes(params.members))
+    return Wire.object(try world.scenes.require(id), world)
+  }
+
+  package static func close(_ params: SceneProtocol.Close.Params, in world: inout World) throws
+    -> SceneProtocol.Close.Result
+  {
+    try world.closeScene(ID(params.scene))
+    return .init(revision: world.revision)
+  }
+
+  // MARK: Elevation
+
+  package static func addElevationSource(
+    _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
+  ) throws -> Plan<SceneProtocol.AddElevationSource.Result> {
+    try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
+    let document = world.documentNumber
+    return TaskPlan { worker in
+      let source = try elevationSource(try worker.files.path(params.path), worker)
+      return { world in
+        try checkDocument(document, ID(params.scene), world)
+        let id = try world.addElevationSource(
+          .loaded(source), path: source.path, id: params.id, to: ID(params.scene), at: params.index)
+        return .init(elevationSource: id, revision: world.revision)
+      }
+    }
+  }
+
+  /// Throws when the document has been closed since the request: a scene with the same id is another one.
+  private static func checkDocument(_ document: Int, _ scene: SceneID, _ world: World) throws {
+    guard world.documentNumber == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
+  }
+
+  package static func retryElevationSource(
+    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout World
+  ) throws -> Plan<SceneProtocol.RetryElevationSource.Result> {
+    let scene = SceneID(params.scene)
+    let source = try world.elevationSource(params.elevationSource, in: scene)
+    let document = world.documentNumber
+    return TaskPlan { worker in
+      let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
+      return { world in
+        try checkDocument(document, scene, world)
+        switch outcome {
+        case .success(let raster)?: try world.setRaster(.loaded(raster), of: source.id, in: scene)
+        case .failure(let error)?:
+          try world.setRaster(.failed(RPCError(error).failure), of: source.id, in: scene)
+          throw error
+        case nil: break
+        }
+        let now = try world.elevationSource(source.id, in: scene)
+        return .init(elevationSource: Wire.elevationSource(now), revision: world.revision)
+      }
+    }
+  }
+
+  private static func retried(_ path: String, _ worker: Worker) throws -> Result<any ElevationSource, ElevationError> {
+    do { return .success(try elevationSource(path, worker)) } catch let error as ElevationError {
+      return .failure(error)
+    }
+  }
+
+  package static func removeElevationSource(
+    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout World
+  ) throws -> SceneProtocol.RemoveElevationSource.Result {
+    try world.removeElevationSource(params.elevationSource, from: ID(params.scene))
+    return .init(revision: world.revision)
+  }
+
+  package static func moveElevationSource(
+    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout World
+  ) throws -> SceneProtocol.MoveElevationSource.Result {
+    let scene = SceneID(params.scene)
+    try world.moveElevationSource(params.elevationSource, in: scene, to: params.index)
+    return .init(
+      revision: world.revision,
+      elevationSources: try world.scenes.require(scene).surface.elevationSources.map(\.id))
+  }
+
+  package static func elevation(
+    _ params: SceneProtocol.Elevation.Params, in world: inout World
+  ) throws -> Plan<SceneProtocol.Elevation.Result> {
+    let surface = try world.scenes.require(ID(params.scene)).surface
+    var points: [Point] = []
+    points.reserveCapacity(params.points.count)
+    for point in params.points { points.append(try Wire.point(point)) }
+    let requested = points
+    let reference = try world.canonical(params.spatialReference) ?? .wgs84
+    let transformer = world.transformer
+    let revision = world.revision
+    return TaskPlan { worker in
+      let elevations = try surface.elevations(
+        at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
+        transformer: transformer
+      ) { worker.isCancelled }
+      try worker.checkCancelled()
+      let result = SceneProtocol.Elevation.Result(revision: revision, elevations: elevations.map(Wire.elevation))
+      return { _ in result }
+    }
+  }
+}
+
+/// Adapts a raster file to the model's protocol.
+private struct RasterSource: ElevationSource {
+  let raster: ElevationRaster
+  let path: String
+  let reference: SpatialReference
+  let extent: Envelope
+  let resolution: Double
+
+  init(_ raster: ElevationRaster) {
+    self.raster = raster
+    path = raster.description.path
+    reference = raster.description.spatialReference ?? .wgs84
+    extent = raster.description.extent
+    resolution = raster.description.transform.resolution.x
+  }
+
+  func sample(
+    _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
+  ) throws -> [HeightSample] {
+    let samples = try raster.sample(
+      Positions(points), interpolation: interpolation == .nearest ? .nearest : .bilinear, isCancelled: isCancelled)
+    return samples.map { sample in
+      switch sample {
+      case .value(let height): .value(height)
+      case .noData: .noData
+      case .outside: .outside
+      }
+    }
+  }
+}

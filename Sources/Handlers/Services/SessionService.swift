@@ -1,0 +1,47 @@
+// Handlers of `session/*`.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import StateTree
+
+package enum SessionService: SessionHandlers {
+  package typealias Types = Server
+
+  package static func echo(_ params: SessionProtocol.Echo.Params, in world: World) throws -> SessionProtocol.Echo.Result
+  {
+    .init(value: params.value)
+  }
+
+  package static func status(_ params: SessionProtocol.Status.Params, on client: any HandlerClient) throws
+    -> SessionProtocol.Status.Result
+  {
+    let world = client.world
+    let counters = client.session?.counters ?? SessionCounters()
+    return .init(
+      revision: world.revision,
+      tasks: .init(running: client.tasks.running.count, working: client.tasks.working, started: client.tasks.started),
+      traffic: .init(
+        received: counters.received, sent: counters.sent, unread: client.session?.unread ?? 0,
+        coalesced: client.subscribers.coalesced, resyncs: client.subscribers.resyncs),
+      model: .init(
+        sources: world.sources.count, maps: world.maps.count, layers: world.layers.count, scenes: world.scenes.count,
+        views: world.views.count, overlays: world.overlays.count,
+        graphics: world.overlays.values.reduce(0) { $0 + $1.store.count },
+        locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
+      residentBytes: client.residentBytes)
+  }
+
+  package static func describe(
+    _ params: SessionProtocol.Describe.Params, in world: World
+  ) throws -> SessionProtocol.Describe.Result {
+    .init(
+      protocolVersion: WireProtocol.version, hash: WireProtocol.hash,
+      methods: WireProtocol.methods.map {
+        .init(
+          name: $0.name, domain: $0.domain, shape: $0.shape.rawValue, since: $0.since,
+          errors: $0.errors.map(\.rawValue))
+      },
+      state: WireProtocol.statePaths.map { .init(path: $0.path, coalescing: $0.coalescing.rawValue) })
+  }
+}

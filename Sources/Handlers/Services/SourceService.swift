@@ -1,0 +1,122 @@
+// Handlers of `source/*`. Opening is a task that reads the schema.
+
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import StateTree
+import WireCoding
+
+package enum SourceService: SourceHandlers {
+  package typealias Types = Server
+
+  package static func open(
+    _ params: SourceProtocol.Open.Params, in world: inout World
+  ) throws -> Plan<JSONOpaque> {
+    if let source = existing(world.sources, params.id, params.ifExists) {
+      return TaskPlan { _ in { Wire.object(source, $0) } }
+    }
+    let id = params.id.map { SourceID($0) }
+    try world.checkFree(id)
+    if let driver = params.driver, FeatureDriver(rawValue: driver) == nil {
+      throw RPCError(
+        .unknownFormat, "There is no driver \"\(driver)\".", path: "/params/driver",
+        expected: FeatureDriver.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "))
+    }
+    if (params.xField == nil) != (params.yField == nil) {
+      throw RPCError(
+        .invalidParams, "xField and yField are required together.",
+        path: "/params/\(params.xField == nil ? "xField" : "yField")",
+        expected: "string")
+    }
+    let reference = try world.canonical(params.spatialReference)
+    return plan(id: id, params.ifExists) { files in
+      .file(
+        path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField,
+        reference: reference)
+    }
+  }
+
+  package static func openInline(
+    _ params: SourceProtocol.OpenInline.Params, in world: inout World
+  ) throws -> Plan<JSONOpaque> {
+    if let source = existing(world.sources, params.id, params.ifExists) {
+      return TaskPlan { _ in { Wire.object(source, $0) } }
+    }
+    let id = params.id.map { SourceID($0) }
+    try world.checkFree(id)
+    guard let value = params.data.value, value.kind == .object else {
+      throw RPCError(
+        .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object"
+      )
+    }
+    let reference = try world.canonical(params.spatialReference)
+    let bytes = Array(value.text.utf8)
+    return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
+  }
+
+  private static func plan(
+    id: SourceID?, _ ifExists: SessionProtocol.IfExists,
+    _ origin: @escaping @Sendable (FilePaths) throws -> SourceOrigin
+  ) -> Plan<JSONOpaque> {
+    TaskPlan(.openSource) { worker in
+      let origin = try origin(worker.files)
+      let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
+      return { world in
+        // A concurrent request may have opened it meanwhile.
+        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.object(source, world) }
+        return Wire.object(try world.addSource(id: id, driver: driver, origin: origin, layers: layers), world)
+      }
+    }
+  }
+
+  /// Reads the layers and fields of a source. Runs on a worker; `progress` is called with the fraction done.
+  package static func schema(
+    of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> (driver: String, layers: [SourceLayer]) {
+    let (source, options) = FeatureLoading.source(origin)
+    let description: SourceDescription
+    var isInline = false
+    if case .inline = origin { isInline = true }
+    do {
+      description = try FeatureFormats.describe(
+        source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
+        progress: progress)
+    } catch {
+      guard isInline, case .unrecognized(let path) = error else { throw error }
+      // Inline data can only be GeoJSON, so an unknown format is invalid GeoJSON.
+      throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is not GeoJSON")
+    }
+    let layers = description.layers.map { layer($0, of: origin) }
+    return (isInline ? "inline" : description.driver.rawValue, layers)
+  }
+
+  package static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {
+    let reference =
+      switch origin {
+      // The request takes precedence over the obsolete `crs` member of GeoJSON.
+      case .inline(_, let given): given ?? layer.spatialReference
+      case .file(_, _, _, _, let given): layer.spatialReference ?? given
+      }
+    return SourceLayer(
+      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
+      reference: reference, fields: layer.fields)
+  }
+
+  package static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.sources.require(ID(params.source)), world)
+  }
+
+  package static func list(_ params: SourceProtocol.List.Params, in world: World) throws -> SourceProtocol.List.Result {
+    .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
+  }
+
+  package static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws
+    -> SourceProtocol.Close.Result
+  {
+    try world.closeSource(ID(params.source))
+    return .init(revision: world.revision)
+  }
+}

@@ -1,0 +1,29 @@
+// Handlers of `task/*`.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+
+package enum TaskService: TaskHandlers {
+  package typealias Types = Server
+
+  package static func list(_ params: TaskProtocol.List.Params, on client: any HandlerClient) throws
+    -> TaskProtocol.List.Result
+  {
+    .init(
+      tasks: client.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map { task in
+        var key: String?
+        if case .client(let text, _) = task.key { key = text.string }
+        return .init(
+          task: task.handle, method: task.method, scope: task.scope?.id, key: key, waiting: task.waiters.count)
+      })
+  }
+
+  package static func cancel(_ params: TaskProtocol.Cancel.Params, on client: any HandlerClient) throws
+    -> TaskProtocol.Cancel.Result
+  {
+    guard let task = client.tasks.find(params.task) else { return .init(cancelled: false) }
+    client.end(task, with: .cancelled)
+    return .init(cancelled: true)
+  }
+}

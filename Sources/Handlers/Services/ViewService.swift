@@ -1,0 +1,215 @@
+// Handlers of `view/*`: viewpoints, animations, and conversion between screen and location.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Subscriptions
+import WireCoding
+
+package enum ViewService: ViewHandlers {
+  package typealias Types = Server
+
+  package static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+    if let view = existing(world.views, params.id, params.ifExists) { return Wire.object(view, world) }
+    let view = try world.createView(
+      id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
+      screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
+      viewpoint: try params.viewpoint.map(Wire.target))
+    return Wire.object(view, world)
+  }
+
+  package static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+    Wire.object(try world.views.require(ID(params.view)), world)
+  }
+
+  package static func list(_ params: ViewProtocol.List.Params, in world: World) throws -> ViewProtocol.List.Result {
+    .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
+  }
+
+  package static func close(_ params: ViewProtocol.Close.Params, in world: inout World) throws
+    -> ViewProtocol.Close.Result
+  {
+    try world.closeView(ID(params.view))
+    return .init(revision: world.revision)
+  }
+
+  package static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> JSONOpaque {
+    try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
+    return Wire.object(try world.views.require(ID(params.view)), world)
+  }
+
+  // MARK: Viewpoints
+
+  package static func getViewpoint(
+    _ params: ViewProtocol.GetViewpoint.Params, in world: World
+  ) throws -> ViewProtocol.GetViewpoint.Result {
+    let view = try world.views.require(ID(params.view))
+    let viewpoint = try view.viewpoint(
+      as: Wire.kind(params.kind), in: try world.canonical(params.spatialReference), world.transformer)
+    return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
+  }
+
+  package static func setViewpoint(
+    _ params: ViewProtocol.SetViewpoint.Params, in world: inout World
+  ) throws -> ViewProtocol.SetViewpoint.Result {
+    let id = ViewID(params.view)
+    _ = try world.views.require(id)
+    try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
+    return .init(revision: world.revision, viewpoint: Wire.viewpoint(try world.views.require(id).viewpoint))
+  }
+
+  package static func animateViewpoint(
+    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout World
+  ) throws -> ProcessID {
+    let id = ViewID(params.view)
+    _ = try world.views.require(id)
+    return try world.animateViewpoint(
+      of: id, to: try Wire.target(params.viewpoint), duration: params.duration,
+      easing: params.easing == .linear ? .linear : .easeInOut)
+  }
+
+  package static func animateViewpointEnded(
+    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: ProcessEnd, in world: World
+  ) throws -> ViewProtocol.AnimateViewpoint.Result {
+    .init(revision: world.revision, arrived: end == .completed)
+  }
+
+  package static func observeViewpoint(
+    _ params: ViewProtocol.ObserveViewpoint.Params, on client: any HandlerClient
+  ) throws -> ViewProtocol.ObserveViewpoint.Result {
+    let view = try client.world.views.require(ID(params.view))
+    let kinds = params.kinds.map(Wire.kind)
+    let id = client.subscribers.makeID()
+    client.subscribers.add(
+      ViewpointSubscriber(
+        id: id, view: view.id, kinds: kinds, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
+        base: client.world.revision), client.world)
+    return .init(
+      subscription: id, revision: client.world.revision,
+      viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, client.world), isNavigating: view.isNavigating)
+  }
+
+  package static func layerViewStates(
+    _ params: ViewProtocol.LayerViewStates.Params, in world: World
+  ) throws -> ViewProtocol.LayerViewStates.Result {
+    let view = try world.views.require(ID(params.view))
+    return .init(
+      revision: world.revision, scale: view.camera.scale,
+      layers: world.layerViewStates(of: view).map { .init(layer: $0.layer.rawValue, flags: Wire.flags($0.state)) })
+  }
+
+  // MARK: Screen and location
+
+  package static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws
+    -> ViewProtocol.ToLocation.Result
+  {
+    let view = try world.views.require(ID(params.view))
+    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
+    let points = Positions(params.points.map { view.location(x: $0.x, y: $0.y) })
+    guard
+      case .multiPoint(let moved) = try world.transformer.transform(
+        .multiPoint(points), from: view.reference.reference, to: reference)
+    else { return .init(revision: world.revision, spatialReference: reference.definition, locations: []) }
+    return .init(
+      revision: world.revision, spatialReference: reference.definition,
+      locations: moved.points.map { Wire.opaque(.point($0)) })
+  }
+
+  package static func toScreen(_ params: ViewProtocol.ToScreen.Params, in world: World) throws
+    -> ViewProtocol.ToScreen.Result
+  {
+    let view = try world.views.require(ID(params.view))
+    var points = Positions()
+    for location in params.locations {
+      let point = try Wire.point(location)
+      points.append(Point(x: point.x, y: point.y))
+    }
+    guard
+      case .multiPoint(let moved) = try world.transformer.transform(
+        .multiPoint(points), from: SpatialReference(params.spatialReference), to: view.reference.reference)
+    else { return .init(revision: world.revision, points: []) }
+    return .init(
+      revision: world.revision,
+      points: moved.points.map { point in
+        let screenPoint = view.screenPoint(nearest: point)
+        return .init(x: screenPoint.x, y: screenPoint.y)
+      })
+  }
+
+  package static func getVisibleArea(
+    _ params: ViewProtocol.GetVisibleArea.Params, in world: World
+  ) throws -> ViewProtocol.GetVisibleArea.Result {
+    let view = try world.views.require(ID(params.view))
+    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
+    let pieces = view.visiblePieces
+    let own = view.reference.reference
+    let rings = try pieces.map { piece in
+      try world.transformer.transform(.polygon([piece]), from: own, to: reference)
+    }
+    return .init(
+      revision: world.revision, spatialReference: reference.definition,
+      polygon: Wire.opaque(rings.count == 1 ? rings[0] : .multiPolygon(rings.compactMap(\.rings))),
+      envelope: Wire.envelope(try visibleBox(of: view, pieces, in: reference, world)))
+  }
+
+  /// The envelope of the visible area. Across the antimeridian, `xMin > xMax` in degrees; in other references that go around the
+  /// world, `xMax` lies beyond the world's edge, as the coordinates of screen points do.
+  private static func visibleBox(
+    of view: View, _ pieces: [Positions], in reference: SpatialReference, _ world: World
+  ) throws -> Envelope {
+    let own = view.reference.reference
+    let info = try world.transformer.describe(reference)
+    var boxes = pieces.compactMap { Geometry.multiPoint($0).envelope }
+    guard let wrap = WorldWrap(info, world.transformer) else {
+      return try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
+        .reduce(into: Envelope.none) { $0.include($1) }
+    }
+    if view.wrap != nil || info.kind == .geographic {
+      boxes = try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
+    } else {
+      // The view's reference is not cyclic, so the antimeridian is found in degrees.
+      boxes = try boxes.flatMap { try world.bounds(of: $0, from: own, to: .wgs84).split(at: 180) }
+        .map { try world.bounds(of: $0, from: .wgs84, to: reference) }
+    }
+    // Boxes are ordered from west to east.
+    var all = boxes.reduce(into: Envelope.none) { $0.include($1) }
+    guard let first = boxes.first, let last = boxes.last else { return all }
+    if view.showsWholeTurn {
+      (all.xMin, all.xMax) = (wrap.xMin, wrap.xMax)
+    } else {
+      (all.xMin, all.xMax) = (first.xMin, last.xMax)
+      if info.kind != .geographic, boxes.count > 1 { all.xMax += wrap.width }
+    }
+    return all
+  }
+
+  package static func setLocationDisplay(
+    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout World
+  ) throws -> ViewProtocol.SetLocationDisplay.Result {
+    let id = ViewID(params.view)
+    try world.updateLocationDisplay(
+      of: id,
+      LocationDisplayUpdate(
+        source: params.source.map { ID($0) }, autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
+        wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
+        clear: params.clear ?? []))
+    return .init(
+      revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
+  }
+}
+
+extension World {
+  /// The spatial reference under its authority's code, where it has one; nil for nil.
+  package func canonical(_ name: String?) throws -> SpatialReference? {
+    try name.map { try transformer.describe(SpatialReference($0)).reference }
+  }
+}
+
+extension Geometry {
+  /// A polygon's rings.
+  fileprivate var rings: [Positions]? {
+    if case .polygon(let rings) = self { rings } else { nil }
+  }
+}

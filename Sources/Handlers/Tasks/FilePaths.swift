@@ -1,0 +1,70 @@
+// From the names that clients give to absolute paths. Whether a path may be opened is decided where it is opened.
+
+import Files
+import GeoProtocol
+import Geometry
+import JSONRPC
+import StateTree
+
+package struct FilePaths: Sendable {
+  /// Where relative paths start.
+  package private(set) var root: String
+  package let policy: FilePolicy
+
+  package init(root: String, allowedDirectories: [String]) {
+    self.root = root
+    policy = FilePolicy(allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories)
+  }
+
+  /// `initialize.rootPath` or `rootUri`.
+  package mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
+
+  /// The same rules, with relative paths starting elsewhere.
+  package func rooted(at folder: String) -> FilePaths {
+    var result = self
+    result.root = folder
+    return result
+  }
+
+  /// An absolute path for an absolute one, a `file://` URI or one relative to the root.
+  package func path(_ name: String) throws(RPCError) -> String {
+    guard !name.utf8.contains(0) else {
+      throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
+    }
+    if name.begins(with: "file:") { return try Self.path(ofURI: name) }
+    // What looks like a document, a connection or an address is none of this directory's files.
+    let first = name.utf8.prefix { $0 != UInt8(ascii: "/") }
+    if name.begins(with: "<") || name.begins(with: "{") || first.contains(UInt8(ascii: ":")) {
+      throw RPCError(
+        .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
+        expected: "an absolute path, a file:// URI or a path relative to rootPath")
+    }
+    return name.begins(with: "/") ? name : root + (root.utf8.last == UInt8(ascii: "/") ? "" : "/") + name
+  }
+
+  /// The path of `file:///a%20b` or `file://localhost/a` (RFC 8089).
+  private static func path(ofURI uri: String) throws(RPCError) -> String {
+    let refused = RPCError(.pathRefused, "\(uri) is no file URI of this machine.", path: uri, expected: "file:///...")
+    var encoded = uri.utf8.dropFirst("file:".utf8.count)
+    if encoded.starts(with: "//".utf8) {
+      encoded = encoded.dropFirst(2)
+      let host = encoded.prefix { $0 != UInt8(ascii: "/") }
+      guard host.isEmpty || host.elementsEqual("localhost".utf8) else { throw refused }
+      encoded = encoded.dropFirst(host.count)
+    }
+    guard encoded.first == UInt8(ascii: "/") else { throw refused }
+    var bytes: [UInt8] = []
+    while let byte = encoded.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = String(decoding: encoded.prefix(2), as: UTF8.self)
+      guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), value != 0 else { throw refused }
+      bytes.append(value)
+      encoded = encoded.dropFirst(2)
+    }
+    guard let path = String(validating: bytes, as: UTF8.self) else { throw refused }
+    return path
+  }
+}

@@ -1,0 +1,51 @@
+// What handlers work with: the types that generated code leaves open, and what a handler of the session's shape sees of its client.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+import Subscriptions
+
+/// The types that all handlers use.
+package enum Server: HandlerTypes {
+  package typealias World = GeoModel.World
+  package typealias Client = any HandlerClient
+  package typealias Process = ProcessID
+  package typealias ProcessEnd = GeoModel.ProcessEnd
+  package typealias TaskContext = Worker
+  package typealias TaskKind = Handlers.TaskKind
+  package typealias Prerequisite = Handlers.Prerequisite
+}
+
+package typealias Plan<R: Sendable> = TaskPlan<Server, R>
+
+/// A command within a transaction: writes its result.
+package typealias Command = (_ params: JSONValue, inout World, inout JSONWriter) throws -> Void
+
+/// The client whose request is handled.
+package protocol HandlerClient: AnyObject {
+  var world: World { get }
+  var subscribers: Subscribers { get set }
+  var tasks: Tasks { get }
+  /// The commands of transactions, by name.
+  var commands: [String: Command] { get }
+  /// Refuses params with unknown members, for a strict client.
+  func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
+  var session: Session? { get }
+  var realTime: Instant { get }
+  /// Resident memory in bytes, where the system tells.
+  var residentBytes: Int? { get }
+
+  /// Runs a command as one revision and one step, and publishes it.
+  ///
+  /// - Parameters:
+  ///   - name: the method's.
+  ///   - step: what the step is called unless `meta.step` says otherwise; the method's name when nil.
+  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R
+  /// Lets time pass: runs `body` as a revision that is no step, and publishes it.
+  func advance(_ body: (inout World) -> Void)
+  /// Ends a task before its work does.
+  func end(_ task: RunningTask, with error: RPCError)
+  /// Sends what subscriptions have recorded.
+  func flush(resumes: Bool)
+}

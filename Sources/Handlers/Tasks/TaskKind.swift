@@ -1,0 +1,42 @@
+// What tasks are, beyond their work: what at most one of runs at a time, and what has to end before another begins.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+
+/// What a task does, as far as it matters to how it is run.
+package enum TaskKind: Hashable, Sendable {
+  case openSource
+  /// One attempt, which all requests for it share.
+  case load(LayerID)
+  /// Supersedes one that is under way.
+  case openDocument
+  case saveDocument
+
+  /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
+  package var readsFile: Bool { self != .saveDocument }
+
+  package var key: TaskKey? {
+    switch self {
+    case .load(let layer): .load(layer)
+    case .openDocument: .openDocument
+    case .openSource, .saveDocument: nil
+    }
+  }
+}
+
+/// What at most one running task has. A newer task joins the older one or supersedes it.
+package enum TaskKey: Hashable, Sendable {
+  /// `meta.task.key` and `meta.task.scope`.
+  case client(Text, ObjectReference?)
+  case load(LayerID)
+  case openDocument
+}
+
+/// What has to end before a task begins.
+package enum Prerequisite: Sendable {
+  /// The load of a layer: the one under way, or this.
+  case load(LayerID, Plan<LayerProtocol.LoadResult>)
+  /// All saves of documents under way.
+  case saves
+}

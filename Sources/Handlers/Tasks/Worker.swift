@@ -1,0 +1,34 @@
+// What a task has on its worker thread: whether it is still wanted, and a way to say how far it is.
+
+import GeoModel
+import JSONRPC
+import Synchronization
+
+/// The line between a task's work and the loop.
+public final class Worker: Sendable {
+  private let cancelled = Atomic(false)
+  private let onProgress: @Sendable (Double) -> Void
+  /// How names of files are read.
+  package let files: FilePaths
+  /// How large a result may be, in bytes.
+  package let resultBytes: Int
+
+  package init(files: FilePaths, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
+    self.files = files
+    self.resultBytes = resultBytes
+    self.onProgress = onProgress
+  }
+
+  /// Whether nobody wants the result any more. To be asked at least every 10 ms.
+  public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+  package func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+  /// Says how far the work is, in 0...1.
+  public func report(_ fraction: Double) { onProgress(fraction) }
+
+  /// Ends the work when nobody wants it any more.
+  public func checkCancelled() throws {
+    if isCancelled { throw CancellationError() }
+  }
+}

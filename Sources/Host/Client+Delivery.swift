@@ -1,0 +1,83 @@
+// Sends what a client's subscriptions have recorded, as fast as the client reads.
+
+import GeoModel
+import Handlers
+import JSONRPC
+import Subscriptions
+
+extension Client {
+  /// Records changes, and sends them unless they can wait for a slow client.
+  func publish(_ changes: [Change], ended: [(ProcessID, ProcessEnd)], canWait: Bool) {
+    // A reply that states the revision follows.
+    let canWait = canWait && !ended.contains { waits[$0.0] != nil }
+    let hasEditEnded = subscribers.isEditing && !host.world.isEditing
+    if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world) }
+    if hasEditEnded { subscribers.endEdit() }
+    guard !changes.isEmpty || hasEditEnded else { return }
+    if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
+  }
+
+  /// Runs when all clients' subscriptions have recorded the changes.
+  func published(ended: [(ProcessID, ProcessEnd)], isComparison: Bool) {
+    if isComparison { subscribers.endComparison() }
+    // The change that began the edit has been sent; later ones are deferred.
+    if host.world.isEditing { subscribers.beginEdit(host.world) }
+    for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
+  }
+
+  /// Sends what was held back, before a reply that states the revision.
+  func flushHeldBack() {
+    if isHeldBack { flush() }
+  }
+
+  /// Sends what subscriptions have recorded.
+  ///
+  /// - Parameter resumes: whether to send further parts of deliveries in progress.
+  func flush(resumes: Bool = false) {
+    guard let session else { return }
+    isHeldBack = false
+    if subscribers.isIdle {
+      // Passing the world to `flush` would copy it.
+    } else if SendLimits.hasRoom(session) {
+      let result = subscribers.flush(host.world, to: session, resumes: resumes)
+      isHeldBack = result.isFull
+      if result.hasMore { resumeLater() }
+      if let due = result.nextDue { flushLater(due) }
+    } else {
+      if subscribers.discardRecorded() {
+        session.logMessage(
+          .warning, "So much is unread that subscriptions will get a fresh snapshot in place of deltas.")
+      }
+      isHeldBack = true
+    }
+    // Replies that state an unsent change wait for it.
+    session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
+  }
+
+  private func flushLater(_ due: UInt64) {
+    flushing?.cancel()
+    let now = loop.nanoseconds
+    let bound = LoopBound(self, on: loop)
+    flushing = loop.schedule(after: due > now ? due - now : 0) {
+      let client = bound.value
+      client.session?.turn { client.flush() }
+    }
+  }
+
+  /// Sends further parts after the loop has served all other input.
+  private func resumeLater() {
+    guard !isResumeScheduled else { return }
+    isResumeScheduled = true
+    let bound = LoopBound(self, on: loop)
+    loop.executeBehindInput {
+      let client = bound.value
+      client.isResumeScheduled = false
+      client.session?.turn { client.flush(resumes: true) }
+    }
+  }
+
+  /// The client has read the output buffer: sends what was held back.
+  func drained() {
+    if isHeldBack { resumeLater() }
+  }
+}

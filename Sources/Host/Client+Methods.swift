@@ -1,0 +1,167 @@
+// The five shapes of method: what happens around a handler, in one function each.
+
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+import Links
+
+extension Client {
+  func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, _ body: @escaping (P, World) throws -> R
+  ) {
+    router.on("\(name)") { [self] call in
+      try wired(call) { .result(try body(try P(from: call.params), host.world)) }
+    }
+  }
+
+  func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, _ body: @escaping (P, inout World) throws -> R
+  ) {
+    commands["\(name)"] = { params, world, writer in
+      let given = try P(from: params)
+      if let revision = try RequestMeta(params).ifRevision {
+        // What the transaction itself has changed is nobody else's change.
+        try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
+      }
+      let result = try body(given, &world)
+      try Propagation.propagate(&world)
+      result.encode(to: &writer)
+    }
+    router.on("\(name)") { [self] call in
+      try wired(call) {
+        let params = try P(from: call.params)
+        return .result(try perform(call, name) { try body(params, &$0) })
+      }
+    }
+  }
+
+  func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, start: @escaping (P, inout World) throws -> ProcessID,
+    end: @escaping (P, ProcessEnd, World) throws -> R
+  ) {
+    router.on("\(name)") { [self] call in
+      try wired(call) {
+        let params = try P(from: call.params)
+        let process = try change(call, name) { try start(params, &$0) }
+        let pending = call.deferReply()
+        pending.onCancel = { [unowned self] in cancel(process) }
+        waits[process] = Wait(pending: pending) { [unowned self] outcome in
+          guard outcome != .cancelled else { return pending.fail(.cancelled) }
+          do { pending.reply(try end(params, outcome, host.world)) } catch {
+            pending.fail(RPCError(error, in: nil, at: "/params") ?? .internalError("\(error)"))
+          }
+        }
+        host.publish()
+        return .later
+      }
+    }
+  }
+
+  func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
+    _ name: StaticString, _ body: @escaping (P, any HandlerClient) throws -> R
+  ) {
+    router.on("\(name)") { [self] call in
+      try wired(call) {
+        running = call
+        defer { running = nil }
+        let before = subscribers.unannounced
+        let result = try body(try P(from: call.params), self)
+        let made = subscribers.unannounced.filter { !before.contains($0) }
+        guard !made.isEmpty else { return .result(result) }
+        call.deferReply().reply(result)
+        call.afterAnswer { [unowned self] in
+          subscribers.announce(made)
+          flush()
+        }
+        return .later
+      }
+    }
+  }
+
+  // MARK: -
+
+  /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
+  func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
+    flushHeldBack()
+    do {
+      try checkMembers(of: call.params, for: call.method)
+      return try body()
+    } catch {
+      if error is JSONError { throw error }
+      throw RPCError(error, in: call.params, at: "/params") ?? error
+    }
+  }
+
+  /// Refuses params with members that the definition does not have, for a strict client.
+  func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
+    guard isStrict, let shape = ParamMembers.params[method] else { return }
+    do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
+  }
+
+  /// Runs a command as one revision and one step: wholly, or not at all.
+  ///
+  /// - Parameter name: what the step is called unless `meta.step` says otherwise.
+  func change<R>(
+    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
+  ) throws -> R {
+    let meta = try RequestMeta(call.params)
+    if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+    host.world.realTime = host.configuration.now()
+    var closed: Set<LinkID> = []
+    while true {
+      host.world.begin(origin: .client(meta.origin))
+      if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
+      for link in closed { try? host.world.unlink(link) }
+      do {
+        let result = try body(&host.world)
+        try Propagation.propagate(&host.world)
+        host.commit(step ?? meta.step ?? call.method)
+        return result
+      } catch {
+        // No link keeps a step from being taken back: one that cannot follow is closed first.
+        let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
+        host.world.rollBack()
+        guard !links.isSubset(of: closed) else { throw error }
+        closed.formUnion(links)
+      }
+    }
+  }
+
+  /// The same, told before it returns.
+  func perform<R>(
+    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
+  ) throws -> R {
+    let result = try change(call, name, step: step, body)
+    host.publish()
+    return result
+  }
+
+  /// The same for a method of the session's shape.
+  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
+    guard let running else { throw RPCError.internalError("no request is running") }
+    return try perform(running, name, step: step, body)
+  }
+
+  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
+
+  private func cancel(_ process: ProcessID) {
+    host.world.begin(origin: .client(nil))
+    if host.world.cancel(process) {
+      host.propagateOrUnlink()
+      host.publish()
+    }
+  }
+}
+
+/// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
+func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
+  let object = objectNamed(by: "\(name)", in: params, of: world)
+  // An object that is not there is the command's own affair.
+  try checkRevision(revision, object.map { world.revision(of: $0) ?? 0 } ?? world.revision)
+}
+
+private func checkRevision(_ revision: Int, _ current: Int) throws {
+  if current > revision { throw ModelError.contentModified(revision: current) }
+}

@@ -1,0 +1,196 @@
+// Tasks: begun on the loop, worked on elsewhere, ended on the loop; joined, superseded, cancelled, timed out.
+
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+
+extension Client {
+  func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
+    _ name: StaticString, _ body: @escaping (P, inout World) throws -> Plan<R>
+  ) {
+    router.on("\(name)") { [self] call in
+      try wired(call) {
+        let params = try P(from: call.params)
+        let request = try TaskRequest(call, in: host.world)
+        if let older = tasks.find(request.key), older.request?.isSame(as: request) == true {
+          // Joining changes nothing, and may be refused all the same.
+          if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+          join(older, call, request)
+          return .later
+        }
+        var older: RunningTask?
+        var joins = false
+        let plan = try change(call, name) { world in
+          let plan = try body(params, &world)
+          older = tasks.find(plan.kind?.key ?? request.key)
+          if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
+          if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {
+            throw ModelError.idExists(handle)
+          }
+          return plan
+        }
+        if let older, joins {
+          host.publish()
+          join(older, call, request)
+          return .later
+        }
+        // Only now: a request that is refused supersedes nothing.
+        let handle = request.meta.task?.id ?? tasks.handle(for: call.id)
+        if let older { supersede(older, by: handle) }
+        host.publish()
+        if let answer = plan.answer { return .result(answer) }
+        run(plan, call, request, as: handle)
+        return .later
+      }
+    }
+  }
+
+  private func run<R: JSONEncodable & Sendable>(
+    _ plan: Plan<R>, _ call: Call, _ request: TaskRequest, as handle: String
+  ) {
+    let task = make(plan, handle: handle, method: call.method, request)
+    join(task, call, request)
+    if let timeout = request.meta.task?.timeout {
+      let bound = LoopBound(self, on: loop)
+      let boundTask = LoopBound(task, on: loop)
+      task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
+        let task = boundTask.value
+        let client = bound.value
+        client.session?.turn { client.end(task, with: RPCError(.timedOut, "It took longer than \(timeout) s.")) }
+      }
+    }
+    wait(task, for: plan.prerequisites.flatMap(begin))
+  }
+
+  /// A task that is known from now on, and whose work is still to begin.
+  func make<R: JSONEncodable & Sendable>(
+    _ plan: Plan<R>, handle: String, method: String, _ request: TaskRequest?
+  ) -> RunningTask {
+    let bound = LoopBound(self, on: loop)
+    let progress = ProgressGate()
+    let limit = session?.limits.resultBytes ?? SessionLimits().resultBytes
+    let worker = Worker(files: files, resultBytes: limit) { [loop] fraction in
+      progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
+    }
+    let task = RunningTask(
+      handle: handle, method: method, plan.kind, request: request, worker: worker,
+      abandon: plan.abandon.map { abandon in { abandon(&$0) } })
+    tasks.running.append(task)
+    tasks.started += 1
+    let boundTask = LoopBound(task, on: loop)
+    task.begin = { [unowned self, unowned task] in
+      task.begin = nil
+      tasks.working += 1
+      loop.offload(to: .work) { [loop] in
+        let outcome = Result {
+          try worker.checkCancelled()
+          return try plan.work(worker)
+        }
+        // The params that the work may have read in place live until it is done.
+        withExtendedLifetime(request) {}
+        loop.execute {
+          let client = bound.value
+          let task = boundTask.value
+          client.tasks.working -= 1
+          client.session?.turn { client.finish(task, outcome) }
+          if plan.kind?.readsFile == true { client.host.trimSoon() }
+        }
+      }
+    }
+    return task
+  }
+
+  private func finish<R: JSONEncodable & Sendable>(
+    _ task: RunningTask, _ outcome: Result<Plan<R>.Finish, any Error>
+  ) {
+    guard tasks.running.contains(where: { $0 === task }) else { return }
+    host.world.begin(origin: .task)
+    if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
+    // A document that is opened replaces every object: only what differs from before is told.
+    let before = task.kind == .openDocument ? world : nil
+    do {
+      let result = try outcome.get()(&host.world)
+      host.propagateOrUnlink()
+      host.commit(task.method)
+      tasks.remove(task)
+      host.publish(comparedWith: before)
+      flushHeldBack()
+      for waiter in task.waiters { waiter.reply(result) }
+      releaseDependents(of: task)
+    } catch {
+      tasks.remove(task)
+      task.abandon?(&host.world)
+      host.propagateOrUnlink()
+      host.publish()
+      for waiter in task.waiters {
+        waiter.fail(
+          RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
+        )
+      }
+      releaseDependents(of: task)
+    }
+  }
+
+  // MARK: Joining and ending
+
+  private func join(_ task: RunningTask, _ call: Call, _ request: TaskRequest) {
+    let pending = call.deferReply()
+    task.waiters.append(pending)
+    // A load is its layer's; the request's scope is this waiter's alone.
+    if task.isShared, let scope = request.scope { task.guests.append((scope, pending)) }
+    pending.progress?.begin(task.method)
+    pending.onCancel = { [unowned self, unowned pending] in
+      task.waiters.removeAll { $0 === pending }
+      if task.isUnwanted { stop(task) }
+    }
+  }
+
+  /// Takes the work from a task: it stops as soon as it looks, and its world is put back.
+  func stop(_ task: RunningTask) {
+    guard tasks.running.contains(where: { $0 === task }) else { return }
+    task.worker.cancel()
+    task.begin = nil
+    tasks.remove(task)
+    if let abandon = task.abandon {
+      host.perform(.task, abandon)
+    }
+    letGo(task)
+    releaseDependents(of: task)
+  }
+
+  /// Ends a task before its work does.
+  func end(_ task: RunningTask, with error: RPCError) {
+    let waiters = task.waiters
+    task.waiters = []
+    stop(task)
+    for waiter in waiters { waiter.fail(error) }
+  }
+
+  private func supersede(_ task: RunningTask, by handle: String) {
+    end(task, with: RPCError(.superseded, "A newer task took its place.").with("by", handle))
+  }
+
+  /// Ends the tasks that belong to an object that is gone.
+  func endTasks(of object: ObjectReference) {
+    for task in tasks.running where task.scope == object { end(task, with: .cancelled) }
+    for task in tasks.running where task.guests.contains(where: { $0.scope == object }) {
+      let leaving = task.guests.filter { $0.scope == object }.map(\.pending)
+      let waiting = task.waiters.filter { waiter in leaving.contains { $0 === waiter } }
+      task.guests.removeAll { $0.scope == object }
+      task.waiters.removeAll { waiter in leaving.contains { $0 === waiter } }
+      if task.isUnwanted { stop(task) }
+      for waiter in waiting { waiter.fail(.cancelled) }
+    }
+  }
+
+  private func report(_ fraction: Double, of handle: String) {
+    guard let task = tasks.with(handle: handle) else { return }
+    session?.turn {
+      for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
+    }
+    task.fraction = fraction
+    for dependent in task.dependents { reportProgress(of: dependent) }
+  }
+}

@@ -1,0 +1,93 @@
+// A connection: its session, and everything that belongs to it and ends with it.
+
+import Documents
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+import Links
+import Subscriptions
+
+/// Answers one client's requests: subscriptions, tasks, requests in flight, limits and where relative paths start. The world is the host's.
+final class Client: MethodHost, HandlerClient {
+  typealias Types = Server
+
+  let host: Host
+  var router = Router()
+  /// The commands of transactions, by name.
+  var commands: [String: Command] = [:]
+  /// Exists from the first message on.
+  private(set) weak var session: Session?
+  /// Whether params with unknown members are refused.
+  var isStrict = false
+  var files: FilePaths
+  var subscribers = Subscribers()
+  var tasks = Tasks()
+  /// The request of the session's shape that is being handled.
+  var running: Call?
+  /// Requests that wait for a process to end.
+  var waits: [ProcessID: Wait] = [:]
+  var flushing: LoopTimer?
+  /// Whether changes are held back until the client has read more.
+  var isHeldBack = false
+  /// Whether sending further parts of a delivery is scheduled.
+  var isResumeScheduled = false
+
+  struct Wait {
+    let pending: PendingReply
+    let end: (ProcessEnd) -> Void
+  }
+
+  init(of host: Host) {
+    self.host = host
+    files = FilePaths(
+      root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories)
+    registerAll()
+  }
+
+  deinit { host.disconnect(ObjectIdentifier(self)) }
+
+  var loop: any Loop { host.loop }
+  var world: World { host.world }
+  var realTime: Instant { host.configuration.now() }
+  var residentBytes: Int? { host.configuration.residentBytes() }
+
+  /// To be called once.
+  func makeSession(_ recorder: (any TrafficRecorder)?) -> Session {
+    let configuration = host.configuration
+    let session = Session(
+      router: router, lifecycle: lifecycle, limits: configuration.limits, loop: loop, recorder: recorder,
+      logger: configuration.logger
+    ) { RPCError($0, in: nil, at: "/params") }
+    session.onDrained = { [weak self] in self?.drained() }
+    session.hasMore = { [weak self] in self.map { $0.isHeldBack || $0.isResumeScheduled } ?? false }
+    self.session = session
+    return session
+  }
+
+  private func registerAll() {
+    SessionService.register(on: self)
+    StateService.register(on: self)
+    ModelService.register(on: self)
+    EditService.register(on: self)
+    DocumentService.register(on: self)
+    ClockService.register(on: self)
+    TaskService.register(on: self)
+    SourceService.register(on: self)
+    MapService.register(on: self)
+    BookmarkService.register(on: self)
+    LayerService.register(on: self)
+    SceneService.register(on: self)
+    ViewService.register(on: self)
+    OverlayService.register(on: self)
+    FeatureService.register(on: self)
+    LocationService.register(on: self)
+    ViewModelService.register(on: self)
+    BindingService.register(on: self)
+    EnvironmentService.register(on: self)
+    // Every member comes back, known or not.
+    router.on("session/echo") { call in .aside(call.params) }
+    router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
+  }
+}

@@ -1,0 +1,119 @@
+// After every change: publish it to subscriptions, reply to requests that waited for a process, and schedule the next tick.
+
+import GeoModel
+import Handlers
+import JSONRPC
+import Links
+
+extension Host {
+  /// Publishes the changes since the last call. Runs before the reply that states the revision.
+  ///
+  /// - Parameters:
+  ///   - canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
+  ///   - before: the previous world, when many objects were replaced by equal ones; only differences from it are sent.
+  func publish(canWait: Bool = false, comparedWith before: World? = nil) {
+    if let before { for each in clients { each.client.subscribers.compare(with: before) } }
+    let changes = world.takeChanges()
+    let ended = world.takeEndedProcesses()
+    for each in clients { each.client.publish(changes, ended: ended, canWait: canWait) }
+    for change in changes {
+      switch change.event {
+      case .closed(let object):
+        for each in clients { each.client.endTasks(of: object) }
+        if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
+      case .graphics(_, let edit): trimLater(edit.count)
+      case .created, .changed, .member, .clock, .history, .document: break
+      }
+    }
+    // Ending the tasks of a closed object may change the world again.
+    if world.hasChanges { publish() }
+    for each in clients { each.client.published(ended: ended, isComparison: before != nil) }
+    // Only a change can start an animation.
+    if !changes.isEmpty { scheduleTick() }
+  }
+
+  /// Runs a change that no request makes, and publishes it.
+  func perform(_ origin: Origin, canWait: Bool = false, _ body: (inout World) -> Void) {
+    world.begin(origin: origin)
+    body(&world)
+    propagateOrUnlink()
+    publish(canWait: canWait)
+  }
+
+  /// Makes a step of history out of the changes. What observes the history follows afterwards: it is no part of the step and cannot refuse it.
+  func commit(_ step: String) {
+    world.commit(step)
+    repeat { propagateOrUnlink() } while world.commitPropagation()
+  }
+
+  /// Propagates where no command could be refused: links that cannot follow are closed.
+  func propagateOrUnlink() {
+    for _ in 0...world.links.count {
+      do { return try Propagation.propagate(&world, isByTime: true) } catch {
+        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
+      }
+    }
+  }
+
+  // MARK: Memory
+
+  /// Minimum number of features of a bulk edit.
+  private static let bulk = 50_000
+
+  /// Trims the allocator's memory after bulk edits, delayed while further ones arrive, as they reuse it.
+  private func trimLater(_ count: Int) {
+    untrimmed += count
+    guard untrimmed >= Self.bulk else { return }
+    isTrimmingPutOff = trimming != nil
+    trimSoon()
+  }
+
+  /// Returns unused memory to the system in 100 ms.
+  func trimSoon() {
+    guard trimming == nil else { return }
+    let bound = LoopBound(self, on: loop)
+    trimming = loop.schedule(after: 100_000_000) {
+      let host = bound.value
+      host.trimming = nil
+      guard !host.isTrimmingPutOff else {
+        host.isTrimmingPutOff = false
+        return host.trimSoon()
+      }
+      host.untrimmed = 0
+      host.configuration.trimMemory()
+    }
+  }
+
+  // MARK: The clock
+
+  /// Schedules the next tick while a real clock drives an animation or a location source.
+  func scheduleTick() {
+    guard ticking == nil, world.clock.mode == .real, world.isMoving else { return }
+    let wait = max(0, world.clock.nextTick.seconds(since: configuration.now()))
+    let bound = LoopBound(self, on: loop)
+    ticking = loop.schedule(after: UInt64(wait * 1e9)) { bound.value.tick() }
+  }
+
+  private func tick() {
+    ticking = nil
+    guard world.clock.mode == .real, world.isMoving else { return }
+    turn {
+      let now = configuration.now()
+      perform(.animation, canWait: true) {
+        $0.skipTicks(to: now)
+        $0.advance(to: now)
+      }
+    }
+    scheduleTick()
+  }
+
+  /// Ends animations and location sources at the end of input, which answers the requests that wait for them.
+  func endLiveSources() {
+    ticking?.cancel()
+    ticking = nil
+    world.begin(origin: .client(nil))
+    world.interruptAllAnimations()
+    world.stopAllLocationSources()
+    publish()
+  }
+}

@@ -1,0 +1,92 @@
+// The server without its standard streams: one world, and the clients that work on it.
+
+import Calendar
+import GeoModel
+import Geometry
+import Handlers
+import JSONRPC
+import Logging
+
+/// What the server is wired with.
+public struct Configuration: Sendable {
+  public var transformer: any CoordinateTransformer
+  public var geodesy: any Geodesy
+  public var timeZones: any TimeZoneSource = ZoneFiles()
+  public var limits = SessionLimits()
+  /// Directories that files may be opened in; anywhere when empty.
+  public var allowedDirectories: [String] = []
+  public var workingDirectory: String
+  public var logger: Logger
+  /// The real time.
+  public var now: @Sendable () -> Instant
+  /// Gives back to the system what a bulk edit left over.
+  public var trimMemory: @Sendable () -> Void = {}
+  /// Resident memory in bytes, where the system tells.
+  public var residentBytes: @Sendable () -> Int? = { nil }
+
+  public init(
+    transformer: any CoordinateTransformer, geodesy: any Geodesy, workingDirectory: String,
+    logger: Logger, now: @escaping @Sendable () -> Instant
+  ) {
+    self.transformer = transformer
+    self.geodesy = geodesy
+    self.workingDirectory = workingDirectory
+    self.logger = logger
+    self.now = now
+  }
+}
+
+/// Owns the world and what all clients share: publishing, the clock, memory. Lives on one loop.
+public final class Host {
+  let configuration: Configuration
+  package let loop: any Loop
+  package var world: World
+  /// Those connected. Each removes itself when its session is gone.
+  private(set) var clients: [Connected] = []
+  var ticking: LoopTimer?
+  var trimming: LoopTimer?
+  /// Number of features added and removed since memory was last trimmed.
+  var untrimmed = 0
+  /// Whether another bulk edit arrived while trimming was scheduled.
+  var isTrimmingPutOff = false
+
+  /// A client, which its session keeps.
+  struct Connected {
+    unowned let client: Client
+  }
+
+  /// A session that serves a new world.
+  public static func makeSession(
+    _ configuration: Configuration, on loop: any Loop, recorder: (any TrafficRecorder)? = nil
+  ) -> Session {
+    Host(configuration, loop).connect(recorder)
+  }
+
+  private init(_ configuration: Configuration, _ loop: any Loop) {
+    self.configuration = configuration
+    self.loop = loop
+    world = World(
+      transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
+      now: configuration.now())
+  }
+
+  /// The session of one more client.
+  private func connect(_ recorder: (any TrafficRecorder)?) -> Session {
+    let client = Client(of: self)
+    clients.append(Connected(client: client))
+    return client.makeSession(recorder)
+  }
+
+  func disconnect(_ client: ObjectIdentifier) { clients.removeAll { ObjectIdentifier($0.client) == client } }
+
+  /// Runs `body` as one turn of every client's session. Does nothing when the last client is gone.
+  func turn(_ body: () -> Void) {
+    guard !clients.isEmpty else { return }
+    turn(clients[...], body)
+  }
+
+  private func turn(_ clients: ArraySlice<Connected>, _ body: () -> Void) {
+    guard let session = clients.first?.client.session else { return body() }
+    session.turn { turn(clients.dropFirst(), body) }
+  }
+}

@@ -1,0 +1,129 @@
+// Propagation: after each command and tick, derived properties and links that depend on a change update in the same revision.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import Handlers
+import JSONRPC
+import Query
+import StateTree
+import WireCoding
+
+package enum Propagation {
+  /// The most runs of one dependent in one propagation. More mean a cycle whose values never become equal.
+  private static let maxRuns = 100
+
+  /// Updates derived properties and links until none is out of date.
+  ///
+  /// Derived properties are computed first, then links run in the order in which they became due. A link does not react to its own
+  /// write, so a two-way link does not bounce; a loop of several links ends when the values are equal.
+  ///
+  /// - Parameter isByTime: whether a tick made the changes. After a command, a two-way link writes back to its first end when the
+  ///   owner of the second end adjusts the value (clamps a scale, for example). After a tick it does not, since writing to the
+  ///   animated end would stop the animation.
+  /// - Throws: `cycle` when values never become equal, `linkFailed` when the target of a link refuses a value.
+  /// - Complexity: O(changes since the last call + updates that they cause).
+  package static func propagate(_ world: inout World, isByTime: Bool = false) throws {
+    // The ranges of the journal that links have written, in order.
+    var written: [(range: Range<Int>, link: LinkID)] = []
+    var waiting: [Dependent] = []
+    var runs: [Dependent: Int] = [:]
+    while true {
+      let due = world.takeDependents { index in written.last { $0.range.contains(index) }?.link }
+      var hasDerived = false
+      for dependent in due {
+        switch dependent {
+        case .derived(let id, let name):
+          hasDerived = true
+          try countRun(dependent, &runs, in: world)
+          derive(name, of: id, in: &world)
+        case .link(let id, let fromFirst):
+          waiting.removeAll { $0 == dependent || $0 == .link(id, fromFirst: !fromFirst) }
+          waiting.append(dependent)
+        }
+      }
+      if hasDerived { continue }
+      guard !waiting.isEmpty else { return }
+      guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
+      try countRun(dependent(id, fromFirst), &runs, in: world)
+      let before = world.recordedCount
+      // One write back only: when the owner of the first end adjusts the value as well, its value stays.
+      if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
+        _ = try carry(link, fromFirst: !fromFirst, in: &world)
+      }
+      written.append((before..<world.recordedCount, id))
+    }
+  }
+
+  private static func dependent(_ id: LinkID, _ fromFirst: Bool) -> Dependent { .link(id, fromFirst: fromFirst) }
+
+  private static func countRun(_ dependent: Dependent, _ runs: inout [Dependent: Int], in world: World) throws {
+    runs[dependent, default: 0] += 1
+    guard runs[dependent] ?? 0 > maxRuns else { return }
+    let paths = runs.filter { $0.value > maxRuns / 2 }.keys.flatMap { dependent -> [String] in
+      switch dependent {
+      case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
+      case .link(let id, let fromFirst):
+        world.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
+      }
+    }
+    throw ModelError.flow(.cycle(Set(paths).sorted()))
+  }
+
+  /// The links that an error of ``propagate(_:isByTime:)`` is about.
+  package static func links(at error: any Error, in world: World) -> Set<LinkID> {
+    switch error {
+    case ModelError.flow(.linkFailed(let link, _, _)): [ID(link)]
+    case ModelError.flow(.cycle(let paths)):
+      Set(
+        world.links.values.filter {
+          paths.contains($0.first.description) || paths.contains($0.second.description)
+        }.map(\.id))
+    default: []
+    }
+  }
+
+  // MARK: Derived properties
+
+  private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
+    guard let model = world.viewModels[id], let property = try? model.property(name),
+      let derivation = property.derivation
+    else { return }
+    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
+    let usesConventions = derivation.expression.isWrittenByConventions
+    let conventions = usesConventions ? world.conventions(at: model.owner) : .neutral
+    var value = try? derivation.expression.evaluated(by: conventions) { name in
+      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+    }
+    if property.type == .string, case .json(let text)? = value { value = .string(text) }
+    world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
+  }
+
+  // MARK: Links
+
+  /// Writes the value of one end, through the link's expression, to the other.
+  ///
+  /// - Returns: whether the target's owner adjusted the value that was written.
+  private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
+    let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
+    var value = PathReading.value(at: source, in: world) ?? .null
+    if let expression = fromFirst ? link.transform : link.inverse {
+      let attribute = Wire.attribute(value)
+      value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
+    }
+    guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
+    do {
+      try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
+    } catch {
+      guard var error = RPCError(error, in: nil, at: "") else { throw error }
+      // The client sent no value, so the error's path is that of the target instead of a param.
+      let path = error.path ?? PathWriting.given
+      if path.hasPrefix(PathWriting.given) {
+        error.path = target.description + path.dropFirst(PathWriting.given.count)
+      }
+      throw ModelError.flow(.linkFailed(link: link.id.rawValue, target: target.description, error.failure))
+    }
+    // View models never adjust values.
+    return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
+  }
+}

@@ -1,0 +1,75 @@
+// Methods of the state tree: get, observe, unobserve, set.
+
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+import StateTree
+import Subscriptions
+import WireCoding
+
+package enum StateService: StateHandlers {
+  package typealias Types = Server
+
+  /// More graphics in one reply would exceed the maximum size of a result.
+  private static let maxGraphics = 500_000
+
+  package static func get(_ params: StateProtocol.Get.Params, in world: World) throws -> StateProtocol.Get.Result {
+    let pattern = try pattern(params.path, "/params/path")
+    let matches = StateTree.matches(of: pattern, in: world)
+    guard matches.reduce(0, { $0 + $1.node.graphicCount }) <= maxGraphics else {
+      throw RPCError(.resultTooLarge, "There are more than \(maxGraphics) graphics: ask for less, or observe them.")
+    }
+    return .init(
+      revision: world.revision,
+      values: matches.map { .init(path: pointer($0.path), value: $0.node.rendered) })
+  }
+
+  package static func observe(_ params: StateProtocol.Observe.Params, on client: any HandlerClient) throws
+    -> StateProtocol.Observe.Result
+  {
+    var patterns: [StatePattern] = []
+    for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
+    let id = client.subscribers.makeID()
+    let subscriber = StateSubscriber(
+      id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
+      defersEdits: params.edits == .deferred, base: client.world.revision)
+    subscriber.rememberSent(client.world)
+    client.subscribers.add(subscriber, client.world)
+    let snapshot = Snapshot(patterns, in: client.world)
+    let whole = snapshot.encoded()
+    if whole == nil { subscriber.deliver(snapshot) }
+    return .init(subscription: id, revision: client.world.revision, snapshot: whole)
+  }
+
+  package static func unobserve(_ params: StateProtocol.Unobserve.Params, on client: any HandlerClient) throws
+    -> StateProtocol.Unobserve.Result
+  {
+    client.subscribers.remove(params.subscription)
+    // Replies may have waited for its delivery.
+    client.flush(resumes: false)
+    return .init(revision: client.world.revision)
+  }
+
+  package static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> StateProtocol.Set.Result
+  {
+    let value = try BindingService.write(params.value, to: try Wire.path(params.path, "path"), in: &world)
+    return .init(revision: world.revision, value: Wire.present(value))
+  }
+
+  private static func pattern(_ text: String, _ path: String) throws -> StatePattern {
+    guard let pattern = StatePattern(text) else {
+      throw RPCError(
+        .invalidPath, "\"\(text.prefix(200))\" is not a JSON Pointer.", path: path,
+        expected: "a JSON Pointer such as /views/v1/viewpoint")
+    }
+    // Ids contain no `*`: such a pattern would match nothing without an error.
+    guard !pattern.segments.contains(where: \.hasPartialWildcard) else {
+      throw RPCError(
+        .invalidPath, "\"\(text.prefix(200))\" has * in a segment with more to it.", path: path,
+        expected: "* by itself, for any one segment")
+    }
+    return pattern
+  }
+}

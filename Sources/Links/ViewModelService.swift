@@ -1,0 +1,142 @@
+// Handlers of `viewModel/*`.
+
+import GeoModel
+import GeoProtocol
+import Handlers
+import JSON
+import JSONRPC
+import StateTree
+import WireCoding
+
+package enum ViewModelService: ViewModelHandlers {
+  package typealias Types = Server
+
+  package static func define(
+    _ params: ViewModelProtocol.Define.Params, in world: inout World
+  ) throws -> ViewModelProtocol.Define.Result {
+    try world.defineViewModel(
+      ID(params.type), doc: params.doc, properties: try Wire.properties(params.properties, at: "/params/properties"))
+    return .init(revision: world.revision)
+  }
+
+  package static func create(
+    _ params: ViewModelProtocol.Create.Params, in world: inout World
+  ) throws -> ViewModelProtocol.ViewModel {
+    if let model = existing(world.viewModels, params.id, params.ifExists) { return Wire.viewModel(model) }
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let node = (try? world.checkNode(owner)) == nil ? nil : owner
+    if params.ifExists == .reuse, params.id == nil, let name = params.name,
+      let shared = world.shared(name, at: node)
+    {
+      return Wire.viewModel(shared)
+    }
+    let model = try world.createViewModel(
+      id: params.id.map { ID($0) }, type: params.type.map { ID($0) },
+      properties: try params.properties.map { try Wire.properties($0, at: "/params/properties") }, owner: owner,
+      values: try Wire.values(params.values))
+    if let name = params.name { try world.provide(model.id, as: name, at: node) }
+    return try propagated(model.id, &world)
+  }
+
+  package static func get(_ params: ViewModelProtocol.Get.Params, in world: World) throws -> ViewModelProtocol.ViewModel
+  {
+    Wire.viewModel(try world.viewModels.require(ID(params.viewModel)), withProperties: true)
+  }
+
+  package static func list(
+    _ params: ViewModelProtocol.List.Params, in world: World
+  ) throws -> ViewModelProtocol.List.Result {
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let models = world.viewModels.values.filter { owner == nil || $0.owner == owner }
+    return .init(revision: world.revision, viewModels: models.map { Wire.viewModel($0) })
+  }
+
+  package static func set(
+    _ params: ViewModelProtocol.Set.Params, in world: inout World
+  ) throws -> ViewModelProtocol.ViewModel {
+    let id = ViewModelID(params.viewModel)
+    try checkUnset(params)
+    try world.setValues(of: id, try Wire.values(params.values), clear: params.clear ?? [])
+    if let path = params.path {
+      try world.setValue(of: id, at: try Wire.path(path, "path").names, to: try Wire.value(params.value))
+    }
+    return try propagated(id, &world)
+  }
+
+  /// Throws when `clear` names a property that the same request sets, in full or in part: one of the two would be ignored silently.
+  private static func checkUnset(_ params: ViewModelProtocol.Set.Params) throws {
+    let values = params.values?.value
+    let written = try params.path.map { try Wire.path($0, "path") }
+    for (index, name) in (params.clear ?? []).enumerated() {
+      // Invalid pointers are refused later, when they are cleared.
+      let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [name]
+      guard let property = names.first else { continue }
+      guard values?.member(property).isPresent == true || written?.overlaps(ModelPath(names)) == true else { continue }
+      throw RPCError(
+        .invalidParams, "\"\(name)\" is both set and cleared.", path: "/params/clear/\(index)",
+        expected: "a property that the request does not set")
+    }
+  }
+
+  package static func close(
+    _ params: ViewModelProtocol.Close.Params, in world: inout World
+  ) throws -> ViewModelProtocol.Close.Result {
+    try world.closeViewModel(ID(params.viewModel))
+    return .init(revision: world.revision)
+  }
+
+  /// The view model after propagation, so that the result has current derived properties.
+  private static func propagated(_ id: ViewModelID, _ world: inout World) throws -> ViewModelProtocol.ViewModel {
+    try Propagation.propagate(&world)
+    return Wire.viewModel(try world.viewModels.require(id))
+  }
+
+  // MARK: Lists
+
+  package static func insertItems(
+    _ params: ViewModelProtocol.InsertItems.Params, in world: inout World
+  ) throws -> ViewModelProtocol.InsertItems.Result {
+    try world.insertItems(
+      try params.items.map { try Wire.value($0) }, into: ID(params.viewModel),
+      at: try Wire.path(params.path, "path").names, before: params.before)
+    return .init(revision: world.revision)
+  }
+
+  package static func removeItems(
+    _ params: ViewModelProtocol.RemoveItems.Params, in world: inout World
+  ) throws -> ViewModelProtocol.RemoveItems.Result {
+    try world.removeItems(params.ids, from: ID(params.viewModel), at: try Wire.path(params.path, "path").names)
+    return .init(revision: world.revision)
+  }
+
+  package static func moveItems(
+    _ params: ViewModelProtocol.MoveItems.Params, in world: inout World
+  ) throws -> ViewModelProtocol.MoveItems.Result {
+    try world.moveItems(
+      params.ids, in: ID(params.viewModel), at: try Wire.path(params.path, "path").names, before: params.before)
+    return .init(revision: world.revision)
+  }
+
+  // MARK: Shared objects
+
+  package static func provide(
+    _ params: ViewModelProtocol.Provide.Params, in world: inout World
+  ) throws -> ViewModelProtocol.Provide.Result {
+    try world.provide(ID(params.viewModel), as: params.name, at: try Wire.object(params.node, "node", in: world))
+    return .init(revision: world.revision)
+  }
+
+  package static func withdraw(
+    _ params: ViewModelProtocol.Withdraw.Params, in world: inout World
+  ) throws -> ViewModelProtocol.Withdraw.Result {
+    try world.withdraw(params.name, at: try Wire.object(params.node, "node", in: world))
+    return .init(revision: world.revision)
+  }
+
+  package static func resolve(
+    _ params: ViewModelProtocol.Resolve.Params, in world: World
+  ) throws -> ViewModelProtocol.Resolve.Result {
+    let found = try world.resolve(params.name, at: try Wire.object(params.node, "node", in: world))
+    return .init(revision: world.revision, viewModel: found.model.id.rawValue, node: found.scope.node?.id)
+  }
+}

@@ -1,0 +1,72 @@
+// Deliveries: snapshots and deltas that may be sent in parts, one part a turn of the loop while the client reads. A delivery holds the
+// values of the revision at which it began; they share storage with the model.
+
+import GeoModel
+import JSON
+import JSONRPC
+import Query
+import StateTree
+
+/// A snapshot or a delta that is being sent.
+package protocol Delivery: AnyObject {
+  /// Sends the first part in any case, and one further part while the output has room.
+  func resume(_ session: Session) -> DeliveryProgress
+  /// The revision of a replica after the delivery; nil when nothing was sent.
+  var revisionReached: Int? { get }
+}
+
+/// Limits of what is sent to a slow client.
+package enum SendLimits {
+  /// Up to this many unread bytes, deltas are sent before a reply even to a slow client.
+  private static let bytes = 16 << 20
+  /// Longer messages are sent in parts.
+  static let partBytes = 1 << 20
+  /// Bytes encoded in one turn of the loop: 1 to 2 ms.
+  static let turnBytes = 256 << 10
+
+  /// Whether deltas can be sent. If not, `Session.onDrained` is called once the client has read.
+  package static func hasRoom(_ session: Session) -> Bool { session.unread <= bytes || !session.isCongested }
+
+  /// Whether a further part can be sent. Stricter, so that replies never queue behind many parts.
+  static func hasRoomForParts(_ session: Session) -> Bool { !session.isCongested }
+}
+
+/// A value of the tree, or a piece of one that is too long to send whole.
+package enum StatePiece {
+  case value([String], (inout JSONWriter) -> Void)
+  /// Rows of a container of graphics that the client has.
+  case graphics([String], FeatureStore, rows: [UInt32])
+
+  /// A value as pieces: an object without its many graphics, then the graphics.
+  package static func pieces(_ path: [String], _ node: StateNode) -> [StatePiece] {
+    guard node.graphicCount > graphicsInOnePiece else { return [.value(path, node.write)] }
+    switch node {
+    case .leaf, .list, .ids, .parts: return [.value(path, node.write)]
+    case .graphics(let store):
+      var rows: [UInt32] = []
+      rows.reserveCapacity(store.count)
+      store.forEach {
+        rows.append($0.row)
+        return true
+      }
+      return [.value(path, writeEmpty), .graphics(path, store, rows: rows)]
+    case .branch(let names, let child):
+      let large = names.filter { (child($0)?.graphicCount ?? 0) > graphicsInOnePiece }
+      let small: (inout JSONWriter) -> Void = { writer in
+        writer.beginObject()
+        for name in names {
+          guard let node = child(name) else { continue }
+          writer.key(name)
+          if large.contains(name) { writeEmpty(&writer) } else { node.write(to: &writer) }
+        }
+        writer.endObject()
+      }
+      return [.value(path, small)] + large.flatMap { name in child(name).map { pieces(path + [name], $0) } ?? [] }
+    }
+  }
+}
+
+private func writeEmpty(_ writer: inout JSONWriter) {
+  writer.beginObject()
+  writer.endObject()
+}

@@ -1,0 +1,78 @@
+// Subscriptions in a tree by the names of their patterns: a change visits only those that it concerns.
+
+import Geometry
+import StateTree
+
+/// Numbers of subscriptions by the patterns that they observe.
+struct InterestTree {
+  private final class Node {
+    /// Subscriptions whose pattern ends here.
+    var here: [Int] = []
+    var named: [Text: Node] = [:]
+    var any: Node?
+
+    var isEmpty: Bool { here.isEmpty && named.isEmpty && any == nil }
+
+    func child(_ segment: StatePattern.Segment) -> Node? {
+      switch segment {
+      case .any: any
+      case .name(let name): named[name]
+      }
+    }
+  }
+
+  private let root = Node()
+
+  func add(_ number: Int, _ pattern: StatePattern) {
+    var node = root
+    for segment in pattern.segments {
+      let below = node.child(segment) ?? Node()
+      switch segment {
+      case .any: node.any = below
+      case .name(let name): node.named[name] = below
+      }
+      node = below
+    }
+    if !node.here.contains(number) { node.here.append(number) }
+  }
+
+  func remove(_ number: Int, _ pattern: StatePattern) { remove(number, pattern.segments[...], from: root) }
+
+  private func remove(_ number: Int, _ rest: ArraySlice<StatePattern.Segment>, from node: Node) {
+    guard let segment = rest.first else { return node.here.removeAll { $0 == number } }
+    guard let below = node.child(segment) else { return }
+    remove(number, rest.dropFirst(), from: below)
+    guard below.isEmpty else { return }
+    switch segment {
+    case .any: node.any = nil
+    case .name(let name): node.named[name] = nil
+    }
+  }
+
+  /// Subscriptions that observe the path, or one above or below it, each once and ascending.
+  ///
+  /// - Complexity: O(d + k log k) for a path of d names and k subscriptions found.
+  func subscribers(of path: StatePath) -> [Int] {
+    var found: [Int] = []
+    collect(path, 0, path.depth, root, &found)
+    guard found.count > 1 else { return found }
+    found.sort()
+    var last = -1
+    found.removeAll { number in
+      defer { last = number }
+      return number == last
+    }
+    return found
+  }
+
+  private func collect(_ path: StatePath, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
+    found += node.here
+    guard level < depth else {
+      for below in node.named.values { collect(path, level, depth, below, &found) }
+      if let below = node.any { collect(path, level, depth, below, &found) }
+      return
+    }
+    if let below = node.named[path[level]] { collect(path, level + 1, depth, below, &found) }
+    if let below = node.any { collect(path, level + 1, depth, below, &found) }
+  }
+}

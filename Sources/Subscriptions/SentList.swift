@@ -1,0 +1,83 @@
+// A list, or an object that contains lists, as it was last sent, and the operations that lead from it to the current value.
+
+import Geometry
+import JSON
+import StateTree
+
+/// A value as it was last sent whose changes are sent as operations on its elements or members.
+package enum SentList {
+  package typealias Entry = DeltaDelivery.Entry
+
+  /// Unique ids. Most lists are of this kind, and only these become long.
+  case ids([String])
+  /// JSON text.
+  case text(String)
+
+  /// - Returns: nil for values that are sent whole.
+  package init?(_ node: StateNode?) {
+    switch node {
+    case .ids(let ids)?: self = .ids(ids)
+    case .list?, .parts?: self = .text(node?.text ?? "")
+    case .leaf?, .branch?, .graphics?, nil: return nil
+    }
+  }
+
+  /// The operations that lead to a node's current value: steps of a list, members of an object.
+  ///
+  /// - Returns: nil when the node has to be sent whole: it is no list or object, has changed its kind, or its elements have no ids.
+  package func entries(to node: StateNode, at path: [String]) -> [Entry]? {
+    if case .parts = node {
+      guard case .text(let text) = self, let old = Self.members(of: text) else { return nil }
+      return Self.entries(from: old, to: node, at: path)
+    }
+    return steps(to: node).map { $0.isEmpty ? [] : [.list(pointer(path), $0)] }
+  }
+
+  // MARK: Lists
+
+  /// - Returns: nil unless both are lists whose elements have ids.
+  private func steps(to node: StateNode) -> [ListDelta.Step]? {
+    if case .ids(let old) = self, case .ids(let new) = node { return ListDelta.steps(from: old, to: new) }
+    guard let old = elements, let new = SentList(node)?.elements else { return nil }
+    return ListDelta.steps(from: old, to: new)
+  }
+
+  private var elements: [ListElement]? {
+    switch self {
+    case .ids(let ids): ids.map { ListElement(id: $0) }
+    case .text(let text): ListElement.elements(of: text)
+    }
+  }
+
+  // MARK: Objects
+
+  /// - Returns: nil when the node is no object.
+  private static func entries(from old: [Text: String], to node: StateNode, at path: [String]) -> [Entry]? {
+    guard members(of: node.text) != nil else { return nil }
+    var removed = old
+    var entries: [Entry] = []
+    for name in node.names {
+      guard let member = node.child(name) else { continue }
+      let memberPath = path + [name]
+      guard let was = removed.removeValue(forKey: Text(name)) else {
+        entries.append(.write(.add, .value(memberPath, member.write)))
+        continue
+      }
+      guard Text(was) != Text(member.text) else { continue }
+      entries +=
+        SentList.text(was).entries(to: member, at: memberPath) ?? [.write(.replace, .value(memberPath, member.write))]
+    }
+    return entries + removed.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
+  }
+
+  /// The members of an object as JSON texts; nil for other values.
+  private static func members(of text: String) -> [Text: String]? {
+    guard let document = try? JSONDocument(text) else { return nil }
+    return document.read { object in
+      guard object.kind == .object else { return nil }
+      var members: [Text: String] = [:]
+      object.forEachMember { name, value in members[Text(String(decoding: name, as: UTF8.self))] = value.text }
+      return members
+    }
+  }
+}

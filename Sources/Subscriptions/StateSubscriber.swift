@@ -1,0 +1,212 @@
+// `state/observe`: subscriptions to patterns of the state tree, sent as JSON Patch deltas. This file records changes; the file beside
+// makes deltas of them.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import StateTree
+
+package final class StateSubscriber: Subscriber {
+  package enum Operation: String { case add, replace, remove }
+
+  package let id: String
+  let patterns: [StatePattern]
+  let exceptOrigin: String?
+  package let maxRate: Double?
+  package let defersEdits: Bool
+  package let scope: ObjectReference? = nil
+
+  /// The revision of the last delta or snapshot.
+  var base: Int
+  var pending = PendingPaths()
+  var graphics: [OverlayID: PendingGraphics] = [:]
+  /// Indexes of patterns that reach into a value that changed.
+  var touchedPatterns: Set<Int> = []
+  /// Texts last sent of parts of values, by their pointers.
+  var sentParts: [Text: String] = [:]
+  /// Paths to remove when an object closes of which only parts are observed; see ``removal(_:_:)``.
+  var sentPaths: Set<StatePath> = []
+  var origins: [Origin] = []
+  package var needsResync = false
+  /// The delivery in progress; changes recorded meanwhile are sent after it.
+  var delivery: (any Delivery)?
+  /// The last world sent, while only differences from it are sent.
+  var before: World?
+  /// With more changes recorded during a delivery, a snapshot is shorter than a delta.
+  private static let maxRecorded = 100_000
+
+  package init(
+    id: String, patterns: [StatePattern], exceptOrigin: String?, maxRate: Double?, defersEdits: Bool, base: Int
+  ) {
+    self.id = id
+    self.patterns = patterns
+    self.exceptOrigin = exceptOrigin
+    self.maxRate = maxRate
+    self.defersEdits = defersEdits
+    self.base = base
+  }
+
+  package var interests: [StatePattern] { patterns }
+  package var isDirty: Bool { needsResync || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
+
+  package func compare(with world: World) {
+    // Changes that are recorded already differ from an older world.
+    if !isDirty { before = world }
+  }
+
+  package func stopComparing() {
+    if !isDirty { before = nil }
+  }
+
+  // MARK: Recording
+
+  package func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
+    if needsResync { return 1 }
+    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
+      assumeKnown(change.event, path, world)
+      return 0
+    }
+    var coalesced = 0
+    switch change.event {
+    case .created: coalesced += record(path, .add, list)
+    case .closed(let object):
+      coalesced += record(path, .remove, list)
+      if object.collection == .overlays { graphics[ID(object.id)] = nil }
+    case .changed, .member, .clock, .history, .document: coalesced += record(path, .replace, list)
+    case .graphics(let overlay, let edit): coalesced += record(edit, of: overlay, path)
+    }
+    if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
+    return coalesced
+  }
+
+  private func record(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+    if patterns.contains(where: { $0.covers(path) }) { return merge(path, operation, list) }
+    let below = patterns.enumerated().filter { $0.element.isBelow(path) }
+    var coalesced = 0
+    if operation == .remove, !below.isEmpty {
+      // An object that is removed, added and removed again between two deltas is still removed at the client.
+      var known: [StatePath] = []
+      for removed in below.map({ removal($0.element, path) }) where !known.contains(removed) {
+        let wasSent = sentPaths.remove(removed) != nil
+        if wasSent || pending[removed] == .remove || pending[removed] == .replace { known.append(removed) }
+      }
+      if pending[path] == .add { _ = merge(path, .remove, list) }
+      dropSentParts(below: path)
+      for removed in known { coalesced += merge(removed, .remove, list) }
+      return coalesced
+    }
+    for (index, _) in below {
+      switch operation {
+      case .replace: touchedPatterns.insert(index)
+      case .add: coalesced += merge(path, .add, list)
+      case .remove: break
+      }
+    }
+    return coalesced
+  }
+
+  /// Merges an operation with the recorded ones.
+  ///
+  /// - Returns: the number of operations that it coalesces.
+  private func merge(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+    switch (pending[path], operation) {
+    case (nil, .replace) where isSentWhole(path): return 1
+    case (nil, _):
+      if operation == .remove { pending.drop(below: path) }
+      pending.set(path, operation, list: operation == .replace ? list : nil)
+      return 0
+    case (.add, .remove):
+      pending.drop(below: path)
+      pending.set(path, nil)
+      return 2
+    case (.add, _), (.replace, .replace): return 1
+    case (.remove, .add): pending.set(path, .replace)
+    case (_, let later):
+      if later == .remove { pending.drop(below: path) }
+      pending.set(path, later)
+    }
+    return 1
+  }
+
+  /// Whether the object of the path will be sent whole, members included.
+  private func isSentWhole(_ path: StatePath) -> Bool {
+    guard path.member != nil, let operation = pending[path.object] else { return false }
+    return operation != .remove
+  }
+
+  /// The path to remove at the client when the object at `path` closes: down to the pattern's first wildcard.
+  func removal(_ pattern: StatePattern, _ path: StatePath) -> StatePath {
+    var names: [String] = []
+    for segment in pattern.segments.dropFirst(2) {
+      guard case .name(let name) = segment else { break }
+      names.append(name.string)
+    }
+    return StatePath(path.root.string, path.id.string, names.first, Array(names.dropFirst()))
+  }
+
+  /// Treats a change that the client made itself (`exceptOrigin`) as sent.
+  private func assumeKnown(_ event: Change.Event, _ path: StatePath, _ world: World) {
+    switch event {
+    case .created, .graphics: rememberSent(world, below: path.names)
+    case .changed, .member:
+      rememberSent(world, below: path.names)
+      // The client's list is no longer the sent one.
+      pending.dropList(path)
+    case .clock, .history, .document: break
+    case .closed:
+      dropSentParts(below: path)
+      for pattern in patterns where pattern.isBelow(path) { sentPaths.remove(removal(pattern, path)) }
+    }
+  }
+
+  private func dropSentParts(below path: StatePath) {
+    guard !sentParts.isEmpty else { return }
+    let prefix = path.pointer + "/"
+    sentParts = sentParts.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
+  }
+
+  private func record(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {
+    var observesAll = false
+    var observesSome = false
+    for (index, pattern) in patterns.enumerated() {
+      if pattern.covers(container) {
+        observesAll = true
+      } else if pattern.isBelow(container) {
+        if pattern.segments.count == 4 { observesSome = true } else { touchedPatterns.insert(index) }
+      }
+    }
+    // A new overlay is sent whole, graphics included.
+    guard observesAll || observesSome, !isSentWhole(container) else { return 0 }
+    let (ids, operation): (GraphicIDs, Operation) =
+      switch edit {
+      case .added(let ids): (ids, .add)
+      case .updated(let ids): (ids, .replace)
+      case .removed(let ids): (ids, .remove)
+      }
+    let isObserved: ((Int) -> Bool)? =
+      observesAll
+      ? nil : { [patterns] id in patterns.contains { $0.covers(container.graphic(id)) } }
+    defer { if graphics[overlay]?.count == 0 { graphics[overlay] = nil } }
+    return graphics[overlay, default: PendingGraphics()].record(ids, operation, where: isObserved)
+  }
+
+  package func discardRecorded() -> Bool {
+    guard !needsResync else { return false }
+    // A delivery in progress is completed in any case.
+    if delivery != nil, graphics.values.reduce(pending.count, { $0 + $1.count }) < Self.maxRecorded { return false }
+    clearRecorded()
+    needsResync = true
+    return true
+  }
+
+  func clearRecorded() {
+    pending.removeAll()
+    origins.removeAll(keepingCapacity: true)
+    if !graphics.isEmpty { graphics = [:] }
+    if !touchedPatterns.isEmpty { touchedPatterns = [] }
+    before = nil
+  }
+}

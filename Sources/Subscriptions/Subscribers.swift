@@ -1,0 +1,271 @@
+// All subscriptions of a client: which of them a change concerns, which have changes to send, and which replies wait for them.
+
+import GeoModel
+import JSONRPC
+
+/// All subscriptions, in the order they were made.
+package struct Subscribers {
+  package init() {}
+
+  private final class Entry {
+    let subscriber: any Subscriber
+    let number: Int
+    /// Whether the reply with its handle was sent; no notification precedes that.
+    var isAnnounced = false
+    /// Earliest time of the next send, in the loop's nanoseconds.
+    var notBefore: UInt64 = 0
+    /// Value of ``clock`` at the oldest change that is recorded, and at the oldest one in the delivery in progress.
+    var recordedAt: Int?
+    var deliveringSince: Int?
+    var isDelivering = false
+
+    init(_ subscriber: any Subscriber, _ number: Int) {
+      self.subscriber = subscriber
+      self.number = number
+    }
+  }
+
+  private var entries: [Int: Entry] = [:]
+  private var numbers: [String: Int] = [:]
+  private var interests = InterestTree()
+  private var lists = SentLists()
+  /// Numbers of subscriptions with changes to send, ascending.
+  private var dirty: [Int] = []
+  /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
+  private var rateLimited: [Int] = []
+  private var lastID = 0
+  private var lastNumber = 0
+  /// How many batches of changes have been recorded.
+  package private(set) var clock = 0
+  /// Changes merged into later ones before they were sent.
+  package private(set) var coalesced = 0
+  package private(set) var resyncs = 0
+  /// Subscriptions whose handle has not been sent.
+  package private(set) var unannounced: [String] = []
+  /// Whether an edit is under way whose changes some subscriptions defer.
+  package private(set) var isEditing = false
+
+  package var count: Int { entries.count }
+  /// Whether a flush has nothing to do.
+  package var isIdle: Bool { dirty.isEmpty && rateLimited.isEmpty }
+
+  package mutating func makeID() -> String {
+    lastID += 1
+    return "sub\(lastID)"
+  }
+
+  package mutating func add(_ subscriber: any Subscriber, _ world: World) {
+    lastNumber += 1
+    let number = lastNumber
+    entries[number] = Entry(subscriber, number)
+    numbers[subscriber.id] = number
+    for pattern in subscriber.interests { interests.add(number, pattern) }
+    unannounced.append(subscriber.id)
+    lists.keep(world)
+    if isEditing, subscriber.defersEdits { subscriber.compare(with: world) }
+    // A snapshot in parts may follow the reply.
+    markDirty(number)
+  }
+
+  /// Marks the handles as sent to the client.
+  package mutating func announce(_ ids: [String]) {
+    unannounced.removeAll { ids.contains($0) }
+    for id in ids {
+      if let number = numbers[id] { entries[number]?.isAnnounced = true }
+    }
+  }
+
+  package mutating func remove(_ id: String) {
+    guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
+    for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
+    dirty.removeAll { $0 == number }
+    rateLimited.removeAll { $0 == number }
+    unannounced.removeAll { $0 == id }
+    if entries.isEmpty { lists.drop() }
+  }
+
+  package mutating func removeAll() {
+    for id in numbers.keys.sorted() { remove(id) }
+  }
+
+  private mutating func markDirty(_ number: Int) {
+    guard let last = dirty.last, last >= number else { return dirty.append(number) }
+    let index = dirty.firstIndex { $0 >= number } ?? dirty.endIndex
+    if dirty[index] != number { dirty.insert(number, at: index) }
+  }
+
+  // MARK: Recording
+
+  package mutating func record(_ changes: [Change], _ world: World) {
+    guard !entries.isEmpty, !changes.isEmpty else { return }
+    clock += 1
+    for change in changes {
+      let path = change.event.path
+      let concerned = interests.subscribers(of: path)
+      let list = concerned.isEmpty ? nil : lists.list(at: path)
+      for number in concerned {
+        guard let entry = entries[number] else { continue }
+        coalesced += entry.subscriber.record(change, path, list, world)
+        guard entry.subscriber.isDirty else { continue }
+        if entry.recordedAt == nil, !entry.subscriber.needsResync { entry.recordedAt = clock }
+        markDirty(number)
+      }
+      guard case .closed(let object) = change.event else { continue }
+      for number in concerned {
+        if let subscriber = entries[number]?.subscriber, subscriber.scope == object { remove(subscriber.id) }
+      }
+    }
+    lists.update(changes, world)
+  }
+
+  /// An edit has begun and earlier changes have been sent: subscriptions that defer edits compare with this world.
+  package mutating func beginEdit(_ world: World) {
+    guard !isEditing else { return }
+    isEditing = true
+    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.compare(with: world) }
+  }
+
+  /// The edit has ended and its last change is recorded: deferred changes can be sent.
+  package mutating func endEdit() {
+    isEditing = false
+    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
+  }
+
+  /// Sends only differences from `world`: the changes recorded next replace many objects by equal ones.
+  package func compare(with world: World) {
+    for entry in entries.values { entry.subscriber.compare(with: world) }
+  }
+
+  package func endComparison() {
+    for entry in entries.values
+    where !(isEditing && entry.subscriber.defersEdits) && !rateLimited.contains(entry.number) {
+      entry.subscriber.stopComparing()
+    }
+  }
+
+  // MARK: Sending
+
+  /// The result of a flush.
+  package struct FlushResult {
+    /// Earliest time at which a rate-limited subscription may send again.
+    package var nextDue: UInt64?
+    /// Whether more can be sent in the next turn of the loop.
+    package var hasMore = false
+    /// Whether the client has to read first.
+    package var isFull = false
+    /// Whether a delivery in parts has used this turn's share of bytes.
+    var isTurnUsed = false
+  }
+
+  /// Sends what the subscriptions have recorded, except rate-limited ones before their time and ones that wait for an edit's end.
+  ///
+  /// Returns after about ``SendLimits/turnBytes``, as the loop serves requests in between.
+  ///
+  /// - Parameter resumes: whether to send further parts of deliveries in progress; if not, these count as `hasMore`.
+  package mutating func flush(_ world: World, to session: Session, resumes: Bool) -> FlushResult {
+    var result = FlushResult()
+    var texts = PatchTexts()
+    let start = session.written
+    for number in dirty {
+      guard let entry = entries[number], entry.isAnnounced else { continue }
+      guard !result.isTurnUsed, session.written - start <= SendLimits.turnBytes, resumes || !entry.isDelivering else {
+        result.hasMore = true
+        continue
+      }
+      if resume(entry, session, &result), entry.subscriber.isDirty { begin(entry, world, session, &texts, &result) }
+    }
+    dirty.removeAll { number in
+      guard let entry = entries[number] else { return true }
+      guard entry.isAnnounced, !entry.isDelivering, !entry.subscriber.isDirty else { return false }
+      entry.recordedAt = nil
+      return true
+    }
+    if !rateLimited.isEmpty { endRateLimits(session.loop.nanoseconds) }
+    return result
+  }
+
+  /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
+  private mutating func endRateLimits(_ now: UInt64) {
+    rateLimited.removeAll { number in
+      guard let entry = entries[number] else { return true }
+      guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
+        return false
+      }
+      entry.subscriber.stopComparing()
+      return true
+    }
+  }
+
+  /// Sends further parts of a delivery in progress.
+  ///
+  /// - Returns: whether it is complete.
+  private func resume(_ entry: Entry, _ session: Session, _ result: inout FlushResult) -> Bool {
+    let progress = entry.subscriber.resume(session)
+    entry.isDelivering = progress != .done
+    switch progress {
+    case .done: entry.deliveringSince = nil
+    case .more:
+      result.hasMore = true
+      result.isTurnUsed = true
+    case .full: result.isFull = true
+    }
+    return progress == .done
+  }
+
+  private mutating func begin(
+    _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ result: inout FlushResult
+  ) {
+    if isEditing, entry.subscriber.defersEdits { return }
+    guard SendLimits.hasRoom(session) else {
+      result.isFull = true
+      return
+    }
+    let (previousNotBefore, written) = (entry.notBefore, session.written)
+    if let rate = entry.subscriber.maxRate {
+      let now = session.loop.nanoseconds
+      if entry.notBefore > now {
+        result.nextDue = min(result.nextDue ?? entry.notBefore, entry.notBefore)
+        return
+      }
+      // 1e18 ns bounds the interval of a tiny rate.
+      entry.notBefore = now + UInt64(min(1e9 / rate, 1e18))
+    }
+    entry.deliveringSince = entry.recordedAt
+    entry.recordedAt = nil
+    entry.subscriber.flush(world, to: session, &texts)
+    if entry.subscriber.maxRate != nil {
+      entry.subscriber.compare(with: world)
+      if !rateLimited.contains(entry.number) { rateLimited.append(entry.number) }
+    }
+    _ = resume(entry, session, &result)
+    // Changes that cancel out send nothing and do not count against the rate.
+    if session.written == written, !entry.isDelivering { entry.notBefore = previousNotBefore }
+  }
+
+  /// Value of ``clock`` at the oldest change that has to be sent before a reply that states its revision; nil for none.
+  ///
+  /// Rate-limited subscriptions, ones that wait for an edit's end and unannounced ones hold back no reply.
+  package var oldestUnsent: Int? {
+    var oldest: Int?
+    for number in dirty {
+      guard let entry = entries[number], entry.isAnnounced, entry.subscriber.maxRate == nil,
+        let time = entry.deliveringSince ?? (isEditing && entry.subscriber.defersEdits ? nil : entry.recordedAt)
+      else { continue }
+      oldest = min(oldest ?? time, time)
+    }
+    return oldest
+  }
+
+  /// Discards recorded changes because the client does not read: memory stays proportional to the state, not to time.
+  ///
+  /// - Returns: whether any subscription has discarded deltas.
+  package mutating func discardRecorded() -> Bool {
+    let before = resyncs
+    for number in dirty {
+      guard let entry = entries[number], entry.subscriber.isDirty, entry.subscriber.discardRecorded() else { continue }
+      resyncs += 1
+      entry.recordedAt = nil
+    }
+    return resyncs > before
+  }
+}

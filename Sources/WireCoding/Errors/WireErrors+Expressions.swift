@@ -1,0 +1,40 @@
+// Wire errors of expressions and their inputs, with the position as line and column.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+import Query
+
+extension RPCError {
+  /// - Parameter path: the JSON Pointer of the expression.
+  package init(_ error: ExpressionError, at path: String) {
+    let kind: ErrorKind =
+      switch error.kind {
+      case .syntax, .badLiteral, .unknownFunction: .expressionSyntax
+      case .type, .argumentCount: .expressionType
+      case .tooDeep, .tooLong: .expressionTooDeep
+      case .unknownProperty: .unknownField
+      }
+    self = RPCError(
+      kind,
+      "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
+      path: path, expected: error.expected
+    ).with(error.place).with("found", error.found)
+    if kind == .unknownField { self = with("available", json: Self.json(error.available)) }
+  }
+
+  /// Adds the position within the text at the error's path.
+  package func with(_ place: TextPlace?) -> RPCError {
+    guard let place else { return self }
+    return with("line", place.line).with("column", place.column).with("offset", place.offset)
+  }
+
+  /// - Parameter path: the JSON Pointer of the inputs.
+  package init(_ fault: Derivation.InputFault, at path: String) {
+    let path = path + "/" + jsonPointerEscaped(fault.name)
+    self.init(
+      .invalidDefinition, "Expected \(fault.expected) at \(path), found \"\(fault.found.prefix(200))\".", path: path,
+      expected: fault.expected)
+  }
+}

@@ -1,0 +1,67 @@
+// Wire errors of view models, bindings and the environment.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+
+extension RPCError {
+  /// - Parameters:
+  ///   - root: the params; the member that contains the value determines the error's path.
+  ///   - prefix: the JSON Pointer of the params.
+  package init(_ error: FlowError, in root: JSONValue?, at prefix: String) {
+    /// The path of a value, from its pointer within the member that contains it.
+    func path(_ pointer: String) -> String? {
+      let names = [
+        ("values", pointer), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", ""), ("path", ""),
+      ]
+      return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
+    }
+    switch error {
+    case .unknownProperty(let name, let available):
+      self = RPCError(.unknownProperty, "There is no property \"\(name)\".", path: path("/\(name)"))
+        .with("available", json: Self.json(available))
+    case .wrongType(let pointer, let expected):
+      self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
+    case .valueTooLarge(let pointer):
+      self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(pointer))
+    case .readOnly(let target): self = RPCError(.readOnly, "\(target) cannot be set.").with("target", target)
+    case .notWritable(let target):
+      self = RPCError(.notWritable, "No command sets \(target).").with("target", target)
+    case .invalidPath(let pointer):
+      self.init(
+        .invalidPath, "There is no value at \"\(pointer.prefix(200))\".",
+        path: root?.member("path").isPresent == true ? "\(prefix)/path" : nil,
+        expected: "a JSON Pointer to an existing value")
+    case .cycle(let paths):
+      self = RPCError(.cycle, "These depend on one another without end: \(paths.joined(separator: ", ")).")
+        .with("paths", json: Self.json(paths))
+    case .sharedObjectMissing(let name, let node):
+      let error = RPCError(.sharedObjectMissing, "No object is shared as \"\(name)\".").with("name", name)
+      self = node.map { error.with("node", $0) } ?? error
+    case .defined(let name): self.init(.alreadyDefined, "\"\(name)\" has a different definition.")
+    case .notANode(let id):
+      self.init(
+        .notANode, "\"\(id)\" has no environment.", path: "\(prefix)/node",
+        expected: "a map, scene, view, overlay or layer")
+    case .unknownItem(let id): self = RPCError(.unknownItem, "The list has no item \"\(id)\".").with("id", id)
+    case .duplicateItem(let id, let pointer):
+      self = RPCError(.duplicateItem, "The list would contain \"\(id)\" twice.", path: path(pointer)).with("id", id)
+    case .unknownReference(let id, let pointer):
+      self = RPCError(
+        .unknownId, "There is no object \"\(id)\".", path: path(pointer),
+        expected: "the id of an existing object, or null"
+      ).with("id", id)
+    case .invalidDefinition(let property, let expected):
+      self.init(
+        .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",
+        expected: expected)
+    case .inDefault(let index, let error):
+      self.init(error, in: nil, at: prefix)
+      self.path = "\(prefix)/properties/\(index)/defaultValue"
+    case .linkFailed(let link, let target, let failure):
+      self = RPCError(.linkFailed, "The link \"\(link)\" could not write \(target): \(failure.message)")
+        .with("link", link).with("target", target).with("error", Wire.failure(failure))
+    }
+  }
+}

@@ -1,0 +1,259 @@
+// Converts all failures to wire errors; nothing else does.
+
+import Elevation
+import FeatureFormats
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+extension RPCError {
+  package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
+    self.init(code: kind.code, kind: kind.rawValue, message: message, path: path, expected: expected)
+  }
+
+  /// The wire form of an error; nil for an error of unknown type.
+  ///
+  /// - Parameters:
+  ///   - root: the value that the error's path starts from.
+  ///   - prefix: the JSON Pointer of `root` in the request.
+  package init?(_ error: any Error, in root: JSONValue?, at prefix: String) {
+    func path(_ error: JSONError) -> String { prefix + (root.map { error.path(from: $0) } ?? "") }
+    switch error {
+    case let error as RPCError: self = error
+    case let error as JSONError:
+      self.init(
+        .invalidParams, "Expected \(error.expected) at \(path(error)), found \(error.found).", path: path(error),
+        expected: error.expected)
+    case let fault as WireFault:
+      self.init(
+        fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
+        path: path(fault.error), expected: fault.error.expected)
+    case let error as ModelError where error.unknown != nil:
+      self.init(error, at: prefix)
+      if let root, let (noun, id) = error.unknown {
+        self.path = Self.member(naming: id, noun, in: root).map { "\(prefix)/\($0)" }
+      }
+    case let error as SymbologyError: self.init(error, at: prefix)
+    case ModelError.symbology(let error): self.init(error, at: prefix)
+    case ModelError.flow(let error): self.init(error, in: root, at: prefix)
+    case let error as ModelError: self.init(error, at: prefix)
+    case let error as TransformError: self.init(error)
+    case let error as FormatError: self.init(error)
+    case let error as ElevationError: self.init(error)
+    case is CancellationError: self = .cancelled
+    default: return nil
+    }
+  }
+
+  /// The member of params that contains an id: preferably the one named after the kind of object.
+  private static func member(naming id: String, _ noun: String, in params: JSONValue) -> String? {
+    func names(_ value: JSONValue) -> Bool { Text(try? value.string()) == Text(id) }
+    if names(params.member(noun)) { return noun }
+    var found: String?
+    params.forEachMember { name, value in
+      let name = String(decoding: name, as: UTF8.self)
+      if found == nil, name != "title", name != "name", names(value) { found = name }
+    }
+    // The member of that name may contain the id in another form, such as a list.
+    return found ?? (params.member(noun).isPresent ? noun : nil)
+  }
+
+  /// - Parameter prefix: what the error's paths start from.
+  package init(_ error: ModelError, at prefix: String = "/params") {
+    switch error {
+    case .unknownID(let collection, let id):
+      self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
+    case .idExists(let id):
+      self = RPCError(.idExists, "The id \"\(id)\" is in use, or was that of a closed object.").with("id", id)
+    case .unknownItem(let noun, let id):
+      self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".").with("id", id)
+    case .idRepeated(let id, let path):
+      self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
+    case .cycle(let cycle):
+      self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would contain itself.", path: prefix + "/group")
+        .with("paths", json: Self.json(cycle.map { "/layers/\($0)" }))
+    case .tooDeeplyNested(let limit):
+      self.init(
+        .invalidParams, "Groups can be nested at most \(limit) deep.", path: prefix + "/group",
+        expected: "a group with fewer than \(limit) levels around it")
+    case .wrongKind(let id, let kind, let expected):
+      self = RPCError(
+        .wrongKind, "\"\(id)\" is a \(Self.name(of: kind)).", expected: Self.list(expected.map(Self.name))
+      ).with("id", id).with("found", Self.name(of: kind))
+    case .noGeometry(let name):
+      self.init(
+        .noGeometry, "\"\(name)\" has no geometry.", path: prefix + "/sourceLayer", expected: "a layer with geometry")
+    case .expression(let error, let path): self.init(error, at: prefix + path)
+    case .cameraNeedsScene:
+      self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
+    case .contentModified(let revision):
+      self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
+        "revision", revision)
+    case .unknownMember(let name, let allowed):
+      self.init(.unknownMember, "\"\(name)\" cannot be cleared.", path: prefix + "/clear", expected: Self.list(allowed))
+    case .indexOutOfRange(let count):
+      self = RPCError(.indexOutOfRange, "The index is beyond the \(count) elements.", path: prefix + "/index").with(
+        "count", count)
+    case .invalidScaleRange:
+      self.init(
+        .invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
+    case .emptyGeometry: self.init(.emptyGeometry, "The geometry is empty.", expected: "a geometry that is not empty")
+    case .invalidGeometry(let expected): self.init(.invalidGeometry, "Expected \(expected).", expected: expected)
+    case .transform(let error): self.init(error)
+    case .unknownSourceLayer(let name, let available):
+      self = RPCError(
+        .unknownSourceLayer,
+        name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
+        path: prefix + "/sourceLayer", expected: Self.list(available)
+      ).with("available", json: Self.json(available))
+    case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
+    case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" is not loaded.")
+    case .noTime(let id):
+      self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with(
+        "id", id)
+    case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
+    case .tooManyTicks:
+      self.init(.tooManyTicks, "The advance takes more than a million ticks, or 100,000 during an animation.")
+    case .oneOf(let names):
+      self.init(
+        .invalidParams, "Exactly one of \(Self.list(names)) is required.", path: prefix,
+        expected: "exactly one of \(Self.list(names))")
+    case .unknownField(let name, let available, let path):
+      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: prefix + path)
+        .with("available", json: Self.json(available))
+    case .wrongFieldType(let name, let found, let expected, let path):
+      self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
+    case .items(let items, let count):
+      self = RPCError(.invalidItems, "\(count) of the items are invalid; nothing was changed.")
+        .with("items", json: Self.json(items)).with("count", count)
+    case .columnLengths(let expected, let found, let column):
+      self.init(
+        .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "\(prefix)/\(column)",
+        expected: "\(expected) values")
+    case .nothingToUndo: self.init(.nothingToUndo, "There is nothing more to undo.")
+    case .nothingToRedo: self.init(.nothingToRedo, "There is nothing more to redo.")
+    case .editInProgress: self.init(.editInProgress, "An edit is in progress: end or cancel it first.")
+    case .noEdit: self.init(.noEdit, "No edit is in progress.")
+    case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")
+    case .symbology(let error): self.init(error, at: prefix)
+    case .flow(let error): self.init(error, in: nil, at: prefix)
+    case .failed(let failure): self.init(failure)
+    }
+  }
+
+  /// An error of a layer's own settings, such as a renderer over a field that the features lack. Its path is in the state tree.
+  package init(_ fault: ModelError, ofLayer id: LayerID) {
+    let pointer = ModelPath(ObjectReference(.layers, id.rawValue)).description
+    self = RPCError(fault, in: nil, at: pointer) ?? .internalError("\(fault)")
+  }
+
+  package init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
+    self.init(
+      .unknownMember,
+      "unknown member `\(error.name)`" + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+      path: prefix + error.value.path(from: params), expected: Self.list(error.known))
+  }
+
+  /// The error of a stored failure.
+  package init(_ failure: Failure) {
+    self.init(
+      ErrorKind(rawValue: failure.kind.string) ?? .internalError, failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
+  }
+
+  package init(_ error: TransformError) {
+    switch error {
+    case .unknownReference(let name, let reason):
+      self.init(
+        .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
+        expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
+    case .noOperation(let source, let target):
+      self = RPCError(.transformFailed, "There is no transformation from \(source) to \(target).")
+        .with("source", source).with("target", target)
+    case .outsideDomain(let index, let source, let target):
+      self = RPCError(.transformFailed, "Position \(index) has no coordinates in \(target).")
+        .with("index", index).with("source", source).with("target", target)
+    case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
+    }
+  }
+
+  package static func libraryMissing(_ library: String, _ reason: String) -> RPCError {
+    RPCError(.libraryMissing, "\(library) cannot be loaded: \(reason)").with("library", library)
+  }
+
+  /// The error as a model value, for a layer's status.
+  package var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
+
+  private static func name(of kind: Layer.Kind) -> String { kind.rawValue }
+
+  private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
+
+  package static func json(_ names: [String]) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.array(names) { $1.value($0) }
+    return writer.string
+  }
+
+  private static func json(_ items: [ItemError]) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.array(items) { item, writer in
+      let failure = item.failure
+      ErrorsProtocol.ItemFailure(
+        index: item.index, kind: failure.kind.string, message: failure.message.string,
+        path: failure.path?.string,
+        expected: failure.expected?.string
+      ).encode(to: &writer)
+    }
+    return writer.string
+  }
+}
+
+extension ModelError {
+  /// The object that does not exist: the name of its kind in params, and its id.
+  fileprivate var unknown: (noun: String, id: String)? {
+    switch self {
+    case .unknownID(let collection, let id): (collection.noun, id)
+    case .unknownItem(let noun, let id): (noun, id)
+    default: nil
+    }
+  }
+}
+
+extension ItemError {
+  /// The reason in the wire's words.
+  package var failure: Failure {
+    switch reason {
+    case .failure(let failure): failure
+    case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
+    case .store(let error): Failure(error)
+    }
+  }
+}
+
+extension Failure {
+  /// For a status or an item.
+  package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
+    self.init(kind: kind.rawValue, message: message, path: path, expected: expected)
+  }
+
+  fileprivate init(_ error: StoreError) {
+    switch error {
+    case .idOutOfRange(let id):
+      self.init(.invalidParams, "\(id) is not an id", path: "/id", expected: "integer in 0...99999999999999")
+    case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
+    case .idRepeated(let id): self.init(.idExists, "\(id) occurs twice in the request", path: "/id")
+    case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
+    case .noIDsLeft: self.init(.invalidParams, "no ids are left")
+    case .tooManyRows: self.init(.invalidParams, "an overlay holds no more graphics")
+    case .tooManyColumns(let limit):
+      self.init(.invalidParams, "an overlay holds at most \(limit) different attribute names")
+    case .textTooLarge(let column):
+      self.init(.invalidParams, "more than 4 GiB of text", path: "/attributes/\(column)")
+    case .lengthMismatch(let expected, let found):
+      self.init(.columnLengths, "\(expected) rows, but \(found)")
+    }
+  }
+}

@@ -1,0 +1,189 @@
+// Reads geometries from requests and documents: GeoJSON, WKT, WKB and envelopes, validated while they are read.
+
+import GeoProtocol
+import Geometry
+import JSON
+
+/// An invalid value with an error kind of its own; `error` names the value, what was expected and what was found.
+package struct WireFault: Error {
+  package let kind: ErrorKind
+  package let error: JSONError
+  package init(_ kind: ErrorKind, _ error: JSONError) {
+    self.kind = kind
+    self.error = error
+  }
+}
+
+enum GeometryReader {
+  /// The deepest nesting of geometry collections. Reading is recursive.
+  private static let maxDepth = 32
+
+  /// Reads any geometry of the protocol.
+  static func read(_ value: JSONValue) throws(WireFault) -> Geometry { try read(value, depth: 0) }
+
+  /// Reads a point.
+  ///
+  /// - Throws: `invalidGeometry` for other types, `emptyGeometry` for a point without coordinates.
+  static func point(_ value: JSONValue) throws(WireFault) -> Point {
+    guard case .point(let point) = try read(value) else {
+      throw WireFault(.invalidGeometry, value.typeError(expected: "a point"))
+    }
+    guard let point else { throw WireFault(.emptyGeometry, value.typeError(expected: "a point that is not empty")) }
+    return point
+  }
+
+  /// Fast path for `{"type": "Point", "coordinates": [x, y]}`, which allocates nothing; nil for anything else, which ``read(_:)`` handles.
+  @inline(__always)
+  static func plainPoint(_ value: JSONValue) -> (x: Double, y: Double)? {
+    guard value["type"].withUTF8({ isPoint($0) }) else { return nil }
+    let coordinates = value["coordinates"]
+    guard coordinates.count == 2, let x = coordinates[0].number, let y = coordinates[1].number else { return nil }
+    return (x, y)
+  }
+
+  @inline(__always)
+  private static func isPoint(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    name.count == 5 && name[0] == UInt8(ascii: "P") && name[1] == UInt8(ascii: "o") && name[2] == UInt8(ascii: "i")
+      && name[3] == UInt8(ascii: "n") && name[4] == UInt8(ascii: "t")
+  }
+
+  private static func read(_ value: JSONValue, depth: Int) throws(WireFault) -> Geometry {
+    guard value.kind == .object else { throw fault(value, "a geometry object") }
+    let type: String
+    do { type = try value["type"].string() } catch { throw WireFault(.invalidGeometry, error) }
+    let coordinates = value["coordinates"]
+    switch type {
+    case "Point": return .point(try position(coordinates, allowEmpty: true))
+    case "LineString": return .lineString(try line(coordinates))
+    case "Polygon": return .polygon(try list(coordinates, ring))
+    case "MultiPoint": return .multiPoint(try positions(coordinates))
+    case "MultiLineString": return .multiLineString(try list(coordinates, line))
+    case "MultiPolygon":
+      return .multiPolygon(try list(coordinates) { polygon throws(WireFault) in try list(polygon, ring) })
+    case "GeometryCollection":
+      guard depth < maxDepth else { throw fault(value, "at most \(maxDepth) nested collections") }
+      return .collection(
+        try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
+    case "Envelope": return try envelope(value)
+    case "WKT": return try wkt(value["text"])
+    case "WKB": return try wkb(value["data"])
+    default:
+      throw fault(
+        value["type"],
+        "Point, MultiPoint, LineString, MultiLineString, Polygon, MultiPolygon, GeometryCollection, WKT, WKB or Envelope"
+      )
+    }
+  }
+
+  // MARK: GeoJSON
+
+  private static func fault(_ value: JSONValue, _ expected: String) -> WireFault {
+    WireFault(.invalidGeometry, value.error(expected: expected))
+  }
+
+  private static func list<T>(
+    _ value: JSONValue, _ read: (JSONValue) throws(WireFault) -> T
+  ) throws(WireFault) -> [T] {
+    guard value.kind == .array else { throw fault(value, "array") }
+    var result: [T] = []
+    result.reserveCapacity(value.count)
+    for index in 0..<value.count { result.append(try read(value[index])) }
+    return result
+  }
+
+  private static func position(_ value: JSONValue, allowEmpty: Bool) throws(WireFault) -> Point? {
+    guard value.kind == .array else { throw fault(value, "a position: [x, y] or [x, y, z]") }
+    if allowEmpty, value.count == 0 { return nil }
+    guard value.count >= 2 else { throw fault(value, "a position: [x, y] or [x, y, z]") }
+    do {
+      return Point(x: try value[0].double(), y: try value[1].double(), z: value.count > 2 ? try value[2].double() : nil)
+    } catch { throw WireFault(.invalidGeometry, error) }
+  }
+
+  /// Reads positions, all with as many coordinates (2 or 3) as the first: a mixed array is an error, since z would be invented or dropped.
+  private static func positions(_ value: JSONValue) throws(WireFault) -> Positions {
+    guard value.kind == .array else { throw fault(value, "an array of positions") }
+    let count = value.count
+    guard count > 0 else { return Positions() }
+    let stride = value[0].count > 2 ? 3 : 2
+    var numbers: [Double] = []
+    numbers.reserveCapacity(count * stride)
+    for index in 0..<count {
+      let element = value[index]
+      guard element.kind == .array, min(element.count, 3) == stride else {
+        throw fault(element, "a position as the first one: \(stride == 3 ? "[x, y, z]" : "[x, y]")")
+      }
+      for axis in 0..<stride {
+        guard let number = element[axis].number else { throw fault(element[axis], "number") }
+        numbers.append(number)
+      }
+    }
+    return Positions(values: numbers, hasZ: stride == 3)
+  }
+
+  private static func line(_ value: JSONValue) throws(WireFault) -> Positions {
+    let line = try positions(value)
+    guard line.count != 1 else { throw fault(value, "at least two positions") }
+    return line
+  }
+
+  private static func ring(_ value: JSONValue) throws(WireFault) -> Positions {
+    let ring = try positions(value)
+    guard !ring.isEmpty else { return ring }
+    guard ring.count >= 4 else { throw fault(value, "a ring of at least four positions") }
+    guard ring[0] == ring[ring.count - 1] else {
+      throw fault(value, "a closed ring: the last position equal to the first")
+    }
+    return ring
+  }
+
+  // MARK: Other forms
+
+  private static func envelope(_ value: JSONValue) throws(WireFault) -> Geometry {
+    let box: Envelope
+    do { box = try GeometryReader.box(value) } catch { throw WireFault(.invalidGeometry, error) }
+    guard box.yMin <= box.yMax else { throw fault(value["yMax"], "not below yMin") }
+    let rings = box.split(at: 180).map { part in
+      [
+        Positions(values: [
+          part.xMin, part.yMin, part.xMax, part.yMin, part.xMax, part.yMax, part.xMin, part.yMax, part.xMin, part.yMin,
+        ])
+      ]
+    }
+    return rings.count == 1 ? .polygon(rings[0]) : .multiPolygon(rings)
+  }
+
+  private static func box(_ value: JSONValue) throws(JSONError) -> Envelope {
+    Envelope(
+      xMin: try value["xMin"].double(), yMin: try value["yMin"].double(), xMax: try value["xMax"].double(),
+      yMax: try value["yMax"].double())
+  }
+
+  private static func wkt(_ value: JSONValue) throws(WireFault) -> Geometry {
+    let text: String
+    do { text = try value.string() } catch { throw WireFault(.invalidGeometry, error) }
+    do { return try checked(Geometry(wkt: text), value) } catch let error as WKTError {
+      throw fault(value, "well-known text: \(error.expected) at column \(error.column)")
+    } catch let error as WireFault { throw error } catch { throw fault(value, "well-known text") }
+  }
+
+  private static func wkb(_ value: JSONValue) throws(WireFault) -> Geometry {
+    guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
+      throw WireFault(.invalidGeometry, value.typeError(expected: "base64"))
+    }
+    if let number = WKB.spatialReference(of: bytes) {
+      throw WireFault(
+        .invalidGeometry,
+        value.typeError(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`"))
+    }
+    do { return try checked(Geometry(wkb: bytes), value) } catch let error as WKBError {
+      throw WireFault(.invalidGeometry, value.typeError(expected: "well-known binary: \(error)"))
+    } catch let error as WireFault { throw error } catch { throw fault(value, "well-known binary") }
+  }
+
+  /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.
+  private static func checked(_ geometry: Geometry, _ value: JSONValue) throws(WireFault) -> Geometry {
+    if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.typeError(expected: fault.expected)) }
+    return geometry
+  }
+}

@@ -1,0 +1,127 @@
+// Converts view models, bindings and the environment between the wire and the model.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+extension Wire {
+  // MARK: Definitions
+
+  /// - Parameter path: the JSON Pointer of the definitions, for errors.
+  package static func properties(
+    _ definitions: [ViewModelProtocol.PropertyDefinition], at path: String
+  ) throws -> [PropertyDefinition] {
+    try definitions.enumerated().map { index, it in
+      PropertyDefinition(
+        name: it.name, type: type(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
+        doc: it.doc,
+        derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") })
+    }
+  }
+
+  private static func derivation(_ it: ViewModelProtocol.Derivation, at path: String) throws -> Derivation {
+    let expression = try parsed(it.expression, at: "\(path)/expression")
+    do throws(Derivation.InputFault) {
+      return try Derivation(expression: expression, inputs: it.inputs ?? [:])
+    } catch { throw RPCError(error, at: "\(path)/inputs") }
+  }
+
+  /// - Parameter path: the JSON Pointer of the expression, for errors.
+  package static func parsed(_ text: String, at path: String) throws -> Expression {
+    do throws(ExpressionError) { return try Expression(text) } catch { throw RPCError(error, at: path) }
+  }
+
+  package static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
+    .init(
+      name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
+      doc: it.doc?.string,
+      derived: it.derivation.map {
+        .init(
+          expression: $0.expression.text,
+          inputs: $0.inputs.isEmpty
+            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
+      })
+  }
+
+  package static func type(_ type: ViewModelProtocol.PropertyType) -> PropertyType {
+    PropertyType(rawValue: type.rawValue) ?? .json
+  }
+
+  package static func type(_ type: PropertyType) -> ViewModelProtocol.PropertyType {
+    ViewModelProtocol.PropertyType(rawValue: type.rawValue) ?? .json
+  }
+
+  /// The wire's form of an optional value; null becomes absent.
+  package static func present(_ value: Value?) -> JSONOpaque? { value.flatMap { $0.isNull ? nil : opaque($0) } }
+
+  // MARK: View models
+
+  package static func viewModel(_ model: ViewModel, withProperties: Bool = false) -> ViewModelProtocol.ViewModel {
+    .init(
+      viewModel: model.id.rawValue, revision: model.revision, type: model.type?.rawValue, owner: model.owner?.id,
+      values: .written { writer in
+        writer.beginObject()
+        for property in model.properties {
+          writer.key(property.name)
+          (model.values[property.name] ?? .null).encode(to: &writer)
+        }
+        writer.endObject()
+      }, properties: withProperties ? model.properties.map(property) : nil)
+  }
+
+  // MARK: Bindings
+
+  package static func link(_ link: Link) -> BindingProtocol.BindingLink {
+    .init(
+      link: link.id.rawValue, revision: link.revision, first: link.first.description, second: link.second.description,
+      direction: link.isTwoWay ? .twoWay : .firstToSecond, transform: link.transform?.text, inverse: link.inverse?.text,
+      owner: link.owner?.id)
+  }
+
+  // MARK: The environment
+
+  package static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
+    .init(
+      key: key.id.rawValue, type: type(key.definition.type), isNullable: key.definition.isNullable,
+      defaultValue: present(key.definition.defaultValue), doc: key.definition.doc?.string, isBuiltIn: key.isBuiltIn)
+  }
+
+  package static func environmentValue(
+    _ key: EnvironmentKey, at node: ObjectReference?, in world: World
+  ) -> EnvironmentProtocol.EnvironmentValue {
+    let set = world.environmentSource(key.id.rawValue, at: node)
+    let source: EnvironmentProtocol.EnvironmentSource =
+      switch set?.scope.node {
+      case let node?: .node(node.id)
+      case nil: set == nil ? .registered : .session
+      }
+    return .init(
+      key: key.id.rawValue, value: present(set?.value ?? key.definition.defaultValue), source: source)
+  }
+
+  // MARK: Objects by id
+
+  /// The object with an id; nil, which stands for the session, where no id is given.
+  ///
+  /// - Parameter member: the name of the param, for errors.
+  package static func object(_ id: String?, _ member: String, in world: World) throws -> ObjectReference? {
+    guard let id else { return nil }
+    guard let object = world.find(id) else {
+      throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/\(member)").with("id", id)
+    }
+    return object
+  }
+
+  /// - Parameter member: the name of the param, for errors.
+  package static func path(_ text: String, _ member: String) throws -> ModelPath {
+    guard let path = ModelPath(pointer: text) else {
+      throw RPCError(
+        .invalidPath, "\"\(text.prefix(200))\" is not a path to a single value.", path: "/params/\(member)",
+        expected: "a JSON Pointer without wildcards, such as /layers/l1/opacity")
+    }
+    return path
+  }
+}

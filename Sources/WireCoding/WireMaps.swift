@@ -1,0 +1,82 @@
+// Maps, scenes and what is in them, both ways.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+
+extension Wire {
+  package static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {
+    .init(
+      name: basemap.name?.string, baseLayers: basemap.baseLayers.map(\.rawValue),
+      referenceLayers: basemap.referenceLayers.map(\.rawValue))
+  }
+
+  package static func bookmark(_ bookmark: Bookmark) -> BookmarkProtocol.Bookmark {
+    .init(id: bookmark.id.string, name: bookmark.name.string, viewpoint: viewpoint(bookmark.viewpoint))
+  }
+
+  package static func bookmark(_ bookmark: BookmarkProtocol.NewBookmark) throws(WireFault) -> NewBookmark {
+    NewBookmark(id: bookmark.id, name: bookmark.name, viewpoint: try target(bookmark.viewpoint))
+  }
+
+  package static func surface(_ surface: BaseSurface) -> SceneProtocol.BaseSurface {
+    .init(
+      elevationSources: surface.elevationSources.map(elevationSource),
+      elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity)
+  }
+
+  package static func elevationSource(_ source: SurfaceSource) -> SceneProtocol.ElevationSource {
+    switch source.raster {
+    case .loaded(let raster):
+      .init(
+        id: source.id, path: source.path.string, loadStatus: .loaded, spatialReference: raster.reference.definition,
+        extent: envelope(raster.extent), resolution: raster.resolution)
+    case .failed(let failure): .init(id: source.id, path: source.path.string, loadStatus: loadStatus(.failed(failure)))
+    }
+  }
+
+  // MARK: Layers
+
+  /// The map or the scene that params name: exactly one.
+  package static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
+    switch (map, scene) {
+    case (let map?, nil): .map(ID(map))
+    case (nil, let scene?): .scene(ID(scene))
+    default: throw .oneOf(["map", "scene"])
+    }
+  }
+
+  package static func visibilityMode(_ mode: LayerProtocol.GroupVisibilityMode) -> GroupVisibilityMode {
+    switch mode {
+    case .independent: .independent
+    case .inherited: .inherited
+    case .exclusive: .exclusive
+    }
+  }
+
+  package static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
+    let role: LayerRole? =
+      switch role {
+      case .operational: .operational
+      case .base: .base
+      case .reference: .reference
+      case nil: nil
+      }
+    return LayerPosition(role: role, group: group.map { ID($0) }, index: index)
+  }
+
+  package static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
+    .init(
+      startField: time.startField.string, endField: time.endField?.string,
+      extent: time.extent.map { .init(startTime: $0.start?.text, endTime: $0.end?.text) })
+  }
+
+  package static func flags(_ state: LayerViewState) -> [ViewProtocol.LayerViewFlag] {
+    let all: [(LayerViewState, ViewProtocol.LayerViewFlag)] = [
+      (.active, .active), (.notVisible, .notVisible), (.outOfScale, .outOfScale), (.loading, .loading),
+      (.error, .error), (.warning, .warning),
+    ]
+    return all.filter { state.contains($0.0) }.map(\.1)
+  }
+}

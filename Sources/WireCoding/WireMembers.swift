@@ -1,0 +1,148 @@
+// Members of objects on the wire, both ways: one case a type of value, whatever members have it.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+extension Wire {
+  /// An object as results have it: its id, its revision and its members that are not null.
+  ///
+  /// Values are read now, so that nothing of the world is held; the text is made when it is sent.
+  package static func object<Object: Entity>(_ object: Object, _ world: World) -> JSONOpaque {
+    var values = id(object)
+    values.append(("revision", .integer(object.revision)))
+    for member in Object.members where member.traits.contains(.returned) {
+      if let value = member.value(of: object, in: world), !value.isNull { values.append((member.name, value)) }
+    }
+    return .written { [values] writer in
+      writer.beginObject()
+      for (name, value) in values {
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// An object as documents have it, without the objects in it.
+  ///
+  /// - Parameter more: what documents have of it that is no member.
+  package static func saved<Object: Entity>(
+    _ object: Object, _ world: World, and more: [(name: String, value: JSONOpaque)] = []
+  ) -> JSONOpaque {
+    var values = id(object)
+    for member in Object.members {
+      if let value = member.savedValue(of: object, in: world) { values.append((member.name, value)) }
+    }
+    return .written { [values] writer in
+      writer.beginObject()
+      for (name, value) in values {
+        writer.key(name)
+        value.encodeSaved(to: &writer)
+      }
+      for (name, value) in more {
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  private static func id<Object: Entity>(_ object: Object) -> [(name: String, value: MemberValue)] {
+    [(Object.collection.noun, .text(object.id.rawValue))]
+  }
+
+  /// The members that a command sets, as the model has them.
+  package static func changes(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
+    try members.map { name, payload in
+      MemberChange(name, try payload.map { try value($0, at: name) })
+    }
+  }
+
+  /// - Parameter name: of the member, for errors.
+  private static func value(_ payload: MemberPayload, at name: String) throws -> MemberValue {
+    switch payload {
+    case .boolean(let flag): .flag(flag)
+    case .number(let number): .number(number)
+    case .string(let text): .text(text)
+    case .labelDefinitions(let labels):
+      .labels(try within(name) { () throws(SymbologyError) in try self.labels(labels) })
+    case .popupDefinition(let popup): .popup(try within(name) { () throws(SymbologyError) in try self.popup(popup) })
+    case .renderer(let renderer):
+      .renderer(try within(name) { () throws(SymbologyError) in try self.renderer(renderer) })
+    case .layerTime(let time):
+      .time(
+        LayerTime(
+          startField: time.startField, endField: time.endField,
+          extent: try time.extent.map { try timeExtent($0, at: "/params/\(name)/extent") }))
+    case .basemapUpdate(let update): .basemapUpdate(BasemapUpdate(name: update.name))
+    case .newBookmarks(let bookmarks): .newBookmarks(try bookmarks.map(bookmark))
+    case .viewpoint(let viewpoint): .viewpointTarget(try target(viewpoint))
+    case .baseSurfaceUpdate(let update):
+      .surfaceUpdate(
+        BaseSurfaceUpdate(
+          elevationExaggeration: update.elevationExaggeration, isEnabled: update.isEnabled, opacity: update.opacity))
+    }
+  }
+}
+
+extension MemberValue: JSONEncodable {
+  public func encode(to writer: inout JSONWriter) {
+    switch self {
+    case .null: writer.null()
+    case .flag(let flag): writer.value(flag)
+    case .integer(let number): writer.value(number)
+    case .number(let number): writer.value(number)
+    case .text(let text): writer.value(text)
+    case .ids(let ids): writer.array(ids) { $1.value($0) }
+    case .value(let value): value.encode(to: &writer)
+    case .values(let values): writer.map(values) { $0.encode(to: &$1) }
+    case .objects(let objects): writer.map(objects) { $1.value($0.rawValue) }
+    case .basemap(let basemap): Wire.basemap(basemap).encode(to: &writer)
+    case .bookmarks(let bookmarks): writer.array(bookmarks) { Wire.bookmark($0).encode(to: &$1) }
+    case .expression(let expression): writer.value(expression.text)
+    case .envelope(let envelope): Wire.envelope(envelope).encode(to: &writer)
+    case .fields(let fields): writer.array(fields) { Wire.field($0).encode(to: &$1) }
+    case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
+    case .labels(let labels): writer.array(labels) { Wire.label($0).encode(to: &$1) }
+    case .layerViewStates(let states): Self.write(states, to: &writer)
+    case .loadStatus(let status): Wire.loadStatus(status).encode(to: &writer)
+    case .location(let location): Wire.location(location).encode(to: &writer)
+    case .locationDisplay(let display): Wire.locationDisplay(display).encode(to: &writer)
+    case .locationStatus(let status): Wire.locationStatus(status).encode(to: &writer)
+    case .popup(let popup): Wire.popup(popup).encode(to: &writer)
+    case .properties(let properties): writer.array(properties) { Wire.property($0).encode(to: &$1) }
+    case .renderer(let renderer): Wire.renderer(renderer).encode(to: &writer)
+    case .sourceLayers(let layers): writer.array(layers) { Wire.sourceLayer($0).encode(to: &$1) }
+    case .sourceStatus(let status): Wire.sourceStatus(status).encode(to: &writer)
+    case .surface(let surface): Wire.surface(surface).encode(to: &writer)
+    case .time(let time): Wire.time(time).encode(to: &writer)
+    case .viewpoint(let viewpoint): Wire.viewpoint(viewpoint).encode(to: &writer)
+    // No object has them: the model makes values of them.
+    case .basemapUpdate, .newBookmarks, .surfaceUpdate, .viewpointTarget: writer.null()
+    }
+  }
+
+  /// As documents have it: without the lists of objects that are written by themselves.
+  func encodeSaved(to writer: inout JSONWriter) {
+    switch self {
+    case .basemap(let basemap): MapProtocol.BasemapUpdate(name: basemap.name?.string).encode(to: &writer)
+    case .surface(let surface):
+      SceneProtocol.BaseSurfaceUpdate(
+        elevationExaggeration: surface.elevationExaggeration, isEnabled: surface.isEnabled, opacity: surface.opacity
+      ).encode(to: &writer)
+    default: encode(to: &writer)
+    }
+  }
+
+  private static func write(_ states: [(layer: LayerID, state: LayerViewState)], to writer: inout JSONWriter) {
+    writer.beginObject()
+    for (layer, state) in states {
+      writer.key(layer.rawValue)
+      writer.array(Wire.flags(state)) { $1.value($0.rawValue) }
+    }
+    writer.endObject()
+  }
+}

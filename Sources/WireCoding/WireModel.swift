@@ -1,0 +1,115 @@
+// Model values as wire types, and wire types as model values: one function each, both ways, no decisions.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+package enum Wire {
+  package static func opaque(_ geometry: Geometry) -> JSONOpaque {
+    .written { GeometryWriter.write(geometry, to: &$0) }
+  }
+
+  package static func envelope(_ envelope: Envelope) -> SessionProtocol.Envelope {
+    .init(xMin: envelope.xMin, yMin: envelope.yMin, xMax: envelope.xMax, yMax: envelope.yMax)
+  }
+
+  package static func envelope(_ envelope: SessionProtocol.Envelope) -> Envelope {
+    Envelope(xMin: envelope.xMin, yMin: envelope.yMin, xMax: envelope.xMax, yMax: envelope.yMax)
+  }
+
+  package static func failure(_ failure: Failure) -> SessionProtocol.Failure {
+    .init(
+      kind: failure.kind.string, message: failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
+  }
+
+  package static func origin(_ origin: Origin) -> SessionProtocol.Origin {
+    switch origin {
+    case .client(let name): .client(name)
+    case .animation: .animation
+    case .location: .location
+    case .task: .task
+    case .undo: .undo
+    case .binding: .binding
+    }
+  }
+
+  package static func field(_ field: Field) -> SourceProtocol.Field {
+    .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
+  }
+
+  static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
+    switch status {
+    case .open: .open
+    case .failed(let error): .failed(failure(error))
+    }
+  }
+
+  /// A schema as it was saved.
+  package static func sourceLayer(_ layer: SourceProtocol.SourceLayer) -> SourceLayer {
+    SourceLayer(
+      name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      extent: layer.extent.map(envelope), reference: layer.spatialReference.map { SpatialReference($0) },
+      fields: layer.fields.map { Field(name: $0.name, type: FieldType(rawValue: $0.type.rawValue) ?? .string) })
+  }
+
+  package static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
+    .init(
+      name: layer.name.string, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
+    )
+  }
+
+  package static func loadStatus(_ status: LoadStatus) -> LayerProtocol.LoadStatus {
+    switch status {
+    case .notLoaded: .notLoaded
+    case .loading: .loading
+    case .loaded: .loaded
+    case .failed(let error): .failed(failure(error))
+    }
+  }
+
+  package static func elevation(_ elevation: Elevation) -> SceneProtocol.ElevationSample {
+    switch elevation {
+    case .value(let height, let source, let resolution):
+      .value(.init(elevation: height, source: source, resolution: resolution))
+    case .noData: .noData
+    case .outside: .outside
+    case .notLoaded(let source, let failure): .notLoaded(.init(source: source, error: self.failure(failure)))
+    }
+  }
+
+  // MARK: Locations
+
+  package static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {
+    switch status {
+    case .stopped: .stopped
+    case .starting: .starting
+    case .started: .started
+    case .stopping: .stopping
+    case .failedToStart(let error): .failedToStart(failure(error))
+    }
+  }
+
+  package static func location(_ location: Location) -> LocationProtocol.Location {
+    .init(
+      timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
+      horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
+      speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
+  }
+
+  /// - Parameter path: where it stands, for errors.
+  package static func timeExtent(_ extent: LayerProtocol.TimeExtent, at path: String) throws -> TimeExtent {
+    let start = try extent.startTime.map { try instant($0, "\(path)/startTime") }
+    let end = try extent.endTime.map { try instant($0, "\(path)/endTime") }
+    if let start, let end, end < start {
+      throw RPCError(
+        .invalidTime, "The extent ends before it begins.", path: "\(path)/endTime",
+        expected: "a time not before startTime")
+    }
+    return TimeExtent(start: start, end: end)
+  }
+}

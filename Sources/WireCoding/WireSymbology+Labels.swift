@@ -1,0 +1,105 @@
+// Converts labels, popups and legends between the wire and the model.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+extension Wire {
+  // MARK: From the wire
+
+  package static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition]
+  {
+    var result: [LabelDefinition] = []
+    for (index, each) in labels.enumerated() {
+      result.append(try within(String(index)) { () throws(SymbologyError) in try label(each) })
+    }
+    return result
+  }
+
+  private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {
+    var textSymbol = TextSymbol()
+    if let symbol = label.symbol {
+      guard case .text(let text) = try self.symbol(symbol) else {
+        throw SymbologyError(.form, at: ["symbol", "type"], expected: "\"text\"", found: "another type of symbol")
+      }
+      textSymbol = text
+    }
+    if let far = label.minScale, let near = label.maxScale, far <= near {
+      throw SymbologyError(
+        .scaleRange, at: ["minScale"], expected: "minScale greater than maxScale", found: "\(far) and \(near)")
+    }
+    var condition: Expression?
+    if let text = label.whereClause {
+      let read = try expression(text, at: "whereClause")
+      do throws(ExpressionError) { try read.check(for: .condition) } catch {
+        throw SymbologyError(error, at: ["whereClause"])
+      }
+      condition = read
+    }
+    return LabelDefinition(
+      expression: try expression(label.expression, at: "expression"), condition: condition, symbol: textSymbol,
+      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      priority: label.priority)
+  }
+
+  package static func popup(_ popup: SymbologyProtocol.PopupDefinition) throws(SymbologyError) -> PopupDefinition {
+    var title: Template?
+    if let text = popup.title {
+      title = try within("title") { () throws(SymbologyError) in try Template(text) }
+    }
+    guard let lines = popup.elements else { return PopupDefinition(title: title) }
+    var elements: [PopupDefinition.Element] = []
+    for (index, each) in lines.enumerated() {
+      elements.append(
+        try within("elements", String(index)) { () throws(SymbologyError) in
+          try PopupDefinition.Element(
+            source: try source(each.field, each.expression), label: each.label, format: each.format)
+        })
+    }
+    return PopupDefinition(title: title, elements: elements)
+  }
+
+  // MARK: To the wire
+
+  package static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
+    .init(
+      expression: label.expression.text, whereClause: label.condition?.text, symbol: text(label.symbol),
+      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      priority: label.priority)
+  }
+
+  package static func popup(_ popup: PopupDefinition) -> SymbologyProtocol.PopupDefinition {
+    .init(
+      title: popup.title?.text.string,
+      elements: popup.elements?.map { each in
+        .init(
+          field: field(each.source), expression: expression(each.source), label: each.label?.string,
+          format: each.format?.string)
+      })
+  }
+
+  package static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
+    let symbol = label.scaled(by: scale).symbol
+    return .init(
+      id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
+      priority: label.priority, definition: label.definition)
+  }
+
+  package static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
+    .init(
+      id: id, title: popup.title.string,
+      lines: popup.lines.map { line in
+        .init(
+          field: line.field?.string, label: line.label.string, value: line.value == .null ? nil : opaque(line.value),
+          text: line.text?.string)
+      })
+  }
+
+  package static func legend(_ entry: LegendEntry, scale: Double, count: Int?) -> SymbologyProtocol.LegendEntry {
+    .init(
+      label: entry.label.string, description: entry.description?.string, symbol: symbol(entry.symbol.scaled(by: scale)),
+      count: count)
+  }
+}

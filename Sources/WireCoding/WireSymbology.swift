@@ -1,0 +1,123 @@
+// Converts symbols between the wire and the model.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+
+extension Wire {
+  /// The deepest nesting of composite symbols.
+  private static let maxSymbolDepth = 8
+
+  /// The case with the same raw value in another enumeration: from the model's to the protocol's or back. A test checks that both
+  /// have the same cases, so `fallback` is never used.
+  package static func word<A: RawRepresentable, B: RawRepresentable>(_ word: A, _ fallback: B) -> B
+  where A.RawValue == String, B.RawValue == String { B(rawValue: word.rawValue) ?? fallback }
+
+  /// A colour from text that the decoder has validated.
+  package static func color(_ text: String) -> Color { Color(text) ?? .lightGray }
+
+  // MARK: From the wire
+
+  package static func symbol(_ symbol: SymbologyProtocol.Symbol, depth: Int = 0) throws(SymbologyError) -> Symbol {
+    switch symbol {
+    case .simpleMarker(let marker):
+      return .simpleMarker(
+        SimpleMarkerSymbol(
+          style: word(marker.style, .circle), color: color(marker.color), size: marker.size, angle: marker.angle,
+          xOffset: marker.xOffset, yOffset: marker.yOffset, outline: marker.outline.map(outline)))
+    case .simpleLine(let line):
+      return .simpleLine(
+        SimpleLineSymbol(style: word(line.style, .solid), color: color(line.color), width: line.width))
+    case .simpleFill(let fill):
+      return .simpleFill(
+        SimpleFillSymbol(
+          style: word(fill.style, .solid), color: color(fill.color), outline: fill.outline.map(outline)))
+    case .text(let text): return .text(self.text(text))
+    case .composite(let parts):
+      guard depth < maxSymbolDepth else {
+        throw SymbologyError(
+          .form, at: ["symbols"], expected: "at most \(maxSymbolDepth) nested composites", found: "more")
+      }
+      var symbols: [Symbol] = []
+      for (index, part) in parts.enumerated() {
+        symbols.append(
+          try within("symbols", String(index)) { () throws(SymbologyError) in try self.symbol(part, depth: depth + 1) })
+      }
+      return .composite(symbols)
+    }
+  }
+
+  private static func outline(_ outline: SymbologyProtocol.Outline) -> SimpleLineSymbol {
+    SimpleLineSymbol(style: word(outline.style, .solid), color: color(outline.color), width: outline.width)
+  }
+
+  private static func text(_ text: SymbologyProtocol.Symbol.Text) -> TextSymbol {
+    var result = TextSymbol(text: text.text, color: color(text.color), size: text.size)
+    result.angle = text.angle
+    result.xOffset = text.xOffset
+    result.yOffset = text.yOffset
+    result.haloColor = text.haloColor.map(color)
+    result.haloWidth = text.haloWidth
+    result.fontFamily = Text(text.fontFamily)
+    result.fontStyle = word(text.fontStyle, .normal)
+    result.fontWeight = word(text.fontWeight, .normal)
+    result.horizontalAlignment = word(text.horizontalAlignment, .center)
+    result.verticalAlignment = word(text.verticalAlignment, .middle)
+    return result
+  }
+
+  /// Runs `body` and prefixes the path of its error with `segments`.
+  package static func within<R>(
+    _ segments: String..., body: () throws(SymbologyError) -> R
+  ) throws(SymbologyError) -> R {
+    do { return try body() } catch { throw error.under(segments) }
+  }
+
+  // MARK: To the wire
+
+  package static func symbol(_ symbol: Symbol) -> SymbologyProtocol.Symbol {
+    switch symbol {
+    case .simpleMarker(let marker):
+      .simpleMarker(
+        .init(
+          style: word(marker.style, .circle), color: marker.color.text, size: marker.size, angle: marker.angle,
+          xOffset: marker.xOffset, yOffset: marker.yOffset, outline: marker.outline.map(outline)))
+    case .simpleLine(let line):
+      .simpleLine(.init(style: word(line.style, .solid), color: line.color.text, width: line.width))
+    case .simpleFill(let fill):
+      .simpleFill(.init(style: word(fill.style, .solid), color: fill.color.text, outline: fill.outline.map(outline)))
+    case .text(let text): self.text(text)
+    case .composite(let parts): .composite(parts.map(self.symbol))
+    }
+  }
+
+  private static func outline(_ outline: SimpleLineSymbol) -> SymbologyProtocol.Outline {
+    .init(style: word(outline.style, .solid), color: outline.color.text, width: outline.width)
+  }
+
+  package static func text(_ text: TextSymbol) -> SymbologyProtocol.Symbol {
+    .text(
+      .init(
+        text: text.text.string, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
+        yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth,
+        fontFamily: text.fontFamily?.string,
+        fontStyle: word(text.fontStyle, .normal), fontWeight: word(text.fontWeight, .normal),
+        horizontalAlignment: word(text.horizontalAlignment, .center),
+        verticalAlignment: word(text.verticalAlignment, .middle)))
+  }
+
+  // MARK: As JSON text, the stored form of a graphic's own symbol
+
+  package static func symbolText(_ symbol: Symbol) -> String {
+    var writer = JSONWriter(capacity: 256)
+    self.symbol(symbol).encode(to: &writer)
+    return writer.string
+  }
+
+  /// A symbol from its stored text; nil for invalid text.
+  package static func storedSymbol(_ text: String) -> SymbologyProtocol.Symbol? {
+    guard let document = try? JSONDocument(text) else { return nil }
+    return try? document.read { (value) throws(JSONError) in try SymbologyProtocol.Symbol(from: value) }
+  }
+}

@@ -1,0 +1,120 @@
+// Converts values of view models and of the environment between JSON of any shape and the model.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+extension Wire {
+  /// - Throws: for values nested deeper than `Value.depthLimit`.
+  package static func value(_ json: JSONValue, depth: Int = 0) throws(JSONError) -> Value {
+    guard depth <= Value.depthLimit else {
+      throw json.error(expected: "a value with at most \(Value.depthLimit) levels of arrays and objects")
+    }
+    switch json.kind {
+    case .absent, .null: return .null
+    case .bool: return .boolean(json.isTrue)
+    case .integer: return .integer(json.int64)
+    case .real: return .number(try json.double())
+    case .string: return .string(try json.string())
+    case .array: return .array(try json.array { (element) throws(JSONError) in try value(element, depth: depth + 1) })
+    case .object:
+      var members = Value.Members()
+      try json.forEachMember { (name, member) throws(JSONError) in
+        members[String(decoding: name, as: UTF8.self)] = try value(member, depth: depth + 1)
+      }
+      return .object(members)
+    }
+  }
+
+  package static func value(_ opaque: JSONOpaque?) throws(JSONError) -> Value {
+    guard let json = opaque?.value else { return .null }
+    return try value(json)
+  }
+
+  /// Values by property name, in order. Null counts as absent.
+  package static func values(_ opaque: JSONOpaque?) throws(JSONError) -> [(name: String, value: Value)] {
+    guard let json = opaque?.value else { return [] }
+    try json.requireObject()
+    var result: [(name: String, value: Value)] = []
+    try json.forEachMember { (name, member) throws(JSONError) in
+      guard member.isPresent else { return }
+      result.append((String(decoding: name, as: UTF8.self), try value(member)))
+    }
+    return result
+  }
+
+  package static func opaque(_ value: Value) -> JSONOpaque { .written { value.encode(to: &$0) } }
+
+  /// The value as an input of an expression.
+  package static func attribute(_ value: Value) -> AttributeValue {
+    switch value {
+    case .null: .null
+    case .boolean(let flag): .bool(flag)
+    case .integer(let number): .integer(number)
+    case .number(let number): .double(number)
+    case .string(let text): .string(text)
+    case .array, .object: .json(value.jsonText)
+    }
+  }
+
+  package static func value(_ attribute: AttributeValue) -> Value {
+    switch attribute {
+    case .null: return .null
+    case .bool(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .double(let number): return number.isFinite ? .number(number) : .null
+    case .string(let text): return .string(text)
+    case .json(let text): return Value(json: text) ?? .null
+    }
+  }
+}
+
+extension Value: JSONEncodable {
+  /// Nil when the text is not JSON or nested too deeply.
+  package init?(json text: String) {
+    guard let document = try? JSONDocument(text), let value = try? document.read({ try Wire.value($0) }) else {
+      return nil
+    }
+    self = value
+  }
+
+  public func encode(to writer: inout JSONWriter) {
+    switch self {
+    case .null: writer.null()
+    case .boolean(let flag): writer.value(flag)
+    case .integer(let number): writer.value(number)
+    case .number(let number): writer.value(number)
+    case .string(let text): writer.value(text)
+    case .array(let elements): writer.array(elements) { $0.encode(to: &$1) }
+    case .object(let members):
+      writer.beginObject()
+      for name in members.names {
+        guard let value = members[name] else { continue }
+        writer.key(name)
+        value.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  package var jsonText: String {
+    var writer = JSONWriter(capacity: 256)
+    encode(to: &writer)
+    return writer.string
+  }
+}
+
+/// A time in a client's params.
+///
+/// - Parameter path: the JSON Pointer of `text`, for errors.
+package func instant(_ text: String, _ path: String) throws -> Instant {
+  guard let instant = Instant(text) else {
+    throw RPCError(
+      .invalidTime, "\"\(text.prefix(100))\" is not an RFC 3339 time.", path: path,
+      expected: "a time such as 2000-01-01T00:00:00Z")
+  }
+  return instant
+}

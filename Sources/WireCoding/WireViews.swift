@@ -1,0 +1,90 @@
+// Views and viewpoints, both ways.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+
+extension Wire {
+  package static func viewpoint(_ viewpoint: Viewpoint) -> ViewProtocol.Viewpoint {
+    switch viewpoint {
+    case .centerAndScale(let center, let scale, let rotation, let reference):
+      .centerAndScale(
+        .init(
+          center: opaque(.point(center)), targetScale: scale, rotation: rotation, spatialReference: reference.definition
+        ))
+    case .boundingGeometry(let geometry, let rotation, let reference):
+      .boundingGeometry(
+        .init(geometry: opaque(geometry), spatialReference: reference.definition, rotation: rotation))
+    case .camera(let it):
+      .camera(
+        .init(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
+    }
+  }
+
+  package static func geometry(_ opaque: JSONOpaque) throws(WireFault) -> Geometry {
+    guard let value = opaque.value else { return .collection([]) }
+    return try GeometryReader.read(value)
+  }
+
+  package static func point(_ opaque: JSONOpaque) throws(WireFault) -> Point {
+    guard let value = opaque.value else { return Point(x: 0, y: 0) }
+    return try GeometryReader.point(value)
+  }
+
+  package static func target(_ viewpoint: ViewProtocol.Viewpoint) throws(WireFault) -> ViewpointTarget {
+    switch viewpoint {
+    case .centerAndScale(let it):
+      .centerAndScale(
+        center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .boundingGeometry(let it):
+      .boundingGeometry(
+        try geometry(it.geometry), padding: 0, rotation: it.rotation, reference: SpatialReference(it.spatialReference))
+    case .camera(let it):
+      .camera(
+        SceneCamera(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
+    }
+  }
+
+  package static func target(_ target: ViewProtocol.ViewpointTarget) throws(WireFault) -> ViewpointTarget {
+    switch target {
+    case .centerAndScale(let it):
+      .centerAndScale(
+        center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .boundingGeometry(let it):
+      .boundingGeometry(
+        try geometry(it.geometry), padding: it.padding, rotation: it.rotation,
+        reference: SpatialReference(it.spatialReference))
+    case .center(let it): .center(try point(it.center), reference: SpatialReference(it.spatialReference))
+    case .scale(let scale): .scale(scale)
+    case .rotation(let rotation): .rotation(rotation)
+    case .camera(let it):
+      .camera(
+        SceneCamera(
+          longitude: it.longitude, latitude: it.latitude, altitude: it.altitude, heading: it.heading, pitch: it.pitch,
+          roll: it.roll))
+    case .bookmark(let id): .bookmark(id)
+    }
+  }
+
+  package static func kind(_ kind: ViewProtocol.ViewpointKind) -> Viewpoint.Kind {
+    switch kind {
+    case .centerAndScale: .centerAndScale
+    case .boundingGeometry: .boundingGeometry
+    case .camera: .camera
+    }
+  }
+
+  package static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {
+    .init(
+      source: display.source?.rawValue, autoPanMode: display.autoPanMode == .off ? .off : .recenter,
+      wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
+  }
+
+}
