@@ -52,7 +52,7 @@ struct CoverageTests {
     }
   }
 
-  @Test func `whatever looks at meta.ifRevision says that it may answer contentModified`() throws {
+  @Test func `methods that check meta.ifRevision declare contentModified`() throws {
     for file in SourceFile.all(in: ["Protocol/domains"], endings: ["json"]) {
       let definition = try JSONDocument(file.text)
       try definition.read { domain in
@@ -82,7 +82,7 @@ struct CoverageTests {
     }
   }
 
-  @Test func `what messages cannot bring about is tested where it is said to be`() {
+  @Test func `errors that messages cannot cause are tested where stated`() {
     let tests = SourceFile.all(in: ["Tests"], endings: ["swift"])
     for (name, path) in Self.beyondMessages {
       #expect(tests.first { $0.path == path }?.text.contains(name) == true, "\(path) does not test \(name)")

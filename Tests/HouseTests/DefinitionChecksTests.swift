@@ -70,7 +70,7 @@ private let mistakes = [
 
 struct DefinitionChecksTests {
   @Test(arguments: mistakes)
-  func `a mistake is named with its place`(mistake: Mistake) throws {
+  func `an error is reported with its path`(mistake: Mistake) throws {
     try withTemporaryFolder { folder in
       let copy = folder.appending(path: "Protocol")
       try FileManager.default.copyItem(at: URL(filePath: ProtocolGen.samples), to: copy)

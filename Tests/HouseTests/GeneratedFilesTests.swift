@@ -18,7 +18,7 @@ struct GeneratedFilesTests {
     #expect(check.status == 0, "\(check.messages)")
   }
 
-  @Test func `a check writes nothing and names what differs, is missing or is left over`() throws {
+  @Test func `a check writes nothing and lists different, missing and superfluous files`() throws {
     try withTemporaryFolder { folder in
       let swift = folder.appending(path: "swift")
       let first = try ProtocolGen(ProtocolGen.samples, "--swift", swift.path)

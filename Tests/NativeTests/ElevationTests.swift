@@ -27,7 +27,7 @@ import Testing
     #expect(try raster.sample(Point(x: .nan, y: 36.6)) == .outside)
   }
 
-  @Test func `many samples are the same as one by one`() throws {
+  @Test func `many samples equal single ones`() throws {
     let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
     let box = raster.description.extent
     var positions = Positions()
@@ -58,7 +58,7 @@ import Testing
     #expect(try raster.sample(Point(x: 11.2, y: 20.3), interpolation: .nearest) == .value(5))
   }
 
-  @Test func `an unknown pixel with a say makes the answer unknown, one without does not`() throws {
+  @Test func `an unknown pixel with a weight makes the sample unknown, one without does not`() throws {
     let raster = try grid(try TemporaryDirectory())
     #expect(try raster.sample(Point(x: 12.5, y: 20.5)) == .noData)
     #expect(try raster.sample(Point(x: 11.6, y: 20.5)) == .noData)
@@ -69,14 +69,14 @@ import Testing
     #expect(try raster.sample(Point(x: 11.6, y: 20.5), interpolation: .nearest) == .value(5))
   }
 
-  @Test func `pixels without area lie nowhere`() throws {
+  @Test func `pixels without area have no transform`() throws {
     #expect(try #require(RasterTransform([100, 0, 2, 50, 2, 0])).resolution == (2, 2))
     #expect(RasterTransform([0, 1, 2, 0, 2, 4]) == nil)
     #expect(RasterTransform([0, .nan, 2, 0, 2, 4]) == nil)
   }
 
   /// GDAL's sidecar turns the fixture's grid, and says that its numbers are half feet above 100.
-  @Test func `turned pixels, scale, offset and feet are taken from the file`() throws {
+  @Test func `rotated pixels, scale, offset and feet are taken from the file`() throws {
     let directory = try TemporaryDirectory()
     let outside = try TemporaryDirectory()
     let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "turned.tif")
@@ -159,7 +159,7 @@ import Testing
     #expect(asked == 3)
   }
 
-  @Test func `several threads may ask one raster`() async throws {
+  @Test func `several threads may sample one raster`() async throws {
     let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
     let point = Point(x: -84.25, y: 36.6)
     let expected = try raster.sample(point)

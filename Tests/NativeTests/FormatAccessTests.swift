@@ -12,13 +12,13 @@ import Testing
     "PG:host=localhost", "GPKG:/tmp/x.gpkg:layer", "<OGRVRTDataSource></OGRVRTDataSource>",
     #"{"type":"Point","coordinates":[1,2]}"#, "relative.geojson", "/tmp/a\0b.geojson",
   ])
-  func `names that are no absolute path are refused`(name: String) throws {
+  func `names other than absolute paths are refused`(name: String) throws {
     let error = try #require(throws: FormatError.self) { try FeatureFormats.describe(.file(name)) }
     guard case .refused(let path, _) = error else { throw error }
     #expect(path == name)
   }
 
-  @Test func `missing files, directories and what is no format have errors of their own`() throws {
+  @Test func `missing files, directories and unknown formats have separate errors`() throws {
     let directory = try TemporaryDirectory()
     let missing = directory.file("none.geojson")
     let text = try directory.write("hello", to: "notes.txt")
@@ -159,7 +159,7 @@ import Testing
     #expect(told.count > 5)
   }
 
-  @Test func `progress of looking at a text file rises with what is read`() throws {
+  @Test func `progress of describing a text file rises with the bytes read`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(60_000), to: "large.geojson")
     var told: [Double] = []
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: ["appended", "replaced", "touched"])
-  func `a file that changes while it is read is noticed`(how: String) throws {
+  func `a change of a file while it is read is detected`(how: String) throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(5000), to: "live.geojson")
     var done = false
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `calls on several threads keep out of each other's way`() async throws {
+  @Test func `calls on several threads are independent`() async throws {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<12 {
         group.addTask {

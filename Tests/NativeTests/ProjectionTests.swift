@@ -71,7 +71,7 @@ import Testing
     "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
     "http://localhost/def/crs/EPSG/0/4326", #"ELLIPSOID["x",6378137,298]"#, "EPSG:4326\0",
   ])
-  func `what is no reference is refused with a reason`(definition: String) throws {
+  func `an invalid reference is refused with a reason`(definition: String) throws {
     let error = try #require(throws: TransformError.self) {
       try transformer.describe(SpatialReference(definition))
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(!reason.isEmpty)
   }
 
-  @Test func `a position without an answer is named with both references`() throws {
+  @Test func `a position outside the domain is reported with both references`() throws {
     var positions = Positions(values: [10, 50, 11, 51, 12, 95, 13, 96])
     #expect(throws: TransformError.outsideDomain(index: 2, from: "EPSG:4326", to: "EPSG:3857")) {
       try positions.withMutableValues { (buffer) throws(TransformError) in
@@ -91,12 +91,12 @@ import Testing
     }
   }
 
-  @Test func `between references that nothing links there is no operation`() {
+  @Test func `unrelated references have no operation`() {
     let site = #"LOCAL_CS["site",UNIT["metre",1]]"#
     #expect(throws: TransformError.noOperation(from: site, to: "EPSG:3857")) { try moved(0, 0, site, "EPSG:3857") }
   }
 
-  @Test func `the poles are places in a polar projection and in none of Mercator's`() throws {
+  @Test func `the poles have positions in a polar projection and none in Mercator`() throws {
     let pole = try moved(0, 90, "EPSG:4326", "EPSG:32661")
     #expect(abs(pole.x - 2_000_000) < 1e-6 && abs(pole.y - 2_000_000) < 1e-6)
     // Every longitude is the pole.
@@ -106,7 +106,9 @@ import Testing
     #expect(abs(south.x - 2_000_000) < 1e-6 && abs(south.y - 2_000_000) < 1e-6)
   }
 
-  @Test func `both sides of the antimeridian lie at the two ends of Mercator, and side by side in Fiji's own`() throws {
+  @Test func `both sides of the antimeridian are at the two ends of Mercator, and adjacent in Fiji's projection`()
+    throws
+  {
     let west = try moved(179.999, -17, "EPSG:4326", "EPSG:3857")
     let east = try moved(-179.999, -17, "EPSG:4326", "EPSG:3857")
     #expect(west.x > 2.0037e7 && east.x < -2.0037e7)
@@ -118,7 +120,7 @@ import Testing
     #expect(abs(abs(back.x) - 179.999) < 1e-9 && abs(back.y + 17) < 1e-9)
   }
 
-  @Test func `z takes part where it is given, and m is kept`() throws {
+  @Test func `z is transformed where given, and m is kept`() throws {
     let point = Geometry.point(Point(x: 0, y: 0, z: 100, m: 7))
     let moved = try transformer.transform(point, from: SpatialReference("EPSG:4979"), to: SpatialReference("EPSG:4978"))
     guard case .point(let result?) = moved else { throw Unexpected() }
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a box is moved by its edges, not its corners`() throws {
+  @Test func `a box is transformed by its edges, not its corners`() throws {
     let box = Envelope(xMin: -10, yMin: 40, xMax: 30, yMax: 60)
     let moved = try transformer.bounds(of: box, from: .wgs84, to: SpatialReference("EPSG:3035"))
     let top = try self.moved(10, 60, "EPSG:4326", "EPSG:3035")
@@ -172,7 +174,7 @@ import Testing
     (Point(x: 7, y: 46), Point(x: 7, y: 46)), (Point(x: 0, y: 0), Point(x: 179.9, y: 0.3)),
     (Point(x: 20, y: -90), Point(x: 20, y: 90)), (Point(x: 0, y: 10), Point(x: -1, y: 10)),
   ])
-  func `direct follows inverse to the same place`(start: Point, end: Point) throws {
+  func `direct after inverse gives the same position`(start: Point, end: Point) throws {
     let line = try geodesy.inverse(from: start, to: end)
     #expect((0..<360).contains(line.startAzimuth) && (0..<360).contains(line.endAzimuth))
     let (reached, azimuth) = try geodesy.direct(from: start, azimuth: line.startAzimuth, distance: line.distance)

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 7, 100, 499, 500, 3000], [[false, false], [true, false], [true, true]])
-  func `the first so many are those of a sort of all`(count: Int, descending: [Bool]) throws {
+  func `the first rows are those of a complete sort`(count: Int, descending: [Bool]) throws {
     let store = try Self.store(2000, seed: UInt64(count))
     let columns = try ["v", "w"].map { try #require(store.schema.column(named: $0)) }
     let terms = zip(columns, descending).map { SortTerm(column: $0, isDescending: $1) }
@@ -60,7 +60,7 @@ import Testing
     #expect(store.ordered(rows, by: terms, first: count) { _ in } == Array(expected.prefix(count)))
   }
 
-  @Test func `fields of dates go by time, not by their text`() throws {
+  @Test func `fields of dates are ordered by time, not by text`() throws {
     var store = FeatureStore(fields: [Field(name: "at", type: .dateTime)])
     var batch = FeatureBatch()
     let texts = ["2020-01-01T01:00:00+02:00", "2020-01-01T00:00:00Z", "2019-12-31T22:30:00Z", "soon"]
@@ -74,7 +74,7 @@ import Testing
     #expect(store.ordered(rows, by: [SortTerm(column: 0, isDescending: true)], first: 2) { _ in } == [3, 1])
   }
 
-  @Test func `large integers are told apart`() throws {
+  @Test func `large integers are distinguished`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for value in [Int64.max, .max - 1, .min, .max - 2] {
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: zip([50, 3000, 3000, 40_000], [true, false, true, false]))
-  func `what differs late is put in order all the same, by pieces`(count: Int, isDescending: Bool) throws {
+  func `values that differ late are ordered too`(count: Int, isDescending: Bool) throws {
     let store = try Self.storeOfLikes(count, seed: UInt64(count))
     let columns = try ["at", "v"].map { try #require(store.schema.column(named: $0)) }
     // The times are texts of one form here, so that they compare as texts do.

@@ -23,7 +23,7 @@ import Testing
     return count
   }
 
-  @Test func `long work looks up again and again, says how far it is, and ends when it is told to`() throws {
+  @Test func `long work calls its check again and again with rising progress, and ends when the check throws`() throws {
     let count = 100_000
     var store = FeatureStore()
     var batch = FeatureBatch()

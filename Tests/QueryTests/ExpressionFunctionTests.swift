@@ -59,7 +59,7 @@ import Testing
     ])
   }
 
-  @Test func `coalesce and iif look through null`() {
+  @Test func `coalesce and iif accept null`() {
     ExpressionTests.check([
       ("coalesce(none, none, 3)", .integer(3)), ("coalesce(none)", .null), ("coalesce(t, 'x')", .string("seven")),
       ("iif(i = 7, 'a', 'b')", .string("a")), ("iif(i = 8, 'a', 'b')", .string("b")),

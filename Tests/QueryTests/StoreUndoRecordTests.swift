@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct StoreUndoRecordTests {
   @Test(arguments: UInt64(0)..<16)
-  func `rolling back leads through the same states in the other direction`(seed: UInt64) throws {
+  func `rollback restores the same states in reverse`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
     var store = FeatureStore(fields: [Field(name: "flag", type: .boolean)])
     var oracle = PlainStore()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `undo and redo lead anywhere in a history, and selections stay`(seed: UInt64) throws {
+  func `undo and redo reach any state of a history, and keep selections`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed &+ 1000)
     var store = FeatureStore()
     var oracle = PlainStore()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `an undone addition is redone with its ids, and they are minted for nobody else`() throws {
+  @Test func `an undone addition is redone with its ids, which are not minted again`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<1500 { batch.begin() }
@@ -98,7 +98,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `ids and rows of what is rolled back are free again`() throws {
+  @Test func `rolled back ids and rows are free again`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<700 { batch.begin() }
@@ -112,7 +112,7 @@ import Testing
     #expect(store.otherIDs.isEmpty && store.slots.count == 2 && store.checkInvariants().isEmpty)
   }
 
-  @Test func `removed features come back to their places, selected and raised as they were`() throws {
+  @Test func `removed features return to their positions with selection and zIndex`() throws {
     var store = try FeatureStoreTests.million(rows: 5_000)
     try store.setSelected(true, ids: [10, 1_500, 4_999])
     var edit = FeatureEdit(id: 1_500)
@@ -133,7 +133,7 @@ import Testing
     #expect(store.count == 5_000 - 1_502 && store.checkInvariants().isEmpty)
   }
 
-  @Test func `replacing counts only what differs, and keeps the selection of who stays`() throws {
+  @Test func `replacing reports only differences, and remaining features stay selected`() throws {
     var store = FeatureStore()
     let point = Geometry.point(Point(x: 1, y: 2))
     func feature(_ id: Int, _ name: String) -> PlainFeature {
@@ -163,7 +163,7 @@ import Testing
     #expect(store.plain == before)
   }
 
-  @Test func `the first of many moves takes them all back, others do not`() throws {
+  @Test func `the record of the first of many moves reverts them all, others do not`() throws {
     var store = try FeatureStoreTests.million(rows: 2_000)
     let before = store.plain
     func move(_ ids: [Int], to x: Double) throws -> StoreUndoRecord? {
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `edits that come to nothing are taken back, and what was before them can still be`(seed: UInt64) throws {
+  func `edits without a net effect are reverted, and earlier edits still can be`(seed: UInt64) throws {
     var random = SplitMix(seed)
     var store = try FeatureStoreTests.million(rows: 2_000)
     let start = store.plain
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `those features are equal since some edits that are what they were, whatever was done to them`(seed: UInt64)
+  func `a feature is equal since some edits if its values are, whatever happened in between`(seed: UInt64)
     throws
   {
     var edits = RandomEdits(seed: seed &+ 2000)
@@ -254,7 +254,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `a undoRecord holds what the edit took away, not the store`() throws {
+  @Test func `an undo record holds what the edit replaced, not the store`() throws {
     var store = try FeatureStoreTests.million(rows: 10_000)
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
     let nodes = store.index.points.nodes
