@@ -16,8 +16,8 @@ public final class ZoneFiles: TimeZoneSource {
 
   /// - Parameter folder: an absolute path; nil for `TZDIR` or else `/usr/share/zoneinfo`.
   public init(folder: String? = nil) {
-    let told = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    self.folder = folder ?? told ?? "/usr/share/zoneinfo"
+    let variable = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    self.folder = folder ?? variable ?? "/usr/share/zoneinfo"
   }
 
   public func zone(named name: String) -> TimeZone? {

@@ -1,4 +1,4 @@
-// Each mistake in a definition is refused with its place and what was expected there.
+// Each error in a definition is refused with its path and the expectation.
 
 import Foundation
 import Testing

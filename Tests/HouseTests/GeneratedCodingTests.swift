@@ -1,4 +1,4 @@
-// What generated Swift promises on the wire: exact expectations with paths, defaults, texts that read back the same.
+// Generated Swift on the wire: expectations with paths, defaults, texts that read back the same.
 
 import GeoProtocol
 import JSON
@@ -14,7 +14,7 @@ private func text(_ value: some JSONEncodable) -> String {
   return writer.string
 }
 
-/// "path: expected, found" of the error that decoding throws.
+/// "path: expected, found" of the decoding error.
 private func failure<T: JSONDecodable>(_ type: T.Type, _ text: String) throws -> String {
   try JSONDocument(text).read { json throws in
     do throws(JSONError) {
@@ -157,7 +157,7 @@ struct GeneratedCodingTests {
   }
 }
 
-/// What GeoProtocol has for the real protocol's patterns.
+/// GeoProtocol's implementation of the protocol's patterns.
 extension StringChecks {
   static func id(_ text: String) -> Bool {
     (1...4).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) }

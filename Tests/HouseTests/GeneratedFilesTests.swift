@@ -1,4 +1,4 @@
-// Generated code is committed; these say when it is not what the definition says, and that what is generated is valid.
+// Generated code is committed: it equals the output of the generator, and is valid.
 
 import Foundation
 import Testing
@@ -74,7 +74,7 @@ struct GeneratedFilesTests {
   }
 }
 
-/// Whether this machine's Python has the package.
+/// Whether the package is installed for this machine's Python.
 private func canImport(_ package: String) -> Bool {
   (try? run("/usr/bin/env", ["python3", "-c", "import \(package)"]))?.0 == 0
 }

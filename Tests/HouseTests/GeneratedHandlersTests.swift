@@ -1,10 +1,10 @@
-// A handler a shape: that a domain's handlers register with a host is the compiler's word, which this file asks for.
+// A handler of each shape: the compiler checks in this file that a domain's handlers register with a host.
 
 import GeoProtocol
 import JSON
 import Testing
 
-/// Writes down what was registered, and runs the bodies on a number for a world.
+/// Records what is registered, and runs the bodies on a number in place of a world.
 private final class Host: MethodHost {
   enum Types: HandlerTypes {
     struct TaskContext {}

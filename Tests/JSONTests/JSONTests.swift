@@ -1,10 +1,10 @@
-// JSON as it stands on the wire: what is read, what is refused and where, what is written.
+// JSON on the wire: reading, refusals with paths, writing.
 
 import JSON
 import Testing
 
 @Suite struct JSONTests {
-  /// The digits that count, without exponent and outer zeros.
+  /// The significant digits, without exponent and outer zeros.
   private func significant(_ text: String) -> String {
     let digits = text.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }
     return String(digits.reversed().drop { $0 == "0" }.reversed())

@@ -1,4 +1,4 @@
-// Heights of a real raster, and of small handwritten ones where every number is known.
+// Elevation of a real raster, and of small handwritten ones with known values.
 
 import Elevation
 import Files
@@ -7,7 +7,7 @@ import Geometry
 import Testing
 
 @Suite struct `Heights from rasters` {
-  /// 3 x 2 pixels of 1 unit from (10, 22) down; the last one unknown.
+  /// 3 x 2 pixels of 1 unit from (10, 22) downwards; the last one unknown.
   private func grid(_ directory: TemporaryDirectory) throws -> ElevationRaster {
     try ElevationRaster(
       path: try directory.write(
@@ -32,7 +32,7 @@ import Testing
     let box = raster.description.extent
     var positions = Positions()
     for index in 0..<500 {
-      // Over the edges too, in no order of tiles.
+      // Outside too, and in random order of tiles.
       let u = Double(index * 7919 % 500) / 490 - 0.01
       let v = Double(index * 104_729 % 500) / 490 - 0.01
       positions.append(Point(x: box.xMin + u * box.width, y: box.yMin + v * box.height))
@@ -51,7 +51,7 @@ import Testing
     #expect(try raster.sample(Point(x: 10.5, y: 21.5)) == .value(1))
     #expect(try raster.sample(Point(x: 11, y: 21.5)) == .value(1.5))
     #expect(try raster.sample(Point(x: 11, y: 21)) == .value(3))
-    // Between the outermost centres and the edge there is one pixel to go by; the edge is inside.
+    // Between the outermost centres and the edge one pixel determines the value; the edge is inside.
     #expect(try raster.sample(Point(x: 10, y: 22)) == .value(1))
     #expect(try raster.sample(Point(x: 10.1, y: 20)) == .value(4))
     #expect(try raster.sample(Point(x: 9.99, y: 21)) == .outside)
@@ -75,7 +75,7 @@ import Testing
     #expect(RasterTransform([0, .nan, 2, 0, 2, 4]) == nil)
   }
 
-  /// GDAL's sidecar turns the fixture's grid, and says that its numbers are half feet above 100.
+  /// GDAL's sidecar rotates the fixture's grid, and declares its numbers as half feet above 100.
   @Test func `rotated pixels, scale, offset and feet are taken from the file`() throws {
     let directory = try TemporaryDirectory()
     let outside = try TemporaryDirectory()

@@ -1,4 +1,4 @@
-// What is refused, what is noticed, and how soon a read stops.
+// Refusals, detection of changes, and prompt cancellation of reads.
 
 import FeatureFormats
 import Files
@@ -32,7 +32,7 @@ import Testing
     #expect(throws: FormatError.notReadable(path: "/dev/null", reason: "not a regular file")) {
       try FeatureFormats.describe(.file("/dev/null"))
     }
-    // A format of GDAL's that is not on the list.
+    // A format of GDAL that is not allowed.
     let vrt = try directory.write(
       "<OGRVRTDataSource><OGRVRTLayer name=\"x\"><SrcDataSource>/etc/passwd</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
       to: "x.vrt")
@@ -54,7 +54,7 @@ import Testing
       }
     }
     #expect(try features(.file(fine), policy: policy).features.count == 1)
-    // A neighbour whose name only begins alike.
+    // A file beside it with the same beginning of the name.
     let beside = FilePolicy(allowedDirectories: [String(inside.path.dropLast(2))])
     #expect(throws: FormatError.self) { try features(.file(fine), policy: beside) }
   }
@@ -204,11 +204,11 @@ import Testing
     let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [directory.path])
     let path = try directory.copy(fixture("naturalearth_110m.gpkg"), to: "live.gpkg")
-    // SQLite takes a log that does not start like one for empty.
+    // SQLite takes a log with an invalid header for empty.
     _ = try directory.write("not a log", to: "live.gpkg-wal")
     #expect(try features(.file(path), layer: "cities", policy: policy).features.count == 243)
     let log = try outside.write("not a log", to: "log")
-    // SQLite may have put the useless log away.
+    // SQLite may have removed the useless log.
     try? FileManager.default.removeItem(atPath: path + "-wal")
     try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
     #expect(throws: FormatError.refused(path: path, reason: "its journal lies outside the allowed directories")) {

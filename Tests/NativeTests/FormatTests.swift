@@ -1,4 +1,4 @@
-// Every format through the real library: what is described, and what comes out.
+// Every format through the real library: descriptions and features.
 
 import FeatureFormats
 import Foundation

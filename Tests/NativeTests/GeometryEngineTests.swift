@@ -1,4 +1,4 @@
-// What GEOS says of geometries, the broken ones among them.
+// Results of GEOS for geometries, including invalid ones.
 
 import Geometry
 import GeometryEngine

@@ -1,4 +1,4 @@
-// PROJ against values from authorities, and where it says no.
+// PROJ against published values, and its errors.
 
 import Geometry
 import Projection
@@ -11,7 +11,7 @@ import Testing
     try transformer.transform(Point(x: x, y: y), from: SpatialReference(from), to: SpatialReference(to))
   }
 
-  /// The worked examples of IOGP Guidance Note 7-2 (x and y here always easting and northing), and pyproj's own for UTM.
+  /// The worked examples of IOGP Guidance Note 7-2 (here x is easting and y northing), and pyproj's for UTM.
   @Test(arguments: [
     ("EPSG:4326", "EPSG:3857", 180.0, 0.0, 20037508.342789244, 0.0, 1e-8),
     ("EPSG:4326", "EPSG:3857", -180.0, 0.0, -20037508.342789244, 0.0, 1e-8),
@@ -36,7 +36,7 @@ import Testing
     "OGC:CRS84",
     "urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "http://www.opengis.net/def/crs/EPSG/0/4326",
     "https://www.opengis.net/def/crs/OGC/1.3/CRS84",
-    // As GDAL, and as Esri's .prj files, write it.
+    // As written by GDAL, and by Esri in .prj files.
     #"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#,
     #"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#,
     #"{"type":"GeographicCRS","name":"WGS 84","datum":{"type":"GeodeticReferenceFrame","name":"World Geodetic System 1984","ellipsoid":{"name":"WGS 84","semi_major_axis":6378137,"inverse_flattening":298.257223563}},"coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Geodetic latitude","abbreviation":"Lat","direction":"north","unit":"degree"},{"name":"Geodetic longitude","abbreviation":"Lon","direction":"east","unit":"degree"}]},"id":{"authority":"EPSG","code":4326}}"#,
@@ -99,7 +99,7 @@ import Testing
   @Test func `the poles have positions in a polar projection and none in Mercator`() throws {
     let pole = try moved(0, 90, "EPSG:4326", "EPSG:32661")
     #expect(abs(pole.x - 2_000_000) < 1e-6 && abs(pole.y - 2_000_000) < 1e-6)
-    // Every longitude is the pole.
+    // Every longitude is at the pole.
     let again = try moved(123, 90, "EPSG:4326", "EPSG:32661")
     #expect(abs(again.x - pole.x) < 1e-6 && abs(again.y - pole.y) < 1e-6)
     let south = try moved(0, -90, "EPSG:4326", "EPSG:32761")
@@ -112,7 +112,7 @@ import Testing
     let west = try moved(179.999, -17, "EPSG:4326", "EPSG:3857")
     let east = try moved(-179.999, -17, "EPSG:4326", "EPSG:3857")
     #expect(west.x > 2.0037e7 && east.x < -2.0037e7)
-    // WGS 84 / UTM zone 60S reaches over it.
+    // WGS 84 / UTM zone 60S extends across it.
     let left = try moved(179.999, -17, "EPSG:4326", "EPSG:32760")
     let right = try moved(-179.999, -17, "EPSG:4326", "EPSG:32760")
     #expect(right.x > left.x && right.x - left.x < 300)

@@ -1,9 +1,9 @@
-// Bytes and text of every type there and back, and bytes and text that mean harm.
+// Round trips of bytes and text of every type, and hostile input.
 
 import Geometry
 import Testing
 
-/// One of each type in each layout, the empty ones too.
+/// One of each type in each layout, including empty ones.
 let samples: [Geometry] = {
   var all: [Geometry] = [
     .point(nil), .multiPoint(Positions()), .lineString(Positions()), .polygon([]), .multiPolygon([]),
@@ -82,7 +82,7 @@ private let hostileBytes: [(String, WKBError)] = [
     #expect(throws: WKBError.tooDeep(offset: WKB.maximumDepth * 9)) { try Geometry(wkb: nested(100_000)) }
   }
 
-  /// Each cut and each changed byte of each sample: an error or a geometry, never a trap.
+  /// Truncates and changes each byte of each sample: an error or a geometry, never a trap.
   @Test func `no bytes trap`() {
     for geometry in samples {
       let whole = geometry.wkb()

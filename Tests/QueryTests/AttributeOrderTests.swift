@@ -1,4 +1,4 @@
-// Features in the order of their attributes, held against a plain sort of all of them.
+// The order of features by attributes, compared with a plain sort.
 
 import Geometry
 import Testing
@@ -12,7 +12,7 @@ import Testing
     var store = FeatureStore(fields: [Field(name: "day", type: .date)])
     var batch = FeatureBatch()
     for place in 0..<count {
-      // Ids against the order of insertion: ties go by them.
+      // Ids in reverse order of insertion: ties are ordered by id.
       batch.begin(id: count - place)
       switch random.next() % 7 {
       case 0: batch.set(column: batch.column(named: "v"), .integer(Int64(random.next() % 5)))
@@ -31,7 +31,7 @@ import Testing
     return store
   }
 
-  /// The rank of a value and what to compare within it, written out plainly.
+  /// The rank of a value and its key within the rank, computed plainly.
   private static func key(_ value: AttributeValue) -> (rank: Int, number: Double, text: String) {
     switch value {
     case .integer(let number): (0, Double(number), "")
@@ -88,7 +88,7 @@ import Testing
     #expect(order == [2, 3, 1, 0])
   }
 
-  /// Values that differ late, if at all: long texts with the same beginning, times, numbers beyond 2^53.
+  /// Values with long common beginnings: texts, times, numbers beyond 2^53.
   private static func storeOfLikes(_ count: Int, seed: UInt64) throws -> FeatureStore {
     var random = SplitMix(seed)
     var store = FeatureStore(fields: [Field(name: "at", type: .dateTime)])
@@ -124,7 +124,7 @@ import Testing
   func `values that differ late are ordered too`(count: Int, isDescending: Bool) throws {
     let store = try Self.storeOfLikes(count, seed: UInt64(count))
     let columns = try ["at", "v"].map { try #require(store.schema.column(named: $0)) }
-    // The times are texts of one form here, so that they compare as texts do.
+    // The times have texts of one form here, so they compare as texts.
     let features = store.rowsInDrawingOrder().compactMap { row in
       store[row].map { (id: $0.id, row: row, at: $0.value(columns[0]), value: $0.value(columns[1])) }
     }
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// Orders of byte strings.
+/// Order of byte strings.
 extension Order {
   fileprivate init(_ left: [UInt8], _ right: [UInt8]) {
     self = left == right ? .same : left.lexicographicallyPrecedes(right) ? .less : .greater

@@ -1,4 +1,4 @@
-// Text for people: numbers, dates and measures as they are written somewhere.
+// Formatting of numbers, dates and measures by conventions.
 
 import Calendar
 import Geometry
@@ -24,12 +24,12 @@ import Testing
     ("en", "1,234,567.89", "1,234.5", "0.5"), ("de", "1.234.567,89", "1.234,5", "0,5"),
     ("de-CH", "1’234’567.89", "1’234.5", "0.5"), ("fr", "1\u{202F}234\u{202F}567,89", "1\u{202F}234,5", "0,5"),
     ("fr-CA", "1\u{A0}234\u{A0}567,89", "1\u{A0}234,5", "0,5"), ("sv", "1\u{A0}234\u{A0}567,89", "1\u{A0}234,5", "0,5"),
-    // Four digits stay together.
+    // Four digits are not grouped.
     ("es", "1.234.567,89", "1234,5", "0,5"), ("pl", "1\u{A0}234\u{A0}567,89", "1234,5", "0,5"),
     ("pt-PT", "1\u{A0}234\u{A0}567,89", "1234,5", "0,5"), ("it-CH", "1’234’567.89", "1234.5", "0.5"),
     ("es-MX", "1,234,567.89", "1,234.5", "0.5"), ("pt-BR", "1.234.567,89", "1.234,5", "0,5"),
     ("hi-IN", "12,34,567.89", "1,234.5", "0.5"), ("en-IN", "12,34,567.89", "1,234.5", "0.5"),
-    // Case, scripts and extensions do not matter; who is not known writes as in English.
+    // Case, scripts and extensions are ignored; unknown tags format as English.
     ("DE-at", "1.234.567,89", "1.234,5", "0,5"), ("sr-Latn-RS", "1.234.567,89", "1.234,5", "0,5"),
     ("de-u-nu-ch", "1.234.567,89", "1.234,5", "0,5"), ("tlh", "1,234,567.89", "1,234.5", "0.5"),
     ("", "1,234,567.89", "1,234.5", "0.5"),
@@ -91,7 +91,7 @@ import Testing
     let conventions = TextConventions(locale: "en", language: language)
     #expect(try text("formatDate(t, '%-d. %B %Y')", conventions) == .string(date))
     #expect(try text("formatDate(t, '%A %a %b')", conventions) == .string(names))
-    // Without a language the locale's counts.
+    // Without a language that of the locale is used.
     #expect(try text("formatDate(t, '%-d. %B %Y')", TextConventions(locale: language)) == .string(date))
   }
 

@@ -1,4 +1,4 @@
-// Texts that are no expressions: what is wrong, where, and no text is too long or too deep to be answered.
+// Errors of expressions: kinds and positions, for texts of any length and depth.
 
 import Geometry
 import Testing
@@ -250,7 +250,7 @@ import Testing
       return (value, rows)
     }
     #expect(found.0 == .integer(2))
-    // The innermost is false, so that every second one around it is true, where a is 1.
+    // The innermost is false, so every second one around it is true where a is 1.
     #expect(found.1 == store.allRows().filter { $0 % 4 == 1 }.filter { _ in limit / 2 % 2 == 1 })
   }
 

@@ -1,4 +1,4 @@
-// Filtering a store column by column gives what a plain evaluator gives feature by feature.
+// Filtering a store by columns gives the results of a plain evaluator by features.
 
 import Geometry
 import Testing
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Columns of every layout, rows removed, and chunks that do not have every column.
+  /// Columns of every layout, removed rows, and chunks without some columns.
   static func randomStore(_ random: inout SplitMix) throws -> (FeatureStore, [Int: [String: AttributeValue]]) {
     var store = FeatureStore(fields: NaiveExpression.names.map { Field(name: $0, type: .json) })
     var features: [Int: [String: AttributeValue]] = [:]
@@ -116,7 +116,7 @@ import Testing
     try store.remove(Array(0..<2000))
     #expect(filter.filter(store.allRows(), of: store).count == 333 && store.rows(where: filter).count == 333)
     #expect(snapshot.rows(where: filter).count == 1000)
-    // Rows of a chunk that is gone, and beyond the end.
+    // Rows of a dropped chunk, and beyond the end.
     #expect(filter.filter([1, 4, 2500, 2998, 2999, 3000, 5000, 5], of: store) == [2500, 2998])
     #expect(filter.filter([], of: store).isEmpty && FeatureStore().isEmpty)
   }

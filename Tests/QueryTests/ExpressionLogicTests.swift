@@ -1,4 +1,4 @@
-// Three-valued logic in full, and the rules of LIKE.
+// Three-valued logic, and the rules of LIKE.
 
 import Foundation
 import Geometry
@@ -7,7 +7,7 @@ import Testing
 @testable import Query
 
 @Suite struct ExpressionLogicTests {
-  // Unknown is a property that is null.
+  // Unknown is a null property.
   static let words: [(String, Bool?)] = [("TRUE", true), ("FALSE", false), ("u", nil)]
 
   static func value(_ text: String) throws(ExpressionError) -> AttributeValue {
@@ -108,7 +108,7 @@ import Testing
 
   @Test(arguments: [#"a\"#, #"\'"#, #"'\"#, #"\\"#, #"a\b'c"#, "it's"])
   func `a pattern without wildcards matches only the equal text`(text: String) throws {
-    // Quotes doubled, backslashes doubled: every text can be written so.
+    // Doubled quotes and backslashes: every text can be written.
     let literal =
       "'" + text.reduce(into: "") { $0 += $1 == "'" || $1 == "\\" ? "\($1)\($1)" : "\($1)" } + "'"
     for comparison in ["x = \(literal)", "x LIKE \(literal)", "x IN (\(literal))"] {
@@ -140,14 +140,14 @@ import Testing
   ]
 
   @Test func `every letter loses exactly the accents of its canonical decomposition`() {
-    // Between and behind them lie ideographs and Hangul, by the ten thousand.
+    // Between and after them are tens of thousands of ideographs and Hangul.
     for value in [UInt32(0)...0x33FF, 0xE000...0x1FFFF].joined() {
       guard let scalar = Unicode.Scalar(value), scalar.properties.isAlphabetic else { continue }
       let text = String(scalar)
       let rest = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { scalar in
         !Self.accents.contains { $0.contains(scalar.value) }
       }
-      // Swift compares by canonical equivalence: what was taken apart for nothing is the same.
+      // Swift compares by canonical equivalence: a text decomposed without removing anything is equal.
       #expect(AccentFolding.folded(text) == String(String.UnicodeScalarView(rest)), "U+\(String(value, radix: 16))")
     }
   }

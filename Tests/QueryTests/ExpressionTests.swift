@@ -1,4 +1,4 @@
-// What expressions mean: literals, names, precedence, arithmetic and dates, as tables of text and value.
+// Evaluation of expressions: literals, names, precedence, arithmetic and dates, as tables of text and value.
 
 import Geometry
 import Testing
@@ -65,7 +65,7 @@ import Testing
     #expect(try Expression(text).text == text)
     #expect(try Expression("i = 1") == Expression("i = 1"))
     #expect(try Expression("i = 1") != Expression("i=1"))
-    // Canonically equivalent, but other names.
+    // Canonically equivalent, but different names.
     #expect(try Expression("\"\u{E9}\" = 1") != Expression("\"e\u{301}\" = 1"))
     #expect(try Set([Expression("i"), Expression("i"), Expression("j")]).count == 2)
   }

@@ -1,4 +1,4 @@
-// The store answers as a plain array would, refuses what it must, and leaves snapshots alone.
+// The store equals a plain array, refuses invalid changes, and never changes snapshots.
 
 import Geometry
 import Testing
@@ -152,7 +152,7 @@ import Testing
     let copied = store.slots.filter { !chunks.contains(ObjectIdentifier($0.chunk)) }
     #expect(copied.count == 1)
     #expect(store.index.points.nodes.subtracting(nodes).count <= 8)
-    // The copy of the chunk shares the texts, which did not change.
+    // The copy of the chunk shares the unchanged texts.
     func texts(_ store: FeatureStore) -> UnsafeRawPointer? {
       guard case .strings(let texts) = store.slots[0].chunk.columns[0].layout else { return nil }
       return texts.arena.bytes.withUnsafeBytes { $0.baseAddress }
@@ -222,7 +222,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  /// Points with a distinct name of 20 bytes, one of 8 kinds, a number: as the speed section has them.
+  /// Points with a distinct name of 20 bytes, one of 8 kinds, and a number: the data of the benchmarks.
   static func million(rows: Int, batch size: Int = 1000) throws -> FeatureStore {
     var store = FeatureStore()
     var random = SplitMix(42)

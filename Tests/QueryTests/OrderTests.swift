@@ -1,4 +1,4 @@
-// The small orders that the index rests on: the curve, the sort by key, the rows found.
+// Orders used by the index: the curve, partitions by key, found rows.
 
 import Geometry
 import Testing

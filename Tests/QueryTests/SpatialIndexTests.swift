@@ -1,11 +1,11 @@
-// The index finds what a plain scan finds, whatever was inserted, moved and removed before.
+// The index finds the same rows as a scan after any edits.
 
 import Geometry
 import Testing
 
 @testable import Query
 
-/// What the index is compared with: a dictionary that is scanned.
+/// The reference: a dictionary that is scanned.
 struct ScannedIndex {
   var envelopes: [UInt32: Envelope] = [:]
 
@@ -33,7 +33,7 @@ extension SpatialIndex {
 }
 
 @Suite struct SpatialIndexTests {
-  /// Where test data lies: the shapes that have broken spatial indexes before.
+  /// Distributions of test data that are hard for spatial indexes.
   enum Spread: String, CaseIterable, Sendable {
     case uniform, clustered, lattice, line, coincident, growing, huge, tiny
 
@@ -152,11 +152,11 @@ extension SpatialIndex {
     index.insert(points: rows, x: rows.map { _ in random.unit() }, y: rows.map { _ in random.unit() })
     let before = index.points.nodes
     index.insert(points: [20_000], x: [0.5], y: [0.5])
-    // The leaf may grow or split; its ancestors stay the ones they were unless they split too.
+    // The leaf may grow or split; its ancestors stay unless they split too.
     #expect(index.points.nodes.subtracting(before).count <= 2)
   }
 
-  /// The old leaf has then no other holder: in a release build it must not go before it has been copied from.
+  /// The old leaf has no other owner: in a release build it must not be freed before it is copied.
   @Test func `a leaf keeps its entries when copied to a smaller or a larger one`() {
     for kept in [1, 3, 20] as [UInt32] {
       var index = SpatialIndex()
@@ -226,7 +226,7 @@ extension SpatialIndex {
         y: [Double](y[start..<start + 100]))
     }
     #expect(index.faults.isEmpty)
-    // Leaves that a small box touches: few, or the order is of no use.
+    // The number of leaves that a small box touches: large if the order is useless.
     #expect(index.points.leavesTouched(by: Envelope(xMin: 5e6, yMin: 5e6, xMax: 5.2e6, yMax: 5.2e6)) < 30)
   }
 }

@@ -1,4 +1,4 @@
-// What an edit did is taken back, whatever it was: exactly by rolling back, and as undo and redo mean it.
+// Every kind of edit can be reverted: exactly by rollback, and by undo and redo.
 
 import Geometry
 import Testing
@@ -108,7 +108,7 @@ import Testing
     store.rollBack(try #require(undoRecord))
     #expect(store.slots.count == 1 && store.nextRow == 700)
     #expect(try store.append(batch).firstID == 700)
-    // Found by bisection, as if nothing had been.
+    // Found by bisection, as before the edit.
     #expect(store.otherIDs.isEmpty && store.slots.count == 2 && store.checkInvariants().isEmpty)
   }
 
@@ -122,7 +122,7 @@ import Testing
     let before = store.plain
     let order = store.rowsInDrawingOrder()
     var undoRecord: StoreUndoRecord?
-    // The second chunk goes whole, of the others a part.
+    // The second chunk is removed whole, of the others a part.
     try store.remove(Array(1_000..<2_500) + [10, 4_999], recording: &undoRecord)
     #expect(store.slots.count == 4 && store.selectedIDs.isEmpty)
     let (redo, changes) = store.revert(try #require(undoRecord))
@@ -152,7 +152,7 @@ import Testing
     #expect(store.plain.map(\.id) == [1, 2, 3] && store.selectedIDs == [1, 2, 3])
     let (_, redone) = store.revert(redo)
     #expect(redone == ChangedFeatures(added: [4], updated: [1], removed: [3]))
-    // The same once more, in the same order, is no change and needs no reversal.
+    // Replacing by the same features in the same order is no change and has no undo record.
     let same = try store.replace(
       with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &undoRecord)
     #expect(same.changes.isEmpty && undoRecord == nil && store.checkInvariants().isEmpty)
@@ -221,7 +221,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
     for undoRecord in (forgotten ?? []).reversed() { store.rollBack(undoRecord) }
     #expect(store.plain == before && store.checkInvariants().isEmpty)
-    // As if the edit had ended: what was done before it is undone.
+    // As at the end of an edit: earlier edits are undone.
     _ = store.forget(edits)
     _ = store.revert(earlier)
     #expect(store.plain == start && store.checkInvariants().isEmpty)
@@ -275,7 +275,7 @@ import Testing
   }
 }
 
-/// What a store shows besides its features.
+/// The observable state of a store besides its features.
 private struct Exact: Equatable {
   let rows: [UInt32]
   let fields: [Field]
@@ -295,7 +295,7 @@ extension FeatureStore {
 }
 
 extension PlainStore {
-  /// As undo has it: who is there before and after stays selected or not.
+  /// As for undo: features that exist before and after keep their selection.
   fileprivate mutating func go(to other: [PlainFeature]) {
     let selected = Dictionary(uniqueKeysWithValues: features.map { ($0.id, $0.isSelected) })
     features = other.map {
