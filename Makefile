@@ -1,4 +1,4 @@
-# The commands of the project. `make help` lists them; each says what it does and fails with a reason.
+# The commands of the project; `make help` lists them. Each prints what it does, and a reason when it fails.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
@@ -14,7 +14,7 @@ CLIENT := Clients/python/src
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-dependencies: ## install what the build needs and is not there
+dependencies: ## install what the build needs and is missing
 	@.ci/dependencies
 
 build: dependencies ## build the server in release mode
@@ -24,10 +24,10 @@ build: dependencies ## build the server in release mode
 demo: build ## run the demonstration on real data
 	@PYTHONPATH=$(CLIENT) GEOMODEL_SERVER=$(SERVER) python3 Clients/python/examples/demo.py
 
-check: ## debug build, quick tests and transcripts in memory: every few minutes
+check: ## debug build, quick tests and transcripts in memory
 	@.ci/check
 
-test: $(if $(FILTER),,build) ## every test in release mode; FILTER=UndoTests or FILTER='overlay/*': one suite or transcript, in debug mode
+test: $(if $(FILTER),,build) ## every test in release mode; FILTER=UndoTests or FILTER='overlay/*': only those, in debug mode
 	@$(if $(FILTER),.ci/check '$(FILTER)',.ci/test)
 
 bench: build ## compare with C floors, as ratios, in one run

@@ -15,7 +15,7 @@ extension RPCError {
     case .tooDeep: kind = "tooDeep"
     case .malformed, .invalidUTF8: kind = "parseError"
     }
-    return RPCError(code: -32700, kind: kind, message: "The message is no JSON: \(error.reason).")
+    return RPCError(code: -32700, kind: kind, message: "The message is not JSON: \(error.reason).")
       .with("offset", error.offset)
   }
 

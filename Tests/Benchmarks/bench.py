@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows the project's bars for speed and memory in one run: the server against small C programs on the same machine.
+"""Measures the project's bars for speed and memory in one run: the server against small C programs on the same machine.
 
 README.md beside this file says what each measure is. Standard library only; needs a C compiler and libjansson-dev.
 """
@@ -36,23 +36,23 @@ Figures = dict[str, float]
 
 
 class Failed(Exception):
-    """A program did not give its figures; the message says why."""
+    """A program failed before it printed its figures; the message says why."""
 
 
 class Skipped(Exception):
-    """A measure cannot be taken here; the message says why."""
+    """A measure that is not possible here; the message says why."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One row of the table: a figure of the server, what it is set against, and the bar."""
+    """One row of the table: a figure of the server, what it is compared with, and the bar."""
 
     name: str
-    group: str  # the run that brings the figure
+    group: str  # the run that produces the figure
     unit: str
     key: str
-    floor_key: str | None = None  # where the floor goes by another name
-    own_key: str | None = None  # the server's own figure, where that is what it is set against
+    floor_key: str | None = None  # if the floor has another name
+    own_key: str | None = None  # the server's own figure to compare with, instead of the floor
     most: float | None = None  # of the ratio
     least: float | None = None  # of the ratio
     limit: float | None = None  # of the server's figure itself
@@ -105,11 +105,11 @@ MEASURES = [
         "first-notification", "observe", "us", "first_notification_microseconds",
         floor_key="notification_microseconds"),
     Measure("long-delta", "long-delta", "ms", "held_milliseconds", limit=20),
-    Measure("long-delta-told", "long-delta", "s", "delta_seconds"),
+    Measure("long-delta-delivery", "long-delta", "s", "delta_seconds"),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
-# What both sides have to agree on, or the figures are not of the same work.
+# Figures that have to be equal on both sides, which shows that both did the same work.
 SAME = re.compile(r"hits|checksum")
 
 
@@ -119,14 +119,14 @@ def progress(text: str) -> None:
 
 
 def busy_seconds(processor: int) -> float:
-    """What this processor has worked so far, for whomever."""
+    """Busy time of this processor since boot, of all processes."""
     line = next(s for s in Path("/proc/stat").read_text().splitlines() if s.startswith(f"cpu{processor} "))
     user, nice, system, _, _, irq, soft, *_ = (int(n) for n in line.split()[1:])
     return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
 
 
 def own_seconds() -> float:
-    """What this program and those that it has waited for have worked so far."""
+    """Processor time of this program and the children that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
 
@@ -161,7 +161,7 @@ def output_of(command: list[str], environment: dict[str, str] | None = None) -> 
 
 
 def figures_of(text: str) -> tuple[Figures, dict[str, str]]:
-    """Numbers, and apart from them what has to be the same on both sides."""
+    """The numbers, and separately the figures that have to be equal on both sides."""
     figures: Figures = {}
     same: dict[str, str] = {}
     for line in text.splitlines():
@@ -254,7 +254,7 @@ class Bench:
         return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
 
     def edits(self, side: str) -> str:
-        """In the process, against itself: there is no floor."""
+        """In the process, compared with itself: there is no floor."""
         if side == "floor":
             return ""
         found = re.findall(r"^edits (\S+ \S+)$", self.figures_of_tests("edits"), re.MULTILINE)
@@ -268,14 +268,14 @@ class Bench:
             {"GEOMODEL_BENCH": "1"})
 
     def observe(self, side: str) -> str:
-        return output_of([str(BUILD / "notify")]) if side == "floor" else self.followed("observe", side)
+        return output_of([str(BUILD / "notify")]) if side == "floor" else self.subscribed("observe", side)
 
     def transaction(self, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no transactions")
         return "" if side == "floor" else output_of([sys.executable, str(HERE / "transaction.py"), "--", *self.server])
 
-    def followed(self, mode: str, side: str) -> str:
+    def subscribed(self, mode: str, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no subscriptions")
         return "" if side == "floor" else self.drive(mode, side)
@@ -283,9 +283,9 @@ class Bench:
     def test_binary(self) -> Path:
         if self.options.tests:
             return Path(self.options.tests)
-        places = [ROOT / ".build-tests" / "release", ROOT / ".build" / "release", Path(self.server[0]).resolve().parent]
-        for place in places:
-            for path in place.glob("*PackageTests.xctest"):
+        folders = [ROOT / ".build-tests" / "release", ROOT / ".build" / "release", Path(self.server[0]).resolve().parent]
+        for folder in folders:
+            for path in folder.glob("*PackageTests.xctest"):
                 return path
         raise Skipped("no tests built in release mode (swift build -c release --build-tests)")
 
@@ -293,7 +293,7 @@ class Bench:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
             "observe": self.observe, "transaction": self.transaction,
-            "long-delta": lambda side: self.followed("long-delta", side)}
+            "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():
@@ -301,7 +301,7 @@ class Bench:
                 figures["ids_first_microseconds"], figures["moved_ids_first_microseconds"])
         for key, value in same.items():
             if self.agreed.setdefault((group, key), value) != value:
-                raise Failed(f"{side}: {key} is {value}, elsewhere it was {self.agreed[group, key]}")
+                raise Failed(f"{side}: {key} is {value}, was {self.agreed[group, key]}")
         return figures
 
     def samples(self, groups: list[str], runs: int) -> tuple[dict, dict]:

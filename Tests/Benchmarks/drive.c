@@ -1,4 +1,4 @@
-// The driver: one client for both servers, so that its own cost is the same on each side; it checks all that it times.
+// The driver: one client for both servers, so its own cost is the same on both sides. It checks every answer that it times.
 //
 // Run: drive [--points N] [--requests N] [--spawns N] [--in-flight N] [--finish METHOD] MODE -- COMMAND...
 // Modes: throughput, latency, start, load-objects, load-columns, query, observe, long-delta. Prints `key value` lines.
@@ -121,7 +121,7 @@ static int64_t id_of(const Loaded *l, uint32_t row) {
   return l->first_ids[row / l->rows_a_message] + row % l->rows_a_message;
 }
 
-// The row of an id; -1 when it is none that was minted for us. first_ids ascend.
+// The row of an id; -1 if it was not minted for this client. first_ids ascend.
 static int64_t row_of(const Loaded *l, int64_t id, uint32_t points) {
   uint32_t low = 0, high = l->messages;
   while (high - low > 1) {
@@ -195,7 +195,7 @@ static Loaded load(Server *s, const Points *p, int columns, char **command) {
 
 typedef struct { double x; uint32_t row; } Place;
 
-// About 100 hits a box, however many points there are.
+// About 100 hits per box, for any number of points.
 static void make_boxes(Box boxes[BOXES], uint32_t points) {
   double share = sqrt(100.0 / points), width = 360 * share, height = 180 * share;
   uint64_t state = 7;
@@ -205,7 +205,7 @@ static void make_boxes(Box boxes[BOXES], uint32_t points) {
   }
 }
 
-// The rows that each box has to give, found by this program itself: counts, and sums of the rows mixed.
+// The rows expected of each box, computed by this program: counts, and sums of the rows mixed.
 static void expected_hits(const Points *p, const Box boxes[BOXES], uint32_t counts[BOXES], uint64_t sums[BOXES]) {
   Place *places = checked(malloc(p->count * sizeof *places));
   for (uint32_t i = 0; i < p->count; i++) places[i] = (Place){p->x[i], i};
@@ -243,7 +243,7 @@ static void expect_feature(json_t *feature, const Points *p, uint32_t row) {
     fail("feature of row %u: %s", row, json_dumps(feature, JSON_COMPACT));
 }
 
-// Checks one answer: the rows, their order, and all of each feature. Gives the number of hits.
+// Checks one answer: the rows, their order, and all of each feature. Returns the number of hits.
 static size_t expect_hits(
     Frame frame, uint32_t id, int features, const Loaded *l, const Points *p, uint32_t count, uint64_t sum) {
   expect(frame, id);
@@ -264,7 +264,7 @@ static size_t expect_hits(
   return count;
 }
 
-// Asks all boxes, one in flight. The answers are kept and checked when the clock has stopped.
+// Queries all boxes, one in flight. Keeps the answers and checks them when the clock has stopped.
 static void ask(Server *s, const char *label, int features, const Box boxes[BOXES], const Loaded *l, const Points *p) {
   static Buffer messages[BOXES];
   static size_t starts[BOXES];
@@ -284,7 +284,7 @@ static void ask(Server *s, const char *label, int features, const Box boxes[BOXE
     frame_from(b, 0);
   }
   s->at = s->in.length = 0;
-  memset(reserve(&s->in, 64 << 20), 0, 64 << 20);  // no page faults of ours within the clock
+  memset(reserve(&s->in, 64 << 20), 0, 64 << 20);  // no page faults of the driver while the clock runs
   s->keeps = 1;
   double total = 0;
   for (uint32_t i = 0; i < BOXES; i++) {
@@ -312,7 +312,7 @@ static void ask(Server *s, const char *label, int features, const Box boxes[BOXE
   printf("%s_checksum %016llx\n", label, (unsigned long long)checksum);
 }
 
-// Moves every hundredth point or so to anywhere, in one message.
+// Moves about every hundredth point to a random position, in one message.
 static void move(Server *s, const Loaded *l, Points *p) {
   int64_t *ids = checked(malloc(p->count * sizeof *ids));
   double *x = checked(malloc(p->count * sizeof *x)), *y = checked(malloc(p->count * sizeof *y));
@@ -345,7 +345,7 @@ static void move(Server *s, const Loaded *l, Points *p) {
   free(params.data);
 }
 
-// Loads and asks, so that what was loaded is known to be what was sent; asks again after a move if `moves`.
+// Loads and queries, which checks that the server holds what was sent; queries again after a move if `moves`.
 static void model(int columns, int moves, char **command) {
   Server s = {0};
   static Box boxes[BOXES];

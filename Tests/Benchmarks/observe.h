@@ -1,4 +1,4 @@
-// What following the model costs: a property set with few and with many subscriptions, a notification, a long delta.
+// Cost of subscriptions: a property set with few and with many of them, one notification, a long delta.
 
 #ifndef OBSERVE_H
 #define OBSERVE_H
@@ -17,10 +17,10 @@ static void follow(Server *s, uint32_t id, const char *path) {
   call(s, id, "state/observe", params);
 }
 
-// The title that makes a notification one of 175 bytes, or nearly.
+// Title that makes a notification about 175 bytes long.
 static int title_of(char *text, uint32_t i) { return sprintf(text, "title %u", i % 10); }
 
-// Seconds for a set, 64 in flight, with so many subscriptions that match and so many that do not.
+// Seconds per set, 64 in flight, with given numbers of matching and other subscriptions.
 static double set_seconds(char **command, uint32_t count, uint32_t matching, uint32_t others, double *bytes) {
   Server s = {0};
   Buffer all = {0};
@@ -109,8 +109,8 @@ static Frame ask_columns(Server *s, uint32_t id, const char *method, const int64
   return waits ? next_answer(s) : (Frame){0};
 }
 
-// Moves 100,000 graphics that one subscription follows. From the first part of the delta until the answer, `session/echo` is
-// asked, one in flight: it waits for nothing, so the longest wait is the longest time that the loop was held.
+// Moves 100,000 graphics that one subscription observes. From the first part of the delta until the answer, sends `session/echo`,
+// one in flight: its answer is never held back, so the longest answer time is the longest time that the loop was busy.
 static void long_delta(char **command) {
   Server s = {0};
   int64_t *ids = checked(malloc(MOVED * sizeof *ids));
@@ -124,7 +124,7 @@ static void long_delta(char **command) {
   if (!first) fail("no firstId");
   for (int64_t i = 0; i < MOVED; i++) ids[i] = strtoll(first + 10, NULL, 10) + i;
   follow(&s, 7, "/overlays/o1");
-  // The snapshot is long as well; its end is known by an answer that has to come behind a delta that comes behind it.
+  // The snapshot has parts as well; it has ended when an answer arrives that follows a delta behind the snapshot.
   call(&s, 12, "overlay/update", "{\"overlay\":\"o1\",\"name\":\"points\"}");
   double start = now(), asked = 0, longest = 0, total = 0;
   uint32_t parts = 0, echoes = 0, asked_echoes = 0;
@@ -158,7 +158,7 @@ static void long_delta(char **command) {
     free(b.data);
   }
   printf("delta_seconds %.4f\ndelta_parts %u\n", now() - start, parts);
-  // The last echo may be on its way.
+  // The last echo may still be in flight.
   if (echoes < asked_echoes) expect(next_answer(&s), 1000 + echoes);
   if (!is_last || parts < 2) fail("answered before the delta was told: %u parts", parts);
   printf("held_milliseconds %.3f\nheld_mean_milliseconds %.3f\nechoes %u\n", longest * 1e3,

@@ -1,13 +1,13 @@
-"""What 10,000 updates of graphics take: in one bulk call, in a transaction of 100 commands, in one of 10,000.
+"""Times 10,000 updates of graphics: in one bulk call, in a transaction of 100 commands, in one of 10,000.
 
     python3 transaction.py -- COMMAND [ARGS]
 
-prints medians in seconds, a line each, as the C programs beside it do. Messages go one a line over pipes; what is timed is from
-writing the request to having read the line of its answer.
+prints medians in seconds, one per line, as the C programs beside it do. Messages are lines over pipes; the time runs from
+writing the request to having read its answer.
 
 10,000 commands are three times the text of one bulk call, and jansson alone takes longer to parse that than the whole bulk call takes.
-So they are held against the bulk call and what reading their longer text takes: `single_bulk_seconds`, where reading is what a request of
-the same params takes that is refused for its method.
+So they are compared with the bulk call plus the time to read their longer text (`single_bulk_seconds`). The reading time is that of a request
+with the same params and an unknown method.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def main() -> None:
     taken: dict[str, list[float]] = {name: [] for name in names}
     read: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(11):
-        for place, name in enumerate(names):
-            # Other values each time: what is equal changes nothing.
-            updates = [{"id": i, "attributes": {"n": -3 * turn - place}} for i in range(UPDATES)]
+        for index, name in enumerate(names):
+            # Other values each time: an equal value is no change.
+            updates = [{"id": i, "attributes": {"n": -3 * turn - index}} for i in range(UPDATES)]
             if name == "bulk":
                 method, params = "overlay/updateGraphics", {"overlay": "o", "graphics": updates}
             else:

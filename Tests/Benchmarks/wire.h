@@ -1,4 +1,4 @@
-// The driver's end of the pipes: starts a server, writes without ever waiting for a full pipe unread, cuts its answers.
+// The driver's end of the pipes: starts a server, writes and reads without deadlock on full pipes, splits the output into frames.
 
 #ifndef WIRE_H
 #define WIRE_H
@@ -69,7 +69,7 @@ static void spawn_server(Server *s, char **command) {
   current = s;
 }
 
-// Reads what is there, waiting only if there is nothing at all.
+// Reads what is available; waits only if there is nothing.
 static void receive(Server *s) {
   if (!s->keeps && s->at == s->in.length) s->at = s->in.length = 0;
   if (!s->keeps && s->at && s->in.capacity - s->in.length < 65536) {
@@ -101,7 +101,7 @@ static void transmit(Server *s, const char *bytes, size_t length) {
   }
 }
 
-// Gives the next frame if all of it has been read.
+// Returns the next frame if all of it has been read.
 static int take(Server *s, Frame *frame) {
   const char *start = s->in.data + s->at;
   size_t there = s->in.length - s->at;
@@ -118,7 +118,7 @@ static int take(Server *s, Frame *frame) {
   return 1;
 }
 
-// Gives the next frame that is an answer; notifications are passed over.
+// Returns the next frame that is an answer; skips notifications.
 static int take_answer(Server *s, Frame *frame) {
   while (take(s, frame))
     if (!memmem(frame->data, frame->length < 40 ? frame->length : 40, "\"method\"", 8)) return 1;
@@ -131,7 +131,7 @@ static Frame next_answer(Server *s) {
   return frame;
 }
 
-// The answer has to be a result, and for this request.
+// Fails unless the frame is a result for this request.
 static void expect(Frame frame, uint32_t id) {
   const char *at = memmem(frame.data, frame.length, "\"id\":", 5);
   if (!at || strtoul(at + 5, NULL, 10) != id || !memmem(frame.data, frame.length, "\"result\":", 9))

@@ -8,7 +8,8 @@ import Query
 /// ```swift
 /// // The title of a map and the first name in a list of the view model.
 /// let derivation = try Derivation(
-///   expression: Expression("concat(title, ': ', first)"), inputs: ["title": "/maps/city/title", "first": "./people/0/name"])
+///   expression: Expression("concat(title, ': ', first)"),
+///   inputs: ["title": "/maps/city/title", "first": "./people/0/name"])
 /// ```
 public struct Derivation: Equatable, Sendable {
   public let expression: Expression

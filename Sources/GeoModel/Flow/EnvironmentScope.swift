@@ -49,17 +49,17 @@ public struct EnvironmentKey: Entity {
 
   static let builtIn: [EnvironmentKey] = [
     key(
-      "units", .string("metric"), "Units that people read: of formatLength, formatArea and formatSpeed.",
+      "units", .string("metric"), "Units of formatLength, formatArea and formatSpeed.",
       .oneOf(["metric", "imperial"])),
-    key("locale", .string("en"), "How numbers are written for people: a BCP 47 tag.", .languageTag),
+    key("locale", .string("en"), "How numbers are formatted: a BCP 47 tag.", .languageTag),
     key(
-      "language", .null, "In which months and days are named: a BCP 47 tag; the language of the locale when null.",
+      "language", .null, "Language of month and day names: a BCP 47 tag; the language of the locale when null.",
       .languageTag),
     key(
-      "timeZone", .string("UTC"), "In which formatDate shows times: an IANA name of which this machine has data.",
+      "timeZone", .string("UTC"), "Time zone of formatDate: an IANA name for which this machine has data.",
       .timeZone),
-    key("selectionColor", .string("#00FFFF"), "Of what is selected, where an overlay has none of its own.", .color),
-    key("symbolScale", .number(1), "By which the sizes of symbols are multiplied.", .positive),
+    key("selectionColor", .string("#00FFFF"), "Color of selections, for overlays without their own.", .color),
+    key("symbolScale", .number(1), "Factor for the sizes of symbols.", .positive),
   ]
 
   private static func key(_ name: String, _ value: Value, _ doc: String, _ rule: Rule) -> EnvironmentKey {

@@ -117,9 +117,12 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
 /// The rule that gives each feature its symbol.
 ///
 /// ```swift
-/// let red = SymbolEntry(symbol: .simpleFill(SimpleFillSymbol(color: Color(red: 255, green: 0, blue: 0))), label: "Residential")
+/// let red = Symbol.simpleFill(SimpleFillSymbol(color: Color(red: 255, green: 0, blue: 0)))
+/// let residential = SymbolEntry(symbol: red, label: "Residential")
 /// let renderer = Renderer(
-///   .uniqueValue(try UniqueValueRenderer(sources: [.field("use")], entries: [.init(values: [.string("R")], entry: red)])))
+///   .uniqueValue(
+///     try UniqueValueRenderer(
+///       sources: [.field("use")], entries: [.init(values: [.string("R")], entry: residential)])))
 /// ```
 public struct Renderer: Hashable, Sendable {
   public enum Kind: Hashable, Sendable {

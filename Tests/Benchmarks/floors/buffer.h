@@ -1,4 +1,4 @@
-// A growing buffer of bytes, so that the programs here write JSON without a library in between.
+// A growing buffer of bytes: the programs here write JSON without a library.
 
 #ifndef BUFFER_H
 #define BUFFER_H
@@ -48,7 +48,7 @@ static inline void append_integer(Buffer *b, int64_t value) {
   append(b, p, (size_t)(end - p));
 }
 
-// What is in `b` from `start` on becomes the body of a frame.
+// Makes the bytes of `b` from `start` on the body of a frame.
 static inline void frame_from(Buffer *b, size_t start) {
   char header[48];
   size_t length = b->length - start;

@@ -1,4 +1,4 @@
-// The million points and the messages that carry them, alike for the driver and the parser's floor.
+// The million points and the messages that contain them, the same for the driver and the parser's floor.
 
 #ifndef DATA_H
 #define DATA_H
@@ -26,7 +26,7 @@ static inline uint64_t mixed(uint64_t z) {
 static inline uint64_t next_random(uint64_t *state) { return mixed(*state += 0x9e3779b97f4a7c15u); }
 static inline double unit(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
 
-// Positions have seven decimals, a centimetre, as such files have.
+// Positions have seven decimals (about a centimetre), as is usual in files.
 static inline double position(uint64_t *state, double span) { return rint((unit(state) - 0.5) * span * 1e7) / 1e7; }
 
 static inline Points make_points(uint32_t count) {

@@ -30,7 +30,7 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// The place of a cell of a 2^16 x 2^16 grid on the Hilbert curve, bit by bit.
+// The index of a cell of a 2^16 x 2^16 grid on the Hilbert curve, bit by bit.
 static uint32_t hilbert(uint32_t x, uint32_t y) {
   uint32_t key = 0;
   for (uint32_t s = 1u << 15; s; s >>= 1) {
@@ -44,7 +44,7 @@ static uint32_t hilbert(uint32_t x, uint32_t y) {
   return key;
 }
 
-static double *xs, *ys;          // as given, then packed in the curve's order
+static double *xs, *ys;          // in input order, then in the curve's order
 static uint32_t *rows;
 static Box *boxes[LEVELS];
 static uint32_t counts[LEVELS], levels;

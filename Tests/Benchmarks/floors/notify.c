@@ -1,4 +1,4 @@
-// The floor for notifications: what jansson takes to build and dump the one that the driver's `observe` brings about.
+// The floor for notifications: time of jansson to build and dump the one that the driver's `observe` causes.
 //
 // Run: notify [COUNT]. Prints notification_microseconds and notification_bytes.
 

@@ -1,4 +1,4 @@
-// The floor for columns: what jansson alone takes to parse the messages that the driver sends, doing nothing else.
+// The floor for columns: time of jansson alone to parse the messages that the driver sends.
 //
 // Run: parse objects|columns [POINTS]. Prints parse_seconds (json_loadb) and release_seconds (json_decref).
 // Run: parse document FILE. The floor for documents: jansson's own dump and parse of one text; prints document_seconds.

@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct { uint32_t key, row; } CurvePlace;
 
-// The place of a cell of a 2^16 x 2^16 grid on the Hilbert curve, bit by bit.
+// The index of a cell of a 2^16 x 2^16 grid on the Hilbert curve, bit by bit.
 static uint32_t hilbert(uint32_t x, uint32_t y) {
   uint32_t key = 0;
   for (uint32_t s = 1u << 15; s; s >>= 1) {

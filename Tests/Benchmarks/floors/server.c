@@ -1,8 +1,8 @@
 // The floor for everything over stdio: a JSON-RPC server in C over jansson that does what the driver asks, and no more.
 //
-// Content-Length framing; the answers to what one read brought go out in one write. Points only, three attributes, ids
-// minted; `bench/index` says that loading is complete. overlay/addColumns is missing; a move builds the index anew, so
-// that one is no floor.
+// Content-Length framing; the answers to the requests of one read go out in one write. Points only, three attributes, ids
+// minted; `bench/index` marks the end of loading. overlay/addColumns is missing; a move rebuilds the index, so it is not
+// used as a floor.
 
 #include <errno.h>
 #include <jansson.h>
@@ -70,7 +70,7 @@ static void append_answer_to_command(void) {
   append_integer(&out, ++revision);
 }
 
-// MARK: - Methods: each appends its result, or gives back what is wrong
+// MARK: - Methods: each appends its result, or returns the error
 
 static const char *initialize(json_t *params) {
   (void)params;
@@ -137,7 +137,7 @@ static const char *build_index(json_t *params) {
   return NULL;
 }
 
-// Decodes a column of eight-byte numbers; NULL when it is none.
+// Decodes a column of eight-byte numbers; NULL if it is not one.
 static void *column(json_t *value, uint32_t *count) {
   static signed char places[256];
   if (!places['B']) {
@@ -186,7 +186,7 @@ static const char *update_columns(json_t *params) {
   return NULL;
 }
 
-// Searches what `params` ask for; the rows are in store.found.
+// Searches the box of `params`; the rows are in store.found.
 static const char *search(json_t *params, int64_t limit, uint32_t *count, int *exceeded) {
   json_t *box = json_object_get(params, "envelope"), *wanted = json_object_get(params, "limit");
   json_t *x0 = json_object_get(box, "xMin"), *y0 = json_object_get(box, "yMin");

@@ -18,7 +18,7 @@ typedef struct {
   uint32_t kind_count;
   int64_t next_id;
   RTree tree;
-  uint32_t *found;  // room for a search's answer
+  uint32_t *found;  // room for the rows of a search
   uint32_t found_capacity;
 } Store;
 
@@ -61,7 +61,7 @@ static int by_row(const void *a, const void *b) {
   return (p > q) - (p < q);
 }
 
-// The rows in the box, in drawing order: insertion sort for the few dozens that a screen asks for.
+// The rows in the box, in drawing order: insertion sort for the few dozen hits of a screen.
 static uint32_t search_store(Store *s, Bounds box) {
   uint32_t n = search_all(&s->tree, box, s->found), *rows = s->found;
   if (n > 256) {

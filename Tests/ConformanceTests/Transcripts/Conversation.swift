@@ -69,11 +69,10 @@ final class Conversation {
 
   /// Initializes the session unless the case does.
   func begin() throws {
-    guard let given = head["initialize"], given.bool != false else { return }
-    let params: [String: Value] = ["protocolVersions": ["0.2"], "rootPath": .string(folder.path), "strict": true]
+    guard head["initialize"]?.bool == true else { return }
     send([
       "jsonrpc": "2.0", "id": "init", "method": "initialize",
-      "params": .object(params.merging(given.object ?? [:]) { $1 }),
+      "params": ["protocolVersions": ["0.2"], "rootPath": .string(folder.path), "strict": true],
     ])
     try expect(["id": "init", "result": ["$any": true]], skip: [], isLate: false)
     send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])

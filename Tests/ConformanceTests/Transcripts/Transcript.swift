@@ -22,10 +22,12 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
   /// Every case that can run in memory, once for each framing it applies to.
   ///
-  /// `GEOMODEL_CASES` is a glob that selects cases (`overlay/*`), `GEOMODEL_QUICK` selects one framing for each.
+  /// `GEOMODEL_CASES` is a glob that selects cases (`overlay/*`). `GEOMODEL_QUICK` selects one framing for each, and leaves out
+  /// those with `patience`, which process many features.
   static let all: [Transcript] = {
     let environment = ProcessInfo.processInfo.environment
     let glob = environment["GEOMODEL_CASES"] ?? "*"
+    let isQuick = environment["GEOMODEL_QUICK"] != nil
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     let cases = (files?.allObjects as? [URL] ?? [])
       .filter { $0.pathExtension == "jsonl" && fnmatch(glob, name(of: $0), 0) == 0 }
@@ -35,11 +37,11 @@ struct Transcript: Sendable, CustomTestStringConvertible {
       let head = try? Value(String(text.prefix { $0 != "\n" }))
       // A file size limit would apply to the test process. The Python runner covers these cases.
       if head?["fileSizeLimit"] != nil { return [] }
+      if isQuick, head?["patience"] != nil { return [] }
       let only = head?["framing"]?.string
       if let framing = only.flatMap(Framing.init) { return [Transcript(file: file, framing: framing)] }
       let lines = Transcript(file: file, framing: .lines)
-      if environment["GEOMODEL_QUICK"] != nil { return [lines] }
-      return text.contains("\"sendRaw\"") ? [lines] : [lines, Transcript(file: file, framing: .headers)]
+      return isQuick || text.contains("\"sendRaw\"") ? [lines] : [lines, Transcript(file: file, framing: .headers)]
     }
   }()
 

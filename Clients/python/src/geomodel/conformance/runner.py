@@ -83,9 +83,8 @@ class Runner:
             self._play(step)
         self._start()
         try:
-            initialize = self._case.head.get("initialize", False)
-            if initialize is not False:
-                self._initialize({} if initialize is True else initialize)
+            if self._case.head.get("initialize", False):
+                self._initialize()
             for number, step in steps[len(files) :]:
                 self._play(step)
             number += 1
@@ -108,8 +107,8 @@ class Runner:
         for thread in self._threads:
             thread.start()
 
-    def _initialize(self, more: dict[str, Any]) -> None:
-        params = {"protocolVersions": ["0.2"], "rootPath": "${tmp}", "strict": True, **more}
+    def _initialize(self) -> None:
+        params = {"protocolVersions": ["0.2"], "rootPath": "${tmp}", "strict": True}
         self._play({"send": {"id": "init", "method": "initialize", "params": params}})
         self._play({"expect": {"id": "init", "result": {"$type": "object"}}})
         self._play({"send": {"method": "initialized", "params": {}}})
