@@ -9,7 +9,7 @@ BUILD := .build/release
 SERVER := $(BUILD)/geomodel-server
 CLIENT := Clients/python/src
 
-.PHONY: help dependencies build demo check test bench generate generate-locales install format clean
+.PHONY: help dependencies build demo check test bench generate generate-locales check-member install format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 
 format: ## format the Swift sources in place
 	@swift format --in-place --recursive Sources Tests Package.swift --configuration .swift-format
+
+check-member: dependencies ## build with a sample member of a layer and run its case
+	@.ci/check-member
 
 clean: ## remove what was built
 	@rm -rf .build .build-*

@@ -15,7 +15,6 @@ public struct Binding: Entity {
   public static let collection = Collection.bindings
   public static var registry: WritableKeyPath<World, Registry<Binding>> & Sendable { \.bindings }
   public static let isUndoable = false
-  public static let observed: [Observed<Binding>] = []
 
   public let id: BindingID
   public var revision = 0
@@ -44,7 +43,6 @@ public struct Binding: Entity {
 public struct Link: Entity {
   public static let collection = Collection.links
   public static var registry: WritableKeyPath<World, Registry<Link>> & Sendable { \.links }
-  public static let observed: [Observed<Link>] = []
 
   public let id: LinkID
   public var revision = 0

@@ -23,7 +23,6 @@ public struct EnvironmentKey: Entity {
   public static let collection = Collection.environmentKeys
   public static var registry: WritableKeyPath<World, Registry<EnvironmentKey>> & Sendable { \.environmentKeys }
   public static let isUndoable = false
-  public static let observed: [Observed<EnvironmentKey>] = []
 
   public let id: EnvironmentKeyID
   public var revision = 0
@@ -120,12 +119,6 @@ extension EnvironmentKey.Rule {
 public struct EnvironmentScope: Entity {
   public static let collection = Collection.environments
   public static var registry: WritableKeyPath<World, Registry<EnvironmentScope>> & Sendable { \.environments }
-  public static let members: [Member<EnvironmentScope>] = [
-    Member(.values) { $0.values },
-    Member(.objects) { $0.objects },
-    Member(derived: .environment) { .value($1.environment(seenBy: $0.node)) }.only { $0.node == nil },
-  ]
-  public static let observed = Observed.all(members)
   /// The scope of the session. No object has this id.
   public static let session = EnvironmentID("$session")
 

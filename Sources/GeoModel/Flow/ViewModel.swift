@@ -11,7 +11,6 @@ public struct ViewModelType: Entity {
   public static let collection = Collection.viewModelTypes
   public static var registry: WritableKeyPath<World, Registry<ViewModelType>> & Sendable { \.viewModelTypes }
   public static let isUndoable = false
-  public static let observed: [Observed<ViewModelType>] = []
 
   public let id: ViewModelTypeID
   public var revision = 0
@@ -32,8 +31,6 @@ public struct ViewModelType: Entity {
 public struct ViewModel: Entity {
   public static let collection = Collection.viewModels
   public static var registry: WritableKeyPath<World, Registry<ViewModel>> & Sendable { \.viewModels }
-  // Values are recorded by their own names; see `World.write`.
-  public static let observed: [Observed<ViewModel>] = []
 
   public let id: ViewModelID
   public var revision = 0

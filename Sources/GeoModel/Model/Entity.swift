@@ -8,10 +8,8 @@ public protocol Entity: Sendable {
   static var collection: Collection { get }
   /// The registry of the world that holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
-  /// The table of the kind's members.
+  /// The table of the kind's members; empty where clients name them.
   static var members: [Member<Self>] { get }
-  /// The members whose changes are recorded, by their names in the state tree.
-  static var observed: [Observed<Self>] { get }
   /// Whether undo restores and removes objects of the kind.
   static var isUndoable: Bool { get }
 
@@ -35,7 +33,7 @@ public protocol Entity: Sendable {
   /// Whether the objects exist that this one requires, so that undo can restore it.
   func canReturn(to world: World) -> Bool
   /// The error for setting a member that this object of the kind does not have.
-  func refusal(of property: Property) -> ModelError
+  func refusal(of member: String) -> ModelError
   /// Reverts an edit of the contents exactly.
   mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
@@ -57,25 +55,6 @@ extension Entity {
   public var restoredAfterRemoval: Self { self }
   public func withoutDanglingReferences(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
-  public func refusal(of property: Property) -> ModelError { .unknownMember(property.rawValue, allowed: []) }
+  public func refusal(of member: String) -> ModelError { .unknownMember(member, allowed: []) }
   public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
-}
-
-/// A member of an object, and how two states of it are compared.
-public struct Observed<Element>: Sendable {
-  let property: Property
-  let differs: @Sendable (Element, Element) -> Bool
-
-  static func all(_ members: [Member<Element>]) -> [Observed<Element>] where Element: Entity {
-    members.compactMap { member in member.differs.map { Observed(member.property, differs: $0) } }
-  }
-
-  init(_ property: Property, differs: @escaping @Sendable (Element, Element) -> Bool) {
-    self.property = property
-    self.differs = differs
-  }
-
-  init<Value: Equatable & SendableMetatype>(_ property: Property, _ value: @escaping @Sendable (Element) -> Value) {
-    self.init(property) { value($0) != value($1) }
-  }
 }

@@ -5,7 +5,6 @@ import Query
 extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
-  public static let observed = Observed.all(members)
 
   public var parent: ObjectReference? {
     group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference

@@ -13,11 +13,7 @@ extension Layer {
     Member(.group) { $0.group },
     Member(.source) { $0.features?.source }.only(where: hasFeatures),
     Member(.sourceLayer) { $0.schema?.name }.only(where: hasFeatures),
-    Member(.name) {
-      $0.name
-    } set: {
-      $0.name = $1
-    },
+    Member(.name, { $0.name }, set: { $0.name = $1 }),
   ]
 
   private static let drawing: [Member<Layer>] =
@@ -29,11 +25,11 @@ extension Layer {
 
   private static let ofGroups: [Member<Layer>] = [
     Member(.layers) { $0.grouping?.layers },
-    Member(.visibilityMode) {
-      $0.grouping?.visibilityMode
-    } set: { layer, mode in
-      if let mode { layer.grouping?.visibilityMode = mode }
-    },
+    Member(
+      .visibilityMode, { $0.grouping?.visibilityMode },
+      set: { layer, mode in
+        if let mode { layer.grouping?.visibilityMode = mode }
+      }),
   ].only { $0.grouping != nil }
 
   private static let ofFeatures: [Member<Layer>] =
@@ -44,27 +40,20 @@ extension Layer {
       Member(.extent) { $0.extent },
       Member(.fields) { $0.schema?.fields },
       Member(.selectedCount) { $0.features?.selectedCount },
-      Member(.definitionExpression) {
-        $0.features?.definitionExpression
-      } set: {
-        $0.features?.definitionExpression = $1
-      },
-      Member(.time) {
-        $0.features?.time
-      } set: {
-        $0.features?.time = $1
-      },
-      Member(.isTimeFilterEnabled) {
-        $0.features?.isTimeFilterEnabled
-      } set: { layer, isEnabled in
-        if let isEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
-      },
+      Member(
+        .definitionExpression, { $0.features?.definitionExpression }, set: { $0.features?.definitionExpression = $1 }),
+      Member(.time, { $0.features?.time }, set: { $0.features?.time = $1 }),
+      Member(
+        .isTimeFilterEnabled, { $0.features?.isTimeFilterEnabled },
+        set: { layer, isEnabled in
+          if let isEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
+        }),
     ].only(where: hasFeatures) + (portrayal + [isPopupEnabled]).only(where: hasFeatures)
 
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 
   /// Groups have no features; other layers contain no layers.
-  public func refusal(of property: Property) -> ModelError {
+  public func refusal(of member: String) -> ModelError {
     .wrongKind(id.rawValue, kind, expected: kind == .group ? [.feature, .table] : [.group])
   }
 }
@@ -81,60 +70,24 @@ extension Overlay: Portrayed {}
 extension Portrayed {
   static var appearance: [Member<Self>] {
     [
-      Member(.isVisible) {
-        $0.appearance.isVisible
-      } set: {
-        $0.appearance.isVisible = $1
-      },
-      Member(.opacity) {
-        $0.appearance.opacity
-      } set: {
-        $0.appearance.opacity = $1
-      },
-      Member(.minScale) {
-        $0.appearance.minScale
-      } set: {
-        $0.appearance.minScale = $1
-      },
-      Member(.maxScale) {
-        $0.appearance.maxScale
-      } set: {
-        $0.appearance.maxScale = $1
-      },
+      Member(.isVisible, { $0.appearance.isVisible }, set: { $0.appearance.isVisible = $1 }),
+      Member(.opacity, { $0.appearance.opacity }, set: { $0.appearance.opacity = $1 }),
+      Member(.minScale, { $0.appearance.minScale }, set: { $0.appearance.minScale = $1 }),
+      Member(.maxScale, { $0.appearance.maxScale }, set: { $0.appearance.maxScale = $1 }),
     ]
   }
 
   static var portrayal: [Member<Self>] {
     [
-      Member(.renderer) {
-        $0.portrayal.renderer
-      } set: {
-        $0.portrayal.renderer = $1
-      },
-      Member(.labels, default: []) {
-        $0.portrayal.labels
-      } set: {
-        $0.portrayal.labels = $1
-      },
-      Member(.labelsEnabled, default: false) {
-        $0.portrayal.labelsEnabled
-      } set: {
-        $0.portrayal.labelsEnabled = $1
-      },
-      Member(.popup) {
-        $0.portrayal.popup
-      } set: {
-        $0.portrayal.popup = $1
-      },
+      Member(.renderer, { $0.portrayal.renderer }, set: { $0.portrayal.renderer = $1 }),
+      Member(.labels, default: [], { $0.portrayal.labels }, set: { $0.portrayal.labels = $1 }),
+      Member(.labelsEnabled, default: false, { $0.portrayal.labelsEnabled }, set: { $0.portrayal.labelsEnabled = $1 }),
+      Member(.popup, { $0.portrayal.popup }, set: { $0.portrayal.popup = $1 }),
     ]
   }
 
   static var isPopupEnabled: Member<Self> {
-    Member(.isPopupEnabled, default: true) {
-      $0.portrayal.isPopupEnabled
-    } set: {
-      $0.portrayal.isPopupEnabled = $1
-    }
+    Member(.isPopupEnabled, default: true, { $0.portrayal.isPopupEnabled }, set: { $0.portrayal.isPopupEnabled = $1 })
   }
 }
 

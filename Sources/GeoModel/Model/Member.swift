@@ -21,11 +21,13 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
 
 /// A member of objects of one kind.
 ///
-///     Member(.name) { $0.name } set: { $0.name = $1 }
-///     Member(.labels, default: []) { $0.portrayal.labels } set: { $0.portrayal.labels = $1 }
+///     Member(.kind) { $0.kind }
+///     Member(.name, { $0.name }, set: { $0.name = $1 })
+///     Member(.labels, default: [], { $0.portrayal.labels }, set: { $0.portrayal.labels = $1 })
 ///     Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue }
 public struct Member<Object: Entity>: Sendable {
-  public let property: Property
+  /// Nil for a member that never changes and that no command sets.
+  let property: Property?
   public let name: String
   public let traits: MemberTraits
   public let shape: MemberShape
@@ -40,6 +42,16 @@ public struct Member<Object: Entity>: Sendable {
   private enum Reading: Sendable {
     case own(@Sendable (Object) -> MemberValue)
     case derived(@Sendable (Object, World) -> MemberValue)
+  }
+
+  /// Makes a member that never changes, of objects that the protocol describes as JSON.
+  init<V: MemberReadable>(constant name: String, _ get: @escaping @Sendable (Object) -> V) {
+    property = nil
+    self.name = name
+    traits = []
+    shape = V.shape
+    read = .own { get($0).memberValue }
+    differs = nil
   }
 
   private init(

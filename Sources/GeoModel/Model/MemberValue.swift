@@ -29,6 +29,7 @@ public enum MemberValue: Sendable {
   case locationDisplay(LocationDisplay)
   case locationStatus(LocationStatus)
   case popup(PopupDefinition)
+  case properties([PropertyDefinition])
   case renderer(Renderer)
   case sourceLayers([SourceLayer])
   case sourceStatus(SourceStatus)
@@ -155,7 +156,7 @@ extension Array: MemberSettable where Element: SettableMemberElement {
 }
 
 /// An element type of members that are lists.
-public protocol MemberElement: Hashable, Sendable {
+public protocol MemberElement: Equatable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
 }
 
@@ -297,4 +298,16 @@ extension Value: MemberMapElement {
 
 extension ID<ViewModel>: MemberMapElement {
   public static func memberValue(of map: [String: ViewModelID]) -> MemberValue { .objects(map) }
+}
+
+extension Value: MemberReadable {
+  public var memberValue: MemberValue { isNull ? .null : .value(self) }
+}
+
+extension PropertyDefinition: MemberElement {
+  public static func memberValue(of list: [PropertyDefinition]) -> MemberValue { .properties(list) }
+}
+
+extension ModelPath: MemberReadable {
+  public var memberValue: MemberValue { .text(description) }
 }

@@ -6,19 +6,16 @@ extension Source: Entity {
   public static let collection = Collection.sources
   public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
   public static let isUndoable = false
-  public static let observed = Observed.all(members)
 }
 
 extension Map: Entity {
   public static let collection = Collection.maps
   public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
-  public static let observed = Observed.all(members)
 }
 
 extension Scene: Entity {
   public static let collection = Collection.scenes
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
-  public static let observed = Observed.all(members)
 
   public func undone(from current: Scene) -> Scene {
     var result = self
@@ -35,7 +32,6 @@ extension View: Entity {
   public static let collection = Collection.views
   public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
   public static let isUndoable = false
-  public static let observed = Observed.all(members)
 
   public func undone(from current: View) -> View {
     // Undo restores the overlays of a view, but not the view itself.
@@ -48,7 +44,6 @@ extension View: Entity {
 extension Overlay: Entity {
   public static let collection = Collection.overlays
   public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
-  public static let observed = Observed.all(members)
 
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {
@@ -75,7 +70,6 @@ extension LocationSource: Entity {
   public static let collection = Collection.locationSources
   public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
   public static let isUndoable = false
-  public static let observed = Observed.all(members)
 
   /// A location source is live: undo leaves all of it alone.
   public func undone(from current: LocationSource) -> LocationSource { current }

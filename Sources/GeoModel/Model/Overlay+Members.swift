@@ -4,24 +4,12 @@ extension Overlay {
   public static let members: [Member<Overlay>] =
     [
       Member(.view) { $0.view },
-      Member(.name) {
-        $0.name
-      } set: {
-        $0.name = $1
-      },
+      Member(.name, { $0.name }, set: { $0.name = $1 }),
       Member(.spatialReference) { $0.reference },
     ] + appearance + portrayal
     + [
-      Member(.selectionColor) {
-        $0.selectionColor
-      } set: {
-        $0.selectionColor = $1
-      },
-      Member(.renderingMode, default: .dynamic) {
-        $0.renderingMode
-      } set: {
-        $0.renderingMode = $1
-      },
+      Member(.selectionColor, { $0.selectionColor }, set: { $0.selectionColor = $1 }),
+      Member(.renderingMode, default: .dynamic, { $0.renderingMode }, set: { $0.renderingMode = $1 }),
       isPopupEnabled,
       // Edits of graphics record the changes of members that follow from graphics.
       Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue },

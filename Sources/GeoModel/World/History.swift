@@ -35,11 +35,6 @@ struct HistoryState: Sendable {
   let redoName: String?
   let isEditing: Bool
   let isModified: Bool
-
-  static let observed: [Observed<HistoryState>] = [
-    Observed(.canUndo) { $0.canUndo }, Observed(.canRedo) { $0.canRedo }, Observed(.undoName) { $0.undoName },
-    Observed(.redoName) { $0.redoName }, Observed(.isEditing) { $0.isEditing },
-  ]
 }
 
 /// An edit under way: its commands make one step.

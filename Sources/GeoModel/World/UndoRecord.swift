@@ -90,15 +90,15 @@ struct Changed<Element: Entity>: UndoRecord {
     // The removal of the object has a record of its own, which undo applies first.
     guard let now = world[keyPath: Element.registry][memento.id] else { return Element.isUndoable }
     let back = memento.undone(from: now)
-    return Element.observed.contains { $0.differs(now, back) }
+    return Element.members.contains { $0.differs?(now, back) == true }
   }
   func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
     // Derived members are not in the memento.
     guard case .property(let property) = member, Element.collection.traits(of: property).contains(.modifies),
-      let observed = Element.observed.first(where: { $0.property == property }),
+      let differs = Element.members.first(where: { $0.property == property })?.differs,
       let now = world[keyPath: Element.registry][memento.id]
     else { return nil }
-    return !observed.differs(memento, now)
+    return !differs(memento, now)
   }
   func rollBack(_ world: inout World) {
     _ = world[keyPath: Element.registry].modify(memento.id) { $0 = memento.rolledBack(from: $0) }

@@ -19,10 +19,13 @@ extension World {
     if E.collection == .environments { hasEnvironmentChanged = true }
     _ = self[keyPath: E.registry].modify(id) { $0 = new }
     var hasChanged = false
-    for member in E.observed where member.differs(old, new) {
-      record(.changed(new.reference, member.property), by: origin)
+    let members = E.members
+    // By index: a line of the table is not copied to compare two states.
+    for index in members.indices where members[index].differs?(old, new) == true {
+      guard let property = members[index].property else { continue }
+      record(.changed(new.reference, property), by: origin)
       // A layer in another group inherits another environment.
-      if member.property == .group { hasEnvironmentChanged = true }
+      if property == .group { hasEnvironmentChanged = true }
       hasChanged = true
     }
     if hasChanged { touch(id) }

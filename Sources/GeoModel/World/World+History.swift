@@ -186,7 +186,11 @@ extension World {
 
   mutating func recordHistory(since before: HistoryState) {
     let now = history.state
-    for member in HistoryState.observed where member.differs(before, now) { record(.history(member.property)) }
+    if before.canUndo != now.canUndo { record(.history(.canUndo)) }
+    if before.canRedo != now.canRedo { record(.history(.canRedo)) }
+    if before.undoName.differs(from: now.undoName) { record(.history(.undoName)) }
+    if before.redoName.differs(from: now.redoName) { record(.history(.redoName)) }
+    if before.isEditing != now.isEditing { record(.history(.isEditing)) }
     if before.isModified != now.isModified { record(.document(.isModified)) }
   }
 }

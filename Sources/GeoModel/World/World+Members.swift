@@ -53,7 +53,7 @@ extension Entity {
       let allowed = Self.members.filter { $0.traits.contains(wanted) && $0.isMember(of: self) }
       throw .unknownMember(change.name, allowed: allowed.map(\.name))
     }
-    guard member.isMember(of: self) else { throw refusal(of: member.property) }
+    guard member.isMember(of: self) else { throw refusal(of: member.name) }
     return member
   }
 }

@@ -42,7 +42,7 @@ enum BindingService: BindingHandlers {
 
   static func set(_ params: BindingProtocol.Set.Params, in world: inout World) throws -> BindingProtocol.Set.Result {
     let binding = try world.bindings.require(ID(params.binding))
-    guard Wire.access(binding) == .readWrite, let path = binding.path else {
+    guard binding.access == .readWrite, let path = binding.path else {
       throw ModelError.flow(.readOnly(binding.id.rawValue))
     }
     let value = try write(params.value, to: path, in: &world)

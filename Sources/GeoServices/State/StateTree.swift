@@ -223,11 +223,6 @@ enum StateTree {
   private static func withMembers<R>(
     of object: ObjectReference, in world: World, _ body: (() -> [String], (String) -> StateNode?) -> R
   ) -> R? {
-    func open<Object>(_ object: Object?, _ members: (Object) -> StateMembers<Object>) -> R? {
-      guard let object else { return nil }
-      let members = members(object)
-      return body({ members.all.map(\.name) }, { members.make($0, of: object, in: world) })
-    }
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
       return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
@@ -244,13 +239,13 @@ enum StateTree {
     case .views: return open(world.views[ID(id)])
     case .overlays: return open(world.overlays[ID(id)])
     case .locationSources: return open(world.locationSources[ID(id)])
-    case .viewModelTypes: return open(world.viewModelTypes[ID(id)]) { _ in ofViewModelType }
+    case .viewModelTypes: return open(world.viewModelTypes[ID(id)])
     case .viewModels:
       guard let model = world.viewModels[ID(id)] else { return nil }
       return body({ model.properties.map(\.name) }, { member($0, of: model) })
-    case .bindings: return open(world.bindings[ID(id)]) { _ in ofBinding }
-    case .links: return open(world.links[ID(id)]) { _ in ofLink }
-    case .environmentKeys: return open(world.environmentKeys[ID(id)]) { _ in ofEnvironmentKey }
+    case .bindings: return open(world.bindings[ID(id)])
+    case .links: return open(world.links[ID(id)])
+    case .environmentKeys: return open(world.environmentKeys[ID(id)])
     case .environments: return open(world.environments[ID(id)])
     }
   }

@@ -83,12 +83,7 @@ extension Wire {
     let target = binding.path?.object.flatMap { world.revision(of: $0) } ?? 0
     return .init(
       binding: binding.id.rawValue, revision: max(binding.revision, target), path: binding.path?.description,
-      access: access(binding),
-      owner: binding.owner?.id, value: present(value))
-  }
-
-  static func access(_ binding: Binding) -> BindingProtocol.BindingAccess {
-    binding.isReadOnly || binding.path == nil ? .readOnly : .readWrite
+      access: word(binding.access, .readOnly), owner: binding.owner?.id, value: present(value))
   }
 
   static func link(_ link: Link) -> BindingProtocol.BindingLink {

@@ -113,6 +113,7 @@ extension MemberValue: JSONEncodable {
     case .locationDisplay(let display): Wire.locationDisplay(display).encode(to: &writer)
     case .locationStatus(let status): Wire.locationStatus(status).encode(to: &writer)
     case .popup(let popup): Wire.popup(popup).encode(to: &writer)
+    case .properties(let properties): writer.array(properties) { Wire.property($0).encode(to: &$1) }
     case .renderer(let renderer): Wire.renderer(renderer).encode(to: &writer)
     case .sourceLayers(let layers): writer.array(layers) { Wire.sourceLayer($0).encode(to: &$1) }
     case .sourceStatus(let status): Wire.sourceStatus(status).encode(to: &writer)
@@ -151,7 +152,7 @@ extension StateNode {
     switch (value, shape) {
     case (.ids(let ids), _): self = .ids(ids)
     case (.graphics(let store), _): self = .graphics(store)
-    case (_, .list): self = .list { value.encode(to: &$0) }
+    case (.value(.array), _), (_, .list): self = .list { value.encode(to: &$0) }
     case (_, .parts): self = .parts { value.encode(to: &$0) }
     case (_, .whole): self = .leaf { value.encode(to: &$0) }
     }
