@@ -1,8 +1,8 @@
-// Days of the calendar and their numbers, both ways: what dates are read by, written by and shifted by.
+// Conversion between calendar days and day numbers, for parsing, formatting and shifting dates.
 
 /// A day of the proleptic Gregorian calendar.
 public struct CalendarDay: Hashable, Sendable {
-  /// There is a year 0.
+  /// Year 0 exists.
   public let year: Int64
   /// 1...12
   public let month: Int64
@@ -15,10 +15,10 @@ public struct CalendarDay: Hashable, Sendable {
     self.day = day
   }
 
-  // Days by counting in 400-year eras of 146,097 days that begin on the first of March, so that the leap day is the last of its
-  // year. Year 0 is in the era before when the month is January or February.
+  // Counts in eras of 400 years, 146,097 days, that begin on 1 March, so that the leap day is the last of its year.
+  // January and February of year 0 belong to the previous era.
 
-  /// The day so many days after 1970-01-01.
+  /// The day with that number of days after 1970-01-01.
   public init(number: Int64) {
     let shifted = number + 719_468
     let era = shifted.flooredQuotient(146_097)
@@ -40,17 +40,17 @@ public struct CalendarDay: Hashable, Sendable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// From 1 for the first of January.
+  /// 1-based: 1 is 1 January.
   public var dayOfYear: Int64 { number - CalendarDay(year: year, month: 1, day: 1).number + 1 }
 
-  /// From 0 for Sunday.
+  /// 0-based: 0 is Sunday.
   public var weekday: Int64 {
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     let days = number + 4
     return days - days.flooredQuotient(7) * 7
   }
 
-  /// How many days a month has.
+  /// The number of days of a month.
   public static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 2: isLeap(year) ? 29 : 28
@@ -63,7 +63,7 @@ public struct CalendarDay: Hashable, Sendable {
 }
 
 extension Int64 {
-  /// Divided by a positive number, rounded down.
+  /// The quotient by a positive number, rounded down.
   public func flooredQuotient(_ divisor: Int64) -> Int64 {
     let quotient = self / divisor
     return self % divisor < 0 ? quotient - 1 : quotient

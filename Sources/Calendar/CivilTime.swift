@@ -1,10 +1,11 @@
-// The dates and times of RFC 3339 in texts: what they say, read where they lie.
+// Dates and times in RFC 3339, parsed in place.
 
-/// A date, or a date with a time, of the years 0 to 9999 of the proleptic Gregorian calendar. A date stands for its midnight in UTC.
+/// A date, or a date with time, of the years 0 to 9999 of the proleptic Gregorian calendar. A date equals its midnight
+/// in UTC.
 public struct CivilTime: Hashable, Comparable, Sendable {
   /// Since 1970-01-01T00:00:00Z, without leap seconds.
   public let seconds: Int64
-  /// In 0..<10^9, to be added.
+  /// In 0..<10^9, added to the seconds.
   public let nanoseconds: Int64
   /// Whether the text had no time.
   public let isDate: Bool
@@ -29,8 +30,8 @@ public struct CivilTime: Hashable, Comparable, Sendable {
     self = time
   }
 
-  /// Reads RFC 3339's full-date or date-time, with any offset; nil when it is none. A leap second counts as the next second;
-  /// digits beyond nanoseconds are dropped.
+  /// Parses RFC 3339's full-date or date-time with any offset; nil for other texts. A leap second becomes the next
+  /// second; digits beyond nanoseconds are dropped.
   public init?(utf8 text: UnsafeRawBufferPointer) {
     var rest = text[...]
     guard let year = Self.digits(4, &rest), Self.skip("-", &rest), let month = Self.digits(2, &rest),

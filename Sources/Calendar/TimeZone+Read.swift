@@ -1,9 +1,10 @@
-// Reading TZif, the format of the time zone data that systems have (RFC 8536).
+// Reads TZif, the format of time zone data (RFC 8536).
 
 extension TimeZone {
-  /// Reads the 64-bit data and the rule of a file of version 2 or later; nil when it is none, is damaged, or counts leap seconds.
+  /// Reads the 64-bit data and the rule of a file of version 2 or later; nil if it is not one, is damaged, or counts
+  /// leap seconds.
   ///
-  /// Times are those of POSIX, which has no leap seconds; a file that counts them would be off by as many.
+  /// Times are POSIX times, without leap seconds; a file that counts them would be off by their number.
   public init?(tzif bytes: [UInt8]) {
     var rest = TZifReader(bytes: bytes[...])
     guard let old = rest.header(), rest.skip(old.byteCount(ofTimes: 4)), let counts = rest.header(), counts.leaps == 0,
@@ -17,7 +18,7 @@ extension TimeZone {
     for start in stride(from: types.startIndex, to: types.endIndex, by: 6) {
       let seconds = Int64(Int32(truncatingIfNeeded: TZifReader.integer(types[start..<start + 4])))
       let place = names.startIndex + Int(types[start + 5])
-      // No place on earth has been further from UTC than a day; RFC 8536 allows 25 to 26 hours.
+      // No zone has been further from UTC than a day; RFC 8536 allows 25 to 26 hours.
       guard seconds.magnitude < 26 * 3600, place < names.endIndex else { return nil }
       known.append(
         Offset(seconds: seconds, abbreviation: String(decoding: names[place...].prefix { $0 != 0 }, as: UTF8.self)))
@@ -35,7 +36,7 @@ extension TimeZone {
   }
 }
 
-/// The bytes that are still to be read.
+/// The unread bytes.
 private struct TZifReader {
   struct Counts {
     let utcFlags: Int
@@ -75,7 +76,7 @@ private struct TZifReader {
       characters: numbers[5])
   }
 
-  /// The text between two line feeds; empty when what comes after the last transition is not said.
+  /// The text between two line feeds; empty if there is no rule after the last transition.
   mutating func footer() -> ArraySlice<UInt8>? {
     guard take(1)?.first == UInt8(ascii: "\n"), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     return bytes[..<end]

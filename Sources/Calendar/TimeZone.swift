@@ -1,12 +1,17 @@
-// How far local time is from UTC, at any instant: what a time is shown in. Zones come from whoever reads files.
+// The offset of local time from UTC at any instant. Sources of zones read files elsewhere.
 
-/// The local time of a place.
+/// A time zone.
+///
+/// ```swift
+/// let zone = ZoneFiles().zone(named: "Europe/Berlin")
+/// zone?.offset(at: 1_751_328_000).abbreviation  // "CEST"
+/// ```
 public struct TimeZone: Sendable {
-  /// What holds from one transition to the next.
+  /// The local time between two transitions.
   public struct Offset: Hashable, Sendable {
     /// East of UTC.
     public let seconds: Int64
-    /// What people call it, such as `CEST`; a number such as `-03` where they have no name for it.
+    /// The common abbreviation, such as `CEST`; a number such as `-03` where there is none.
     public let abbreviation: String
 
     public init(seconds: Int64, abbreviation: String) {
@@ -15,13 +20,13 @@ public struct TimeZone: Sendable {
     }
   }
 
-  /// When another offset begins, ascending, in seconds since 1970-01-01T00:00:00Z.
+  /// The transitions, ascending, in seconds since 1970-01-01T00:00:00Z.
   let starts: [Int64]
-  /// What begins then.
+  /// The offset after each transition.
   let offsets: [Offset]
   /// Before the first transition.
   let first: Offset
-  /// From the last transition on; nil when that goes on for ever.
+  /// After the last transition; nil if the last offset stays.
   let rule: TimeZoneRule?
 
   init(starts: [Int64], offsets: [Offset], first: Offset, rule: TimeZoneRule?) {
@@ -31,12 +36,12 @@ public struct TimeZone: Sendable {
     self.rule = rule
   }
 
-  /// Always the same offset.
+  /// A constant offset.
   public init(_ offset: Offset) { self.init(starts: [], offsets: [], first: offset, rule: nil) }
 
   public static let utc = TimeZone(Offset(seconds: 0, abbreviation: "UTC"))
 
-  /// What holds at an instant, in seconds since 1970-01-01T00:00:00Z.
+  /// The offset at an instant, in seconds since 1970-01-01T00:00:00Z.
   ///
   /// - Complexity: O(log transitions).
   public func offset(at seconds: Int64) -> Offset {
@@ -51,13 +56,13 @@ public struct TimeZone: Sendable {
   }
 }
 
-/// Knows time zones by their IANA names.
+/// Finds time zones by IANA name.
 public protocol TimeZoneSource: Sendable {
-  /// The zone of a name; nil when there is none, or its data is not here.
+  /// The zone of that name; nil if it is unknown, or its data is not installed.
   func zone(named name: String) -> TimeZone?
 }
 
-/// The zones that need no data: `UTC`, `Etc/UTC`, `Etc/GMT`, and `Etc/GMT+12` (twelve hours west of it) to `Etc/GMT-14`.
+/// Zones without data: `UTC`, `Etc/UTC`, `Etc/GMT`, and `Etc/GMT+12` (twelve hours west) to `Etc/GMT-14`.
 public struct FixedTimeZones: TimeZoneSource {
   public init() {}
 
@@ -68,7 +73,7 @@ public struct FixedTimeZones: TimeZoneSource {
     let digits = name.dropFirst(8)
     guard let sign else { return TimeZone(.init(seconds: 0, abbreviation: "GMT")) }
     guard let hours = Int64(digits), String(hours) == digits else { return nil }
-    // POSIX counts to the west, and so do these names.
+    // POSIX counts west of Greenwich as positive, as do these names.
     switch sign {
     case UInt8(ascii: "+") where (0...12).contains(hours): return Self.zone(hours: -hours)
     case UInt8(ascii: "-") where (0...14).contains(hours): return Self.zone(hours: hours)

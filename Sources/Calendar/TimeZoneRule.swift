@@ -1,14 +1,14 @@
-// What a time zone does in all years to come: the TZ strings of POSIX, as the footers of RFC 8536 have them.
+// The rule of a time zone for all later years: a POSIX TZ string, as in the footer of RFC 8536.
 
-/// Standard time, and maybe daylight saving time between two days of each year.
+/// Standard time, and optionally daylight saving time between two days of each year.
 struct TimeZoneRule: Sendable {
   /// A day and time of each year.
   fileprivate enum Day {
-    /// 1...365, as if there were no leap days.
+    /// 1...365, ignoring leap days.
     case withoutLeap(Int64)
     /// 0...365
     case fromZero(Int64)
-    /// The week 5 is the last one; 0 is Sunday.
+    /// Week 5 is the last one; 0 is Sunday.
     case week(month: Int64, week: Int64, weekday: Int64)
   }
   fileprivate struct Moment {
@@ -19,10 +19,10 @@ struct TimeZoneRule: Sendable {
 
   private let standard: TimeZone.Offset
   private let daylight: TimeZone.Offset
-  /// When daylight saving time begins and ends; nil when there is none.
+  /// Start and end of daylight saving time; nil without it.
   private let season: (start: Moment, end: Moment)?
 
-  /// Reads `std offset [dst [offset] , start [/time] , end [/time]]`; nil when it is none.
+  /// Parses `std offset [dst [offset] , start [/time] , end [/time]]`; nil for other texts.
   init?(_ text: some Collection<UInt8>) {
     var rest = Array(text)[...]
     guard let name = Self.name(&rest), let west = Self.time(&rest, hours: 24) else { return nil }
@@ -43,15 +43,16 @@ struct TimeZoneRule: Sendable {
     season = (start, end)
   }
 
-  /// What holds at an instant, in seconds since 1970-01-01T00:00:00Z.
+  /// The offset at an instant, in seconds since 1970-01-01T00:00:00Z.
   func offset(at seconds: Int64) -> TimeZone.Offset {
     guard let season else { return standard }
-    // 34,000 years either way are enough, and leave room to count in.
+    // 34,000 years either way suffice, and cannot overflow.
     let seconds = min(max(seconds, -1 << 40), 1 << 40)
     let year = CalendarDay(number: (seconds + standard.seconds).flooredQuotient(86_400)).year
     var best = standard
     var since = Int64.min
-    // A time of day may reach into another year. Where a year's end meets the next one's start, daylight saving goes on.
+    // A time of day may be in another year. Where one year's end meets the next one's start, daylight saving time
+    // continues.
     for year in year - 1...year + 1 {
       let start = season.start.seconds(in: year) - standard.seconds
       let end = season.end.seconds(in: year) - daylight.seconds
@@ -106,7 +107,7 @@ struct TimeZoneRule: Sendable {
     guard rest.popFirst() == UInt8(ascii: ","), let day = day(&rest) else { return nil }
     guard rest.first == UInt8(ascii: "/") else { return Moment(day: day, time: 7200) }
     rest.removeFirst()
-    // A week either way is RFC 8536's extension.
+    // Up to a week either way is RFC 8536's extension.
     return time(&rest, hours: 167).map { Moment(day: day, time: $0) }
   }
 

@@ -1,28 +1,28 @@
-// The system's time zones: files that are read when somebody first asks for them. The one place of the server that knows where.
+// The system's time zone files, read on demand.
 
 import Platform
 import Synchronization
 
-/// The zones of a folder of TZif files, as tzdata installs them; those of whole hours are there without it.
+/// The zones in a folder of TZif files, as installed by tzdata; zones of whole hours need no files.
 ///
-/// What has been read is kept: a zone that was set once stays known, whatever becomes of its file. What was not found is looked for
-/// again.
+/// Zones are cached: a zone that was set stays known even if its file is removed. Zones that were not found are looked
+/// up again.
 public final class ZoneFiles: TimeZoneSource {
-  /// The largest there are have a few kilobytes.
+  /// The largest existing files have a few kilobytes.
   private static let largest = 1 << 18
 
   private let folder: String
   private let known = Mutex<[String: TimeZone]>([:])
 
-  /// - Parameter folder: an absolute path; what `TZDIR` says when nil, or else `/usr/share/zoneinfo`.
+  /// - Parameter folder: an absolute path; nil for `TZDIR` or else `/usr/share/zoneinfo`.
   public init(folder: String? = nil) {
-    let told = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    self.folder = folder ?? told ?? "/usr/share/zoneinfo"
+    let variable = getenv("TZDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    self.folder = folder ?? variable ?? "/usr/share/zoneinfo"
   }
 
   public func zone(named name: String) -> TimeZone? {
     if let fixed = FixedTimeZones().zone(named: name) { return fixed }
-    // The name becomes a path, so it must not be able to leave the folder: there is no dot in it, and no part is empty.
+    // The name becomes a path, which must not leave the folder: it contains no dot and no empty part.
     guard name.utf8.count <= 64, name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isPart)
     else { return nil }
     return known.withLock { known in
@@ -41,7 +41,7 @@ public final class ZoneFiles: TimeZoneSource {
       }
   }
 
-  /// Nil for what cannot be read, or is no file of a reasonable size.
+  /// Nil for unreadable files, and for those of unreasonable size.
   private static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -51,7 +51,7 @@ public final class ZoneFiles: TimeZoneSource {
       return nil
     }
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
-      // Files are read whole; one that is cut short is no zone.
+      // Files are read in one call; a truncated one is not a zone.
       let got = pread(descriptor, buffer.baseAddress, buffer.count, 0)
       count = max(0, got)
     }

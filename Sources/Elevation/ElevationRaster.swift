@@ -54,10 +54,10 @@ public final class ElevationRaster: Sendable {
           guard !isCancelled() else { return .cancelled }
           let number = wanted[next].tile
           let tile = try tiles.tile(number, grid)
-          var asked = 0
+          var visited = 0
           while next < wanted.count, wanted[next].tile == number {
-            asked += 1
-            if asked & 4095 == 0 && isCancelled() { return .cancelled }
+            visited += 1
+            if visited & 4095 == 0 && isCancelled() { return .cancelled }
             let index = wanted[next].index
             if let cell = cells[index] { result[index] = tile.sample(cell) }
             next += 1

@@ -23,7 +23,7 @@ final class ReadSession: @unchecked Sendable {
   let token: UInt64
   private let isCancelled: @Sendable () -> Bool
   private let progress: (Double) -> Void
-  private var told = 0.0
+  private var reported = 0.0
   /// The fraction in 0...1 at the end of reading the main file; the rest is features.
   var readShare = 0.0
   private(set) var wasCancelled = false
@@ -90,8 +90,8 @@ final class ReadSession: @unchecked Sendable {
   /// Reports progress when it has risen by a hundredth.
   func reached(_ fraction: Double) {
     let fraction = min(fraction, 1)
-    guard fraction >= told + 0.01 || (fraction == 1 && told < 1) else { return }
-    told = fraction
+    guard fraction >= reported + 0.01 || (fraction == 1 && reported < 1) else { return }
+    reported = fraction
     progress(fraction)
   }
 

@@ -1,8 +1,8 @@
-// One state of a file, to notice that it has changed while it was read.
+// The state of a file, to detect changes while it is read.
 
 import Platform
 
-/// What tells one state of a file from another: a file read while these changed was not read as a whole.
+/// Identifies a state of a file: if it differs after reading, the content may mix states.
 public struct FileIdentity: Hashable, Sendable {
   public enum Kind: Hashable, Sendable { case regular, directory, other }
   public let kind: Kind
@@ -14,7 +14,7 @@ public struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
 
-  /// Follows symbolic links; nil with `errno` set when it cannot be looked at.
+  /// Follows symbolic links; nil with `errno` set on failure.
   public init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

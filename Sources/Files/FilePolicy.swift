@@ -1,12 +1,17 @@
-// Which files may be opened: the one rule that the wrappers of vectors and of rasters share. No library, libc alone.
+// Which files may be opened: one rule for vector and raster files.
 
 import Platform
 
-/// Which files a client may have opened.
+/// Which files clients may open.
+///
+/// ```swift
+/// let policy = FilePolicy(allowedDirectories: ["/data"], allowVirtual: false)
+/// let path = try policy.resolve("/data/roads.gpkg")
+/// ```
 public struct FilePolicy: Hashable, Sendable {
-  /// Directories that confine every file, symbolic links resolved; nil confines to none.
+  /// Directories that contain all allowed files, symbolic links resolved; nil for no restriction.
   public var allowedDirectories: [String]?
-  /// Whether GDAL's virtual files, the network included, may be named. Such names are then not confined to directories.
+  /// Whether GDAL's virtual files, including network ones, are allowed. They are not restricted to directories.
   public var allowVirtual: Bool
 
   public init(allowedDirectories: [String]? = nil, allowVirtual: Bool = false) {
@@ -19,20 +24,20 @@ public struct FilePolicy: Hashable, Sendable {
 public enum FileRefusal: Error, Hashable, Sendable {
   case notFound
   case isDirectory
-  /// The policy says no.
+  /// The policy denies it.
   case refused(reason: String)
-  /// The system says no, or it is no regular file.
+  /// The system denies it, or it is not a regular file.
   case notReadable(reason: String)
 }
 
 extension FilePolicy {
-  /// Whether `name` goes to GDAL as it is: it names something virtual, and that is allowed.
+  /// Whether `name` is passed to GDAL unchanged: it names a virtual file, and these are allowed.
   public func isAllowedVirtual(_ name: String) -> Bool {
     allowVirtual && !name.utf8.contains(0) && Self.virtualKind(of: name) != nil
   }
 
   /// The real path of a regular, readable file that the policy allows.
-  /// - Parameter path: Absolute.
+  /// - Parameter path: absolute.
   public func resolve(_ path: String) throws(FileRefusal) -> String {
     if let kind = Self.virtualKind(of: path) { throw .refused(reason: kind) }
     guard let real = realPath(path) else {
@@ -43,7 +48,7 @@ extension FilePolicy {
       default: throw .notReadable(reason: errorText(reason))
       }
     }
-    // Refused before anything about the file is told, so that a refusal says nothing of what lies outside.
+    // Checked first, so that an error reveals nothing about files outside.
     guard allows(realPath: real) else { throw .refused(reason: "outside the allowed directories") }
     guard let identity = FileIdentity(path: real) else { throw .notReadable(reason: errorText()) }
     switch identity.kind {
@@ -55,7 +60,7 @@ extension FilePolicy {
     return real
   }
 
-  /// Whether a path without symbolic links lies in one of the allowed directories.
+  /// Whether a path without symbolic links is in one of the allowed directories.
   public func allows(realPath path: String) -> Bool {
     guard let allowedDirectories else { return true }
     return allowedDirectories.contains { directory in
@@ -64,8 +69,7 @@ extension FilePolicy {
     }
   }
 
-  /// Whether a path that leads to nothing stays inside as far as it leads: of what lies outside not even that it is missing is
-  /// told.
+  /// Whether the existing part of a missing path is inside: an error must not reveal that a file outside is missing.
   private func allows(missing path: String) -> Bool {
     guard allowedDirectories != nil else { return true }
     var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
@@ -75,7 +79,7 @@ extension FilePolicy {
     return false
   }
 
-  /// Why `name` is not the absolute path of a file; nil when it is one.
+  /// Why `name` is not the absolute path of a file; nil if it is.
   private static func virtualKind(of name: String) -> String? {
     if name.utf8.contains(0) { return "a path holds no NUL" }
     if name.begins(with: "/vsi") { return "virtual files are not allowed" }
@@ -87,6 +91,6 @@ extension FilePolicy {
 }
 
 extension String {
-  /// Compares bytes: `hasPrefix` compares characters, and a combining mark behind the prefix would hide it.
+  /// Compares bytes: `hasPrefix` compares characters, and a combining mark after the prefix would hide it.
   fileprivate func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

@@ -13,7 +13,7 @@ struct AnswerGate {
 
   fileprivate var items: [(mark: Int, item: Item)] = []
   /// The number of ``items`` already processed.
-  fileprivate var gone = 0
+  fileprivate var processed = 0
   fileprivate var mark = 0
   /// The earliest mark that has to wait.
   fileprivate var first: Int?
@@ -21,7 +21,7 @@ struct AnswerGate {
   /// Bytes of the queued answers.
   fileprivate(set) var bytes = 0
 
-  var isEmpty: Bool { gone == items.count }
+  var isEmpty: Bool { processed == items.count }
   /// Whether a new answer has to wait: answers never overtake each other.
   var isShut: Bool { first != nil || !isEmpty }
 }
@@ -62,10 +62,10 @@ extension Session {
     gate.isOpening = true
     turn {
       while !gate.isEmpty {
-        let (mark, item) = gate.items[gate.gone]
+        let (mark, item) = gate.items[gate.processed]
         if let first = gate.first, mark >= first { break }
-        gate.items[gate.gone] = (mark, .answer([]))
-        gate.gone += 1
+        gate.items[gate.processed] = (mark, .answer([]))
+        gate.processed += 1
         switch item {
         case .answer(let body):
           gate.bytes -= body.count
@@ -74,9 +74,9 @@ extension Session {
         case .work(let work): work()
         }
       }
-      if gate.isEmpty || gate.gone > 1000 {
-        gate.items.removeFirst(gate.gone)
-        gate.gone = 0
+      if gate.isEmpty || gate.processed > 1000 {
+        gate.items.removeFirst(gate.processed)
+        gate.processed = 0
       }
       gate.isOpening = false
     }

@@ -188,7 +188,7 @@ struct Framer {
     var number = 0
     for index in value..<end {
       let digit = line[index] &- UInt8(ascii: "0")
-      guard digit < 10 else { return "Content-Length is no number of bytes" }
+      guard digit < 10 else { return "Content-Length is not a number of bytes" }
       let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
       let (sum, carry) = tens.addingReportingOverflow(Int(digit))
       guard !overflow, !carry else { return "Content-Length is beyond all bounds" }

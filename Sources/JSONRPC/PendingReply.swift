@@ -39,7 +39,7 @@ public final class PendingReply {
   /// Gives the answer. Ignored if there is one already.
   public func reply(_ result: any JSONEncodable) {
     guard !isAnswered else { return }
-    session.settle(self) { session, pending in
+    session.finish(self) { session, pending in
       if let id = pending.id {
         session.write(result: result, id: id, batch: pending.batch)
       }
@@ -49,7 +49,7 @@ public final class PendingReply {
   /// Answers with an error. Ignored if there is an answer already.
   public func fail(_ error: RPCError) {
     guard !isAnswered else { return }
-    session.settle(self) { session, pending in
+    session.finish(self) { session, pending in
       if let id = pending.id {
         session.write(error: error, id: id, batch: pending.batch, waits: error.code != RPCError.cancelled.code)
       } else {

@@ -23,7 +23,7 @@ extension Session {
       if consumed < bytes.count {
         backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...]), announced: framer.announced)
       }
-      if isParsing { lookAhead() }
+      if isParsing { scanForCancels() }
     }
   }
 
@@ -53,7 +53,7 @@ extension Session {
         break
       }
     }
-    if isParsing { lookAhead() }
+    if isParsing { scanForCancels() }
   }
 
   /// Runs complete messages, up to a large one, which has to be parsed first.
@@ -102,7 +102,7 @@ extension Session {
     case .failure(let error): write(error: .parse(error, limits: limits), id: nil, batch: nil)
     }
     isHandling = false
-    if let ahead, ahead.isBehind(position) { self.ahead = nil }
+    if let cancelScan, cancelScan.isBehind(position) { self.cancelScan = nil }
   }
 
   // MARK: - Off the loop
@@ -111,7 +111,7 @@ extension Session {
   private func parseAside(_ text: [UInt8], _ range: Range<Int>, at position: Int) {
     isParsing = true
     text.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[range]), at: position) }
-    if ahead?.isBehind(position) ?? true { ahead = LookAhead(framer: framer, from: position + range.count) }
+    if cancelScan?.isBehind(position) ?? true { cancelScan = CancelScan(framer: framer, from: position + range.count) }
     let values = limits.values
     let bound = LoopBound(self, on: loop)
     let loop = loop
@@ -169,7 +169,7 @@ extension Session {
   }
 
   /// Ends the session once the input has ended and everything is answered.
-  func settleEndOfInput() {
+  func finishEndOfInput() {
     guard toldEndOfInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }

@@ -74,7 +74,7 @@ extension Session {
 
   /// Sends a trace message for an answered request, if the client has enabled tracing.
   @inline(__always)
-  func tell(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
+  func traceAnswer(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
     if trace != .off { tellTrace(method, id, params, since: started) }
   }
 

@@ -66,7 +66,7 @@ extension Session {
       }
     }
     if batch.exits { cancelAll() }
-    settle(batch)
+    finish(batch)
     if batch.exits { exit() }
   }
 
@@ -74,7 +74,7 @@ extension Session {
     let envelope = Envelope(message)
     guard let name = envelope.method else {
       if envelope.isResponse {
-        logger.debug("a response was ignored: the server asks nothing")
+        logger.debug("a response was ignored: the server sends no requests")
         return
       }
       return refuse(.invalidRequest("A request has a method."), envelope, batch)
@@ -162,7 +162,7 @@ extension Session {
     of call: Call, _ id: RequestID, _ route: Router.Route?, _ name: JSONValue, at position: Int
   ) -> RPCError? {
     if phase == .shutDown { return .shutDown }
-    if let ahead, ahead.cancels(id, at: position) { return .cancelled }
+    if let cancelScan, cancelScan.cancels(id, at: position) { return .cancelled }
     if phase == .created, route?.requiresInitialized ?? true { return .notInitialized }
     guard let route else { return .unknownMethod((try? name.string()) ?? "") }
     if call.params.kind != .object {
@@ -183,11 +183,11 @@ extension Session {
           pending.reply(result)
         } else {
           write(result: result, id: id, batch: call.batch)
-          tell(call.method, id, call.params, since: started)
+          traceAnswer(call.method, id, call.params, since: started)
         }
       case .aside(let result):
         write(result: result, id: id, batch: call.batch, waits: false)
-        tell(call.method, id, call.params, since: started)
+        traceAnswer(call.method, id, call.params, since: started)
       case .later:
         guard takeDeferred() == nil else { return }
         logger.error("a handler put its answer off without taking it along", metadata: ["method": "\(call.method)"])
@@ -200,7 +200,7 @@ extension Session {
       } else {
         write(error: wire, id: id, batch: call.batch, waits: true)
       }
-      tell(call.method, id, call.params, since: started)
+      traceAnswer(call.method, id, call.params, since: started)
     }
   }
 

@@ -20,7 +20,7 @@ extension Session {
     swap(&writer, &output)
     output.reset()
     taken += writer.count
-    gone += writer.count
+    handedOver += writer.count
     return true
   }
 
@@ -39,7 +39,7 @@ extension Session {
   public var unread: Int { unsent + gate.bytes }
 
   /// All bytes written so far.
-  public var written: Int { gone + output.count }
+  public var written: Int { handedOver + output.count }
 
   /// Whether the client reads so slowly that changes should be coalesced until ``onDrained``.
   public var isCongested: Bool {
@@ -72,7 +72,7 @@ extension Session {
         batch.answers.truncate(to: mark)
         Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &batch.answers)
       }
-      return settle(batch)
+      return finish(batch)
     }
     guard ending == nil else { return }
     if waits, gate.isShut { return holdAnswer { append(result, id, to: &$0) } }
@@ -95,7 +95,7 @@ extension Session {
   func write(error: RPCError, id: RequestID?, batch: Batch?, waits: Bool = false) {
     if let batch {
       Self.append(error: error, id, to: &batch.answers)
-      return settle(batch)
+      return finish(batch)
     }
     guard ending == nil else { return }
     if waits, gate.isShut { return holdAnswer { Self.append(error: error, id, to: &$0) } }
@@ -124,7 +124,7 @@ extension Session {
   }
 
   /// Gives the one answer of a deferred request, and removes it.
-  func settle(_ pending: PendingReply, _ answer: (Session, PendingReply) -> Void) {
+  func finish(_ pending: PendingReply, _ answer: (Session, PendingReply) -> Void) {
     turn {
       pending.markAnswered()
       if let id = pending.id, case .pending(let known)? = inFlight[id], known === pending {
@@ -133,13 +133,13 @@ extension Session {
       }
       counters.pending -= 1
       answer(self, pending)
-      if let id = pending.id { tell(pending.method, id, pending.params, since: pending.started) }
+      if let id = pending.id { traceAnswer(pending.method, id, pending.params, since: pending.started) }
       pending.letGo()
     }
   }
 
   /// Counts one answer, or the end of the batch's own run; the last one writes the array.
-  func settle(_ batch: Batch) {
+  func finish(_ batch: Batch) {
     batch.remaining -= 1
     guard batch.remaining == 0 else { return }
     for id in batch.ids { inFlight[id] = nil }

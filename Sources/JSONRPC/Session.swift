@@ -83,7 +83,7 @@ public final class Session {
   /// The stream position of the backlog's start.
   var streamPosition = 0
   var isParsing = false
-  var ahead: LookAhead?
+  var cancelScan: CancelScan?
   var inputEnded = false
   var toldEndOfInput = false
   /// Whether a message is being run; answers given later are deferred.
@@ -95,7 +95,7 @@ public final class Session {
   /// Taken by the transport and not yet written.
   var taken = 0
   /// Bytes ever taken by the transport.
-  var gone = 0
+  var handedOver = 0
   var gate = AnswerGate()
   var wasCongested = false
   var turns = 0
@@ -134,7 +134,7 @@ public final class Session {
   }
 
   private func endTurn() {
-    settleEndOfInput()
+    finishEndOfInput()
     if ending != nil || output.count > 0 { onOutput?() }
   }
 

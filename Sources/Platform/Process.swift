@@ -1,4 +1,4 @@
-// What the running process asks the system about itself.
+// Properties of the running process.
 
 /// The current directory, absolute.
 public func workingDirectory() -> String {
@@ -15,7 +15,8 @@ public func trimMemory() {
   _ = unsafeBitCast(symbol, to: Trim.self)(0)
 }
 
-/// The process's resident memory in bytes; nil where the system does not say. Linux gives pages as the second number of this file.
+/// Resident memory in bytes; nil if the system does not report it. Linux gives it in pages, as the second number of
+/// this file.
 public func residentBytes() -> Int? {
   guard let file = fopen("/proc/self/statm", "r") else { return nil }
   defer { fclose(file) }

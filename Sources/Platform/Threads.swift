@@ -1,6 +1,6 @@
-// Threads for what can only block: a terminal, a file, a process to outlive. NIO has none to lend for that.
+// Threads for blocking calls: terminals, files, process exits. NIO offers none.
 
-/// Runs `body` on a thread of its own, which nobody waits for.
+/// Runs `body` on its own thread, which is never joined.
 public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> Void) {
   final class Box: Sendable {
     let body: @Sendable () -> Void
@@ -24,7 +24,7 @@ public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable
 }
 
 /// Wakes one waiting thread for each time that it is raised.
-// Safe: a semaphore is made to be shared; it is destroyed by the last who holds it.
+// Safe: semaphores are shareable; the last owner destroys it.
 public final class Signal: @unchecked Sendable {
   private let semaphore: UnsafeMutablePointer<sem_t>
 
@@ -40,7 +40,7 @@ public final class Signal: @unchecked Sendable {
 
   public func raise() { sem_post(semaphore) }
 
-  /// Waits for it, but not longer than so many seconds; whether it came.
+  /// Waits at most the given seconds; returns whether it was raised.
   @discardableResult
   public func wait(seconds: Double) -> Bool {
     var deadline = realTime()

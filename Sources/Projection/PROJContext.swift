@@ -59,16 +59,16 @@ final class PROJContext: @unchecked Sendable {
   }
 
   /// The reference of a canonical definition; the context keeps it.
-  private func reference(_ definition: String, asked: String) throws(TransformError) -> OpaquePointer {
+  private func reference(_ definition: String, given: String) throws(TransformError) -> OpaquePointer {
     if let known = references[definition] { return known }
     if references.count >= Self.maximumKept { forget() }
     message.pointee = ""
     guard let object = proj.pointee.proj_create(handle, definition) else {
-      throw .unknownReference(asked, reason: reason)
+      throw .unknownReference(given, reason: reason)
     }
     guard Self.kind(proj.pointee.proj_get_type(object)) != nil else {
       _ = proj.pointee.proj_destroy(object)
-      throw .unknownReference(asked, reason: "it defines something other than a spatial reference")
+      throw .unknownReference(given, reason: "it defines something other than a spatial reference")
     }
     references[definition] = object
     return object
@@ -79,8 +79,8 @@ final class PROJContext: @unchecked Sendable {
     let pair = Pair(from: from, to: to)
     if let known = operations[pair] { return known }
     if operations.count >= Self.maximumKept || references.count >= Self.maximumKept - 1 { forget() }
-    let source = try reference(from, asked: from)
-    let target = try reference(to, asked: to)
+    let source = try reference(from, given: from)
+    let target = try reference(to, given: to)
     message.pointee = ""
     guard let plain = proj.pointee.proj_create_crs_to_crs_from_pj(handle, source, target, nil, nil) else {
       throw .noOperation(from: from, to: to)
@@ -106,10 +106,10 @@ final class PROJContext: @unchecked Sendable {
     }
   }
 
-  func describe(_ definition: String, asked: String) throws(TransformError) -> SpatialReferenceInfo {
-    let object = try reference(definition, asked: asked)
+  func describe(_ definition: String, given: String) throws(TransformError) -> SpatialReferenceInfo {
+    let object = try reference(definition, given: given)
     // Names and units differ between writers of WKT, so the authority's are used where the code is known.
-    if let code = code(of: object), code != definition { return try describe(code, asked: asked) }
+    if let code = code(of: object), code != definition { return try describe(code, given: given) }
     let horizontal = horizontal(object)
     defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
     let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local

@@ -31,7 +31,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let definition = try canonicalDefinition(reference.definition)
     let context = try pool.take()
     defer { pool.giveBack(context) }
-    let info = try context.describe(definition, asked: reference.definition)
+    let info = try context.describe(definition, given: reference.definition)
     descriptions.withLock {
       if $0.count >= Self.maximumDescriptions { $0.removeAll() }
       $0[reference] = info

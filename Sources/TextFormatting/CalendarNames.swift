@@ -1,4 +1,4 @@
-// What months and days are called.
+// Names of months and days.
 
 /// The names of one language.
 struct CalendarNames: Sendable {
@@ -6,15 +6,15 @@ struct CalendarNames: Sendable {
   private let shortMonths: [Substring]
   private let weekdays: [Substring]
   private let shortWeekdays: [Substring]
-  /// Before noon and after.
+  /// Before and after noon.
   private let halves: [Substring]
   private let monthsAlone: [Substring]
   private let weekdaysAlone: [Substring]
 
   /// - Parameters:
-  ///   - months: beside a day, parted by spaces; `shortMonths` and weekdays as well, from Sunday on.
-  ///   - halves: of the day, parted by a bar.
-  ///   - monthsAlone: without a day of the month, where that is another form.
+  ///   - months: as written with a day, separated by spaces; likewise `shortMonths` and weekdays, from Sunday.
+  ///   - halves: of the day, separated by a bar.
+  ///   - monthsAlone: without a day of the month, if that form differs.
   init(
     months: String, shortMonths: String, weekdays: String, shortWeekdays: String, halves: String,
     monthsAlone: String? = nil, weekdaysAlone: String? = nil
@@ -28,19 +28,19 @@ struct CalendarNames: Sendable {
     self.weekdaysAlone = weekdaysAlone?.split(separator: " ") ?? self.weekdays
   }
 
-  /// Those of a BCP 47 tag's language; English for one that is not known.
+  /// The names in a BCP 47 tag's language; English for an unknown one.
   init(tag: String) {
     self = Self.known[LanguageTag(tag).language] ?? Self.english
   }
 
   /// - Parameters:
-  ///   - number: from 1.
-  ///   - isAlone: without a day of the month beside it.
+  ///   - number: 1-based.
+  ///   - isAlone: without a day of the month.
   func month(_ number: Int64, isAlone: Bool) -> Substring { (isAlone ? monthsAlone : months)[Int(number) - 1] }
 
   func shortMonth(_ number: Int64) -> Substring { shortMonths[Int(number) - 1] }
 
-  /// - Parameter number: from 0 for Sunday.
+  /// - Parameter number: 0 is Sunday.
   func weekday(_ number: Int64, isAlone: Bool) -> Substring { (isAlone ? weekdaysAlone : weekdays)[Int(number)] }
 
   func shortWeekday(_ number: Int64) -> Substring { shortWeekdays[Int(number)] }

@@ -1,11 +1,12 @@
-// Dates and times as text by a pattern: a part of what strftime does, checked once.
+// Formats dates and times by a pattern: a subset of strftime's, checked once.
 
 import Calendar
 
 /// A pattern: text with `%` and one of `Y y m d e j H I M S p a A b B F T z Z`; `%%` is a percent sign.
 ///
-/// `%-m`, and so for `d e j H I M S`, leaves out what a number is filled up with. A time is shown in the conventions' time zone,
-/// names in their language; a month or weekday by the form that it has beside a day of the month if the pattern has one. What has no
+/// `%-m`, and likewise for `d e j H I M S`, omits padding. A time is shown in the conventions' time zone, names in
+/// their language; months and weekdays in the form used with a day of the month if the pattern has one. A date without
+/// time is not shifted: it is midnight in UTC.
 /// time is shown as it is, as midnight in UTC.
 package struct DateFormat: Sendable {
   package struct Problem: Error {
@@ -19,7 +20,7 @@ package struct DateFormat: Sendable {
   }
 
   private var pieces: [Piece] = []
-  /// Whether there is no day of the month in it.
+  /// Whether the pattern has no day of the month.
   private let isAlone: Bool
 
   package init(_ pattern: String) throws(Problem) {
@@ -100,7 +101,7 @@ package struct DateFormat: Sendable {
   }
 }
 
-/// What a clock and a calendar on the wall show.
+/// Local date and time.
 private struct LocalTime {
   let day: CalendarDay
   let hour: Int64

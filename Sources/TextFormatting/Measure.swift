@@ -1,6 +1,6 @@
-// Lengths, areas and speeds as text with their unit, in the units that people read.
+// Formats lengths, areas and speeds in display units.
 
-/// What is measured, in units of the SI.
+/// A quantity in SI units.
 package enum Measure {
   /// In metres.
   case length
@@ -13,12 +13,13 @@ package enum Measure {
     let symbol: String
     /// In units of the SI.
     let size: Double
-    /// From how many on the next larger unit is taken.
+    /// From this value on the next larger unit is used.
     var limit = Double.infinity
   }
 
-  /// From small to large. The foot is the international one, 0.3048 m, the mile 5280 of it and the acre 43,560 square feet (NIST
-  /// Handbook 44, appendix C). Feet give way at half a mile, as the Unicode CLDR prefers it for roads; the others at one of the next.
+  /// In ascending order. The foot is the international one, 0.3048 m, the mile 5280 feet and the acre 43,560 square
+  /// feet (NIST Handbook 44, appendix C). Feet are used up to half a mile, as the Unicode CLDR recommends for roads;
+  /// other units up to one of the next.
   private func units(_ system: UnitSystem) -> [Unit] {
     switch (self, system) {
     case (.length, .metric): [Unit(symbol: "m", size: 1, limit: 1000), Unit(symbol: "km", size: 1000)]
@@ -42,12 +43,12 @@ package enum Measure {
   ///
   /// - Parameters:
   ///   - value: finite.
-  ///   - decimals: 0...20; when nil one where the number is below 10 and the decimal is not 0, else none.
+  ///   - decimals: 0...20; nil for one if the number is below 10 and the decimal is not 0, else none.
   package func text(of value: Double, decimals: Int? = nil, by conventions: TextConventions) -> String {
     var text = ""
     for unit in units(conventions.units) {
       let digits = Self.digits(value.magnitude / unit.size, decimals)
-      // What is rounded up to the limit is already the next unit's: no "1000 m" beside "1 km".
+      // A value rounded up to the limit is shown in the next unit: "1 km" instead of "1000 m".
       if let number = Double(digits), number >= unit.limit { continue }
       let isNegative = value < 0 && digits.utf8.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
       text =

@@ -1,4 +1,4 @@
-// How numbers are written in a region: decimal and group separators.
+// Decimal and group separators by region.
 
 /// The separators of a locale (table in `Generated/LocaleData.swift`). Digits are always 0 to 9.
 package struct NumberStyle: Hashable, Sendable {
@@ -6,7 +6,7 @@ package struct NumberStyle: Hashable, Sendable {
   var group = ","
   /// Whether groups beyond the first have two digits.
   var isIndian = false
-  /// How many digits must stand before the first separator for there to be any.
+  /// Minimum number of digits before the first separator.
   var leastBeforeGroup = 1
 
   static let english = NumberStyle()
@@ -15,7 +15,7 @@ package struct NumberStyle: Hashable, Sendable {
     for tag in entry.tags.split(separator: " ") { result[String(tag)] = entry.style }
   }
 
-  /// Of a BCP 47 tag: its language's in its region, or else its language's; English for one that is not known.
+  /// For a BCP 47 tag: its language in its region, else its language; English for an unknown one.
   init(tag: String) {
     let tag = LanguageTag(tag)
     let regional = tag.region.flatMap { Self.byTag["\(tag.language)-\($0)"] }
@@ -29,13 +29,13 @@ package struct NumberStyle: Hashable, Sendable {
     self.leastBeforeGroup = leastBeforeGroup
   }
 
-  /// The text of a number with the locale's decimal separator instead of the point.
+  /// The text of a number with the locale's decimal separator.
   package func pointed(_ text: String) -> String {
     guard decimal != ".", let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }
     return text[..<point] + decimal + text[text.utf8.index(after: point)...]
   }
 
-  /// The digits that a text begins with in groups, from the right; what comes behind them as it is.
+  /// The leading digits of a text in groups from the right; the rest unchanged.
   package func grouped(_ text: String) -> String {
     let digits = text.utf8.prefix { $0 >= 0x30 && $0 <= 0x39 }.count
     guard digits >= 3 + leastBeforeGroup else { return text }

@@ -1,10 +1,10 @@
-// The digits of a number, as printf writes them in the C locale.
+// Digits of a number, as printf formats them in the C locale.
 
 import Platform
 
 package enum NumberText {
   /// - Parameters:
-  ///   - value: not below 0.
+  ///   - value: not negative.
   ///   - conversion: one of `e E f g G`.
   package static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
     let pattern =
@@ -15,7 +15,7 @@ package enum NumberText {
       case UInt8(ascii: "G"): "%.*G"
       default: "%.*f"
       }
-    // 309 digits, a point and 100 decimals at most. The process stays in the C locale, so the point is a point.
+    // At most 309 digits, a point and 100 decimals. The process stays in the C locale, so the separator is a point.
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
       guard let start = buffer.baseAddress else { return "" }
       let count = withVaList([CInt(truncatingIfNeeded: precision), value]) {

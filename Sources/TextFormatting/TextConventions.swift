@@ -1,15 +1,15 @@
-// How people somewhere write numbers, dates and measures: what text made for them follows, and filters never see.
+// Conventions for formatting numbers, dates and measures. Filters never depend on them.
 
 import Calendar
 
-/// The units that people read.
+/// Display units.
 public enum UnitSystem: String, Hashable, Sendable, CaseIterable { case metric, imperial }
 
-/// How numbers, dates and measures become text.
+/// Formats numbers, dates and measures.
 ///
-/// A class, so that whoever evaluates an expression for each feature hands on one reference.
+/// A class, so that evaluating an expression for each feature passes a single reference.
 public final class TextConventions: Sendable {
-  /// English, metric, in UTC: for whatever is computed with, compared or looked up.
+  /// English, metric, UTC: for computing, comparing and looking up.
   public static let neutral = TextConventions()
 
   package let numbers: NumberStyle
@@ -18,8 +18,8 @@ public final class TextConventions: Sendable {
   let timeZone: TimeZone
 
   /// - Parameters:
-  ///   - locale: a BCP 47 tag; English for one that is not known.
-  ///   - language: of the names of months and days; the locale's when nil.
+  ///   - locale: a BCP 47 tag; English for an unknown one.
+  ///   - language: of month and day names; nil for that of the locale.
   public init(
     locale: String = "en", language: String? = nil, units: UnitSystem = .metric, timeZone: TimeZone = .utc
   ) {
@@ -29,6 +29,6 @@ public final class TextConventions: Sendable {
     self.timeZone = timeZone
   }
 
-  /// The decimal text of a number with the decimal separator that is used here.
+  /// The decimal text of a number with the locale's decimal separator.
   public func pointed(_ number: String) -> String { numbers.pointed(number) }
 }

@@ -151,7 +151,7 @@ struct Reference {
       for value in values { lines.add("| `\"\(value.value)\"` | \(cell(value.about.doc)) |") }
       lines.add()
     case .union(let variants):
-      lines.add("One of these, told apart by `type`:\n")
+      lines.add("One of these, distinguished by `type`:\n")
       for variant in variants {
         lines.add("- `\"\(variant.tag)\"`: \(variant.about.doc)\n")
         table("Member", .properties(variant.properties), &lines)

@@ -1,4 +1,4 @@
-// Time zones: what holds when, and which files are none.
+// Time zones: offsets at instants, and refusal of invalid files.
 
 import Testing
 
@@ -30,18 +30,18 @@ import Testing
   }
 
   @Test(arguments: [
-    // The hour that there is not, and the one that comes twice.
+    // The skipped hour, and the repeated one.
     ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-29T00:59:59Z", 3600, "CET"),
     ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-29T01:00:00Z", 7200, "CEST"),
     ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-25T00:59:59Z", 7200, "CEST"),
     ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-25T01:00:00Z", 3600, "CET"),
     ("CET-1CEST,M3.5.0,M10.5.0/3", "2099-07-01T00:00:00Z", 7200, "CEST"),
-    // In the south the summer is at both ends of the year.
+    // In the southern hemisphere summer spans the new year.
     ("AEST-10AEDT,M10.1.0,M4.1.0/3", "2040-01-01T00:00:00Z", 39_600, "AEDT"),
     ("AEST-10AEDT,M10.1.0,M4.1.0/3", "2040-03-31T15:59:59Z", 39_600, "AEDT"),
     ("AEST-10AEDT,M10.1.0,M4.1.0/3", "2040-03-31T16:00:00Z", 36_000, "AEST"),
     ("AEST-10AEDT,M10.1.0,M4.1.0/3", "2040-10-06T16:00:00Z", 39_600, "AEDT"),
-    // Half an hour of it, numbers for names, times on other days, no summer at all.
+    // Half-hour daylight saving, numeric abbreviations, times on other days, no daylight saving.
     ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-01-01T00:00:00Z", 39_600, "+11"),
     ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-07-01T00:00:00Z", 37_800, "+1030"),
     ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "2026-03-29T00:59:59Z", -7200, "-02"),
@@ -49,14 +49,14 @@ import Testing
     ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-26T23:59:59Z", 7200, "IST"),
     ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-27T00:00:00Z", 10_800, "IDT"),
     ("<-03>3", "2200-01-01T00:00:00Z", -10_800, "-03"),
-    // Ireland's winter is what its law calls saving.
+    // Irish law defines winter time as the daylight saving time.
     ("IST-1GMT0,M10.5.0,M3.5.0/1", "2026-01-15T00:00:00Z", 0, "GMT"),
     ("IST-1GMT0,M10.5.0,M3.5.0/1", "2026-07-15T00:00:00Z", 3600, "IST"),
-    // Days by their number, with the leap day and without.
+    // Days by number, with and without leap days.
     ("AAA0BBB,J60/0,J300/0", "2024-02-29T23:59:59Z", 0, "AAA"),
     ("AAA0BBB,J60/0,J300/0", "2024-03-01T00:00:00Z", 3600, "BBB"),
     ("AAA0BBB,59/0,J300/0", "2024-02-29T00:00:00Z", 3600, "BBB"),
-    // All year round: one year's end is the next one's start.
+    // Daylight saving all year: one year's end is the next one's start.
     ("XXX3EDT4,0/0,J365/23", "2026-12-31T23:59:59Z", -14_400, "EDT"),
     ("XXX3EDT4,0/0,J365/23", "2027-01-01T03:00:00Z", -14_400, "EDT"),
   ])
@@ -87,7 +87,7 @@ import Testing
     let found = [Int64.min, -1001, -1000, -1, 0, 999].map { zone.offset(at: $0) }
     #expect(found.map(\.seconds) == [2345, 2345, 3600, 3600, 7200, 7200])
     #expect(found.map(\.abbreviation) == ["LMT", "LMT", "CET", "CET", "CEST", "CEST"])
-    // 2050-07-01 is not in the table.
+    // 2050-07-01 is after the table's end.
     #expect(zone.offset(at: 1000).abbreviation == "CET" && zone.offset(at: 2_540_246_400).abbreviation == "CEST")
   }
 
@@ -144,7 +144,7 @@ import Testing
   }
 }
 
-/// A file of the format, piece by piece.
+/// Builds a file of the format.
 private struct ZoneFile {
   var times: [Int64]
   var kinds: [UInt8]
@@ -155,7 +155,7 @@ private struct ZoneFile {
   var leaps = 0
 
   var bytes: [UInt8] {
-    // Readers of version 2 skip the first part; here it holds one kind.
+    // Readers of version 2 skip the first part; here it holds one type.
     block(times: [], size: 4, kinds: [], types: [(0, 0)], names: "X\0", leaps: 0)
       + block(times: times, size: 8, kinds: kinds, types: types, names: names, leaps: leaps)
       + Array("\n\(footer)\n".utf8)

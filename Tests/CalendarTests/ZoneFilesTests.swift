@@ -1,4 +1,4 @@
-// Time zones of files: those that are there are read, and no name leads out of their folder.
+// Zones are read from files, and no name leads out of their folder.
 
 import Calendar
 import Foundation
@@ -16,7 +16,7 @@ import Testing
 
   private var files: ZoneFiles { ZoneFiles(folder: folder.path("zones")) }
 
-  /// The shortest file that there is: one kind of time, and the rule.
+  /// The shortest valid file: one type of local time, and the rule.
   private func file(_ rule: String) -> Data {
     let block = [UInt8]("TZif2".utf8) + [UInt8](repeating: 0, count: 15 + 19) + [1, 0, 0, 0, 4]
     let kind: [UInt8] = [0, 0, 14, 16, 0, 0] + "LMT\0".utf8
@@ -34,7 +34,7 @@ import Testing
   @Test(
     .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/Europe/Berlin")),
     arguments: [
-      // Mean solar time before there were zones, a table's year, and one beyond all tables.
+      // Local mean time before zones, a year in the table, and one after it.
       ("Europe/Berlin", "1890-01-01T00:00:00Z", 3208), ("Europe/Berlin", "1980-07-01T00:00:00Z", 7200),
       ("Europe/Berlin", "2050-07-01T00:00:00Z", 7200), ("America/New_York", "2026-11-01T05:59:59Z", -14_400),
       ("America/New_York", "2026-11-01T06:00:00Z", -18_000), ("Australia/Sydney", "2060-01-01T00:00:00Z", 39_600),

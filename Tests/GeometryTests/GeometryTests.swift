@@ -1,4 +1,4 @@
-// What a geometry is and is not, before any library sees it.
+// Geometry values, without native libraries.
 
 import Geometry
 import Testing

@@ -7,8 +7,8 @@ import Testing
 struct CoverageTests {
   private static let transcripts = SourceFile.all(in: ["Protocol/conformance"], endings: ["jsonl"])
 
-  /// What no sequence of messages can bring about, and the tests that do it otherwise: by a client that does not read, a
-  /// handler that fails, a machine without a library.
+  /// Items that no sequence of messages can cause, and the tests that cover them: a client that does not read, a
+  /// handler that fails, a missing library.
   private static let beyondMessages = [
     "state/resynced": "Tests/ServerTests/BackpressureTests.swift",
     "$/logMessage": "Tests/JSONRPCTests/LifecycleTests.swift",
@@ -17,7 +17,7 @@ struct CoverageTests {
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
   ]
 
-  /// What a case says it covers besides what can be seen in it.
+  /// Items a case covers beyond the messages in it, as it states.
   private static func declared(_ member: StaticString) throws -> Set<String> {
     var names = Set(beyondMessages.keys)
     for file in transcripts {
@@ -31,7 +31,7 @@ struct CoverageTests {
   }
 
   private static func says(_ member: String, _ value: String) -> Bool {
-    // In a message sent as text the quotes are escaped.
+    // In a message sent as text, quotes are escaped.
     let phrases = ["\"\(member)\": \"\(value)\"", "\"\(member)\":\"\(value)\"", "\\\"\(member)\\\":\\\"\(value)\\\""]
     return transcripts.contains { file in phrases.contains(where: file.text.contains) }
   }
@@ -52,13 +52,13 @@ struct CoverageTests {
     }
   }
 
-  @Test func `whatever looks at meta.ifRevision says that it may answer contentModified`() throws {
+  @Test func `methods that check meta.ifRevision declare contentModified`() throws {
     for file in SourceFile.all(in: ["Protocol/domains"], endings: ["json"]) {
       let definition = try JSONDocument(file.text)
       try definition.read { domain in
         let methods = domain["methods"]
         for method in (0..<methods.count).map({ methods[$0] }) {
-          // These shapes run in `Host.change`; of the session's, those that call it.
+          // These shapes run in `Host.change`, as do session handlers that call it.
           let name = try method["name"].string()
           let shape = try method["shape"].string()
           guard ["command", "process", "task"].contains(shape) || ["model/apply", "document/new"].contains(name)
@@ -82,7 +82,7 @@ struct CoverageTests {
     }
   }
 
-  @Test func `what messages cannot bring about is tested where it is said to be`() {
+  @Test func `errors that messages cannot cause are tested where stated`() {
     let tests = SourceFile.all(in: ["Tests"], endings: ["swift"])
     for (name, path) in Self.beyondMessages {
       #expect(tests.first { $0.path == path }?.text.contains(name) == true, "\(path) does not test \(name)")

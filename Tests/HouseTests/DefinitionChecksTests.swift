@@ -1,4 +1,4 @@
-// Each mistake in a definition is refused with its place and what was expected there.
+// Each error in a definition is refused with its path and the expectation.
 
 import Foundation
 import Testing
@@ -70,7 +70,7 @@ private let mistakes = [
 
 struct DefinitionChecksTests {
   @Test(arguments: mistakes)
-  func `a mistake is named with its place`(mistake: Mistake) throws {
+  func `an error is reported with its path`(mistake: Mistake) throws {
     try withTemporaryFolder { folder in
       let copy = folder.appending(path: "Protocol")
       try FileManager.default.copyItem(at: URL(filePath: ProtocolGen.samples), to: copy)

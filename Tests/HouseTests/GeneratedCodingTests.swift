@@ -1,4 +1,4 @@
-// What generated Swift promises on the wire: exact expectations with paths, defaults, texts that read back the same.
+// Generated Swift on the wire: expectations with paths, defaults, texts that read back the same.
 
 import GeoProtocol
 import JSON
@@ -14,7 +14,7 @@ private func text(_ value: some JSONEncodable) -> String {
   return writer.string
 }
 
-/// "path: expected, found" of the error that decoding throws.
+/// "path: expected, found" of the decoding error.
 private func failure<T: JSONDecodable>(_ type: T.Type, _ text: String) throws -> String {
   try JSONDocument(text).read { json throws in
     do throws(JSONError) {
@@ -53,7 +53,7 @@ struct GeneratedCodingTests {
     ),
     (#"{"thing": {"status": {"type": "other", "any": 1}}, "copies": {"any": 1}}"#, nil), ("[]", nil),
   ])
-  func `members that the definition does not have are found at every depth, with the nearest name`(
+  func `unknown members are found at every depth, with the nearest name`(
     input: String, expected: String?
   ) throws {
     let shape = try #require(ParamMembers.params["sample/make"])
@@ -98,7 +98,7 @@ struct GeneratedCodingTests {
     ("[1]", ": object, array"),
     ("[]", "/serial: integer in 0...99999999999999, absent"),
   ])
-  func `an error says where, what was expected and what was found`(input: String, expected: String) throws {
+  func `an error has path, expected and found`(input: String, expected: String) throws {
     #expect(try failure(Thing.self, input) == expected)
   }
 
@@ -131,7 +131,7 @@ struct GeneratedCodingTests {
     #"{"id":"a","serial":1,"width":1.5,"step":9,"title":"ä\"\\","isOpen":false,"mode":"Upper-case","modes":["off","default"],"status":{"type":"waiting","cause":{"type":"failed","reason":"x"}},"scale":0.1,"numbers":[1.0,2.5],"rows":[[1.0],[]],"tags":{"a":"1","b":"2"},"shapes":[{"type":"Point"}],"parts":[],"anything":[1,null]}"#,
     #"{"serial":1,"width":800.0,"step":2,"title":"thing","isOpen":true,"mode":"off","modes":["off"],"status":{"type":"done","count":3,"note":"n"},"tags":{}}"#,
   ])
-  func `what is read is written again`(input: String) throws {
+  func `values read are written again unchanged`(input: String) throws {
     let document = try JSONDocument(input)
     let output = try document.read { json throws in text(try Thing(from: json)) }
     #expect(output == input)
@@ -142,7 +142,7 @@ struct GeneratedCodingTests {
     #expect(text(SampleProtocol.Work.Result()) == "{}")
   }
 
-  @Test func `the tables know every method and error`() {
+  @Test func `the tables contain every method and error`() {
     #expect(WireProtocol.methods.map(\.name).contains("sample/make"))
     #expect(WireProtocol.methods.first { $0.name == "sample/make" }?.errors == [.unknownId])
     #expect(ErrorKind.unknownId.code == -31001)
@@ -157,7 +157,7 @@ struct GeneratedCodingTests {
   }
 }
 
-/// What GeoProtocol has for the real protocol's patterns.
+/// GeoProtocol's implementation of the protocol's patterns.
 extension StringChecks {
   static func id(_ text: String) -> Bool {
     (1...4).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) }

@@ -1,4 +1,4 @@
-// Generated code is committed; these say when it is not what the definition says, and that what is generated is valid.
+// Generated code is committed: it equals the output of the generator, and is valid.
 
 import Foundation
 import Testing
@@ -18,7 +18,7 @@ struct GeneratedFilesTests {
     #expect(check.status == 0, "\(check.messages)")
   }
 
-  @Test func `a check writes nothing and names what differs, is missing or is left over`() throws {
+  @Test func `a check writes nothing and lists different, missing and superfluous files`() throws {
     try withTemporaryFolder { folder in
       let swift = folder.appending(path: "swift")
       let first = try ProtocolGen(ProtocolGen.samples, "--swift", swift.path)
@@ -74,7 +74,7 @@ struct GeneratedFilesTests {
   }
 }
 
-/// Whether this machine's Python has the package.
+/// Whether the package is installed for this machine's Python.
 private func canImport(_ package: String) -> Bool {
   (try? run("/usr/bin/env", ["python3", "-c", "import \(package)"]))?.0 == 0
 }

@@ -1,10 +1,10 @@
-// A handler a shape: that a domain's handlers register with a host is the compiler's word, which this file asks for.
+// A handler of each shape: the compiler checks in this file that a domain's handlers register with a host.
 
 import GeoProtocol
 import JSON
 import Testing
 
-/// Writes down what was registered, and runs the bodies on a number for a world.
+/// Records what is registered, and runs the bodies on a number in place of a world.
 private final class Host: MethodHost {
   enum Types: HandlerTypes {
     struct TaskContext {}
@@ -49,7 +49,8 @@ private enum Handlers: SampleHandlers {
   static func find(_ params: Sample.Find.Params, in world: Int) throws -> Sample.Thing { Sample.Thing(serial: world) }
   static func run(_ params: Sample.Run.Params, in world: inout Int) throws -> String { "running" }
   static func runEnded(_ params: Sample.Run.Params, _ end: Bool, in world: Int) throws -> Sample.Status { .idle }
-  static func work(_ params: Sample.Work.Params, in world: inout Int) throws -> TaskPlan<Host.Types, Sample.Work.Result> {
+  static func work(_ params: Sample.Work.Params, in world: inout Int) throws -> TaskPlan<Host.Types, Sample.Work.Result>
+  {
     TaskPlan { _ in
       { world in
         world += 10
@@ -70,7 +71,7 @@ struct GeneratedHandlersTests {
       ])
   }
 
-  @Test func `a task's plan works first and edits the world at its end`() throws {
+  @Test func `a task's plan works first and edits the model at its end`() throws {
     var world = 1
     let plan = try Handlers.work(.init(), in: &world)
     let finish = try plan.work(Host.Types.TaskContext())

@@ -21,7 +21,7 @@ struct HouseRulesTests {
     #expect(all.subtracting(withSwift) == ["CJansson", "CGEOS", "CPROJ", "CGDAL"])
   }
 
-  @Test func `every file opens with why it exists`() {
+  @Test func `every file begins with its purpose`() {
     let swift = SourceFile.all(in: ["Sources", "Tests"], endings: ["swift"])
     for file in swift where !file.isGenerated {
       let first = file.lines.first ?? ""
@@ -36,7 +36,7 @@ struct HouseRulesTests {
   }
 
   @Test(arguments: ["try!", "as!", "fatalError("])
-  func `sources do not give up where they could throw`(phrase: String) {
+  func `sources throw instead of trapping`(phrase: String) {
     for file in Self.sources where !file.isGenerated {
       for (index, line) in file.lines.enumerated() {
         let code = line.range(of: "//").map { line[..<$0.lowerBound] } ?? line

@@ -1,9 +1,9 @@
-// Runs the built protocol-gen, as `make generate` does: its exit code and messages are what the tests are about.
+// Runs the built protocol-gen like `make generate` does, for its exit code and messages.
 
 import Foundation
 
 struct ProtocolGen {
-  /// The checkout.
+  /// The root of the checkout.
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
   static let samples = root.appending(path: "Tests/HouseTests/Samples").path
@@ -11,7 +11,7 @@ struct ProtocolGen {
   let status: Int32
   let messages: String
 
-  /// The tool stands beside the test bundle.
+  /// The tool is next to the test bundle.
   init(_ arguments: String...) throws {
     let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     (status, messages) = try run(folder.appending(path: "protocol-gen").path, arguments)
@@ -33,7 +33,7 @@ func run(_ tool: String, _ arguments: [String]) throws -> (Int32, String) {
   return (process.terminationStatus, text)
 }
 
-/// A folder that is gone after `body`.
+/// A folder that is removed after `body`.
 func withTemporaryFolder<R>(_ body: (URL) throws -> R) throws -> R {
   let folder = FileManager.default.temporaryDirectory.appending(path: "protocol-gen-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,18 +1,18 @@
-// What the commands of objects without a table of members set is in documents too, or is listed here with the reason why not.
+// Members set by commands, of objects without a table of members, are saved in documents, or listed here with a reason.
 
 import Foundation
 import JSON
 import Testing
 
 struct SavedMembersTests {
-  /// The type in documents, and the methods that make such an object and set its properties.
+  /// The type in documents, and the methods that create such an object and set its properties.
   private static let commands: [(type: String, methods: [String])] = [
     ("SavedSource", ["source/open", "source/openInline"]),
     ("SavedViewModelType", ["viewModel/define"]), ("SavedViewModel", ["viewModel/create", "viewModel/set"]),
     ("SavedEnvironmentKey", ["environment/register"]), ("SavedEnvironment", ["environment/set", "viewModel/provide"]),
   ]
 
-  /// Params that are no properties, or not of the object itself.
+  /// Params that are not properties of the object itself.
   private static let others: [String: String] = [
     "id": "the object's own member holds it", "ifExists": "how a create goes about", "clear": "names other members",
     "SavedViewModel.name": "the objects of its node hold it",

@@ -1,10 +1,10 @@
-// The files of the checkout, as the house's rules see them.
+// The files of the checkout, for rules about source code.
 
 import Foundation
 
 /// A file below the checkout's root.
 struct SourceFile: Sendable {
-  /// From the root, with slashes.
+  /// Relative to the root, with slashes.
   let path: String
   let text: String
 
@@ -15,7 +15,7 @@ struct SourceFile: Sendable {
     path.contains("/Generated/") || path.contains("/_generated/") || path.contains("/SampleProtocol/")
   }
 
-  /// The modules it imports, as `import`, `public import` or `@testable import` name them.
+  /// The modules imported by `import`, `public import` or `@testable import`.
   var imports: [String] {
     lines.compactMap { line in
       let words = line.split(separator: " ")
@@ -33,7 +33,7 @@ struct SourceFile: Sendable {
   ]
   private static let kinds = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
 
-  /// All files with one of the endings, below folders of the root; build products and what is no part of the project left out.
+  /// All files with one of the endings, below folders of the root, without build products.
   static func all(in folders: [String], endings: [String]) -> [SourceFile] {
     folders.flatMap { folder -> [SourceFile] in
       let root = ProtocolGen.root.appending(path: folder)

@@ -28,7 +28,7 @@ import Testing
     #expect(harness.session.unread == 0)
   }
 
-  @Test func `a client that never reads is given up`() {
+  @Test func `a session ends when its client never reads`() {
     let harness = Harness(limits: small)
     harness.client.reads = false
     var count = 0
@@ -43,7 +43,7 @@ import Testing
     #expect(count < 25)
   }
 
-  @Test func `the application hears of congestion and of its end`() {
+  @Test func `the application is notified of congestion and of its end`() {
     let harness = Harness(limits: small)
     var drained = 0
     harness.session.onDrained = { drained += 1 }

@@ -26,7 +26,7 @@ import Testing
     "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %\r\n\r\n",
     "Content-Length:%\r\nX-Other: a:b\r\n\r\n", "\r\n \n\tContent-Length: %\r\n\r\n",
   ])
-  func `headers are read in any case, order and spacing`(form: String) {
+  func `headers are accepted in any case, order and spacing`(form: String) {
     let harness = headerSession()
     let message = request("1", "echo")
     harness.client.send(
@@ -40,7 +40,7 @@ import Testing
     "no colon here\r\n\r\n", "{\"jsonrpc\":\"2.0\"}", "X: " + String(repeating: "y", count: 9000),
     String(repeating: "Y: y\r\n", count: 2000),
   ])
-  func `headers that tell no length end the session with -32700 and exit code 2`(header: String) {
+  func `headers without a length end the session with -32700 and exit code 2`(header: String) {
     let harness = headerSession()
     harness.client.send(header)
     let answer = text(harness).split(separator: "\r\n\r\n").last.map(String.init)
@@ -103,7 +103,7 @@ import Testing
     #expect(harness.client.takeOutput().count > 4 << 20)
   }
 
-  @Test func `a message that is too large is refused and skipped, with headers`() {
+  @Test func `an oversized message is refused and skipped, with headers`() {
     var limits = SessionLimits()
     limits.messageBytes = 200
     let harness = headerSession(limits)
@@ -116,7 +116,7 @@ import Testing
     #expect(output.hasSuffix(framed(result("2"))))
   }
 
-  @Test func `a message that is too large is refused and skipped, as a line`() {
+  @Test func `an oversized message is refused and skipped, as a line`() {
     var limits = SessionLimits()
     limits.messageBytes = 200
     let harness = Harness(limits: limits)

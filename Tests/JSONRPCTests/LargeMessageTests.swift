@@ -33,7 +33,7 @@ import Testing
     #expect(ids(harness.takeLines()) == ["2", "3"])
   }
 
-  @Test func `a cancel is remembered for what is still being parsed, and for what waits behind it`() {
+  @Test func `a cancel applies to a message being parsed, and to messages waiting for it`() {
     let harness = Harness(offloading: .stepped)
     harness.client.send(
       [large("1", "wait"), request("2", "wait"), cancel("1"), cancel("2"), request("3", "echo")].map { $0 + "\n" }
@@ -46,7 +46,7 @@ import Testing
     #expect(harness.waiting.replies.isEmpty)
   }
 
-  @Test func `an overtaking cancel does not hit a request that comes behind it`() {
+  @Test func `an overtaking cancel does not apply to later requests`() {
     let harness = Harness(offloading: .stepped)
     #expect(
       harness.lines(large("1"), cancel("2"), request("2", "echo"), "[\(cancel("3"))]", request("3", "echo")) == [])
@@ -54,7 +54,7 @@ import Testing
     #expect(ids(harness.takeLines()) == ["1", "2", "3"])
   }
 
-  @Test func `a large text that is no JSON is answered, and the session goes on`() {
+  @Test func `a large malformed text is answered, and the session continues`() {
     let harness = Harness(offloading: .stepped)
     _ = harness.lines("{\"a\":" + String(repeating: "x", count: 2 << 20), request("2", "echo"))
     harness.loop.runOffloaded()
@@ -63,7 +63,7 @@ import Testing
     #expect(lines.last == result("2"))
   }
 
-  @Test func `reading pauses only when too much waits behind a large message`() {
+  @Test func `reading pauses only when too much input waits for a large message`() {
     var limits = SessionLimits()
     limits.backlogBytes = 10_000
     let harness = Harness(limits: limits, offloading: .stepped)

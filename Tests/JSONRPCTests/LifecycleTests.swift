@@ -41,13 +41,13 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `exit without shutdown is exit code 1, and nothing behind it is run`(initialized: Bool) {
+  func `exit without shutdown is exit code 1, and later messages are not run`(initialized: Bool) {
     let harness = Harness(initialized: initialized)
     #expect(harness.lines(#"{"jsonrpc":"2.0","method":"exit"}"#, request("1", "early")) == [])
     #expect(harness.session.ending?.code == 1)
   }
 
-  @Test func `the end of input waits for what is running, then it is over with 0`() {
+  @Test func `the end of input waits for requests in flight, then ends with 0`() {
     let harness = Harness()
     _ = harness.answer("1", "wait")
     harness.client.close()
@@ -75,7 +75,7 @@ import Testing
     #expect(harness.session.ending?.code == 2)
   }
 
-  @Test func `trace tells of each answered request when it is asked to`() {
+  @Test func `trace reports each answered request when enabled`() {
     let harness = Harness()
     _ = harness.lines(#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"verbose"}}"#)
     let lines = harness.answer("1", "echo", #"{"a":1}"#)

@@ -11,7 +11,7 @@ import Testing
     (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a\u0000":1}}"#, "parseError"),
     (String(repeating: "[", count: 5000), "tooDeep"),
   ])
-  func `a text that is no JSON is answered once with a null id, and the session goes on`(text: String, kind: String) {
+  func `malformed JSON is answered once with a null id, and the session continues`(text: String, kind: String) {
     let harness = Harness()
     var lines = harness.lines(text, request("7", "echo"))
     #expect(lines.removeLast() == result("7"))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["1", "\"1\"", "-9223372036854775808", "9223372036854775807", "\"\"", "\"é\\u0000\\n\"", "0"])
-  func `ids come back as they were`(id: String) throws {
+  func `ids are returned unchanged`(id: String) throws {
     let harness = Harness()
     let answer = try #require(harness.answer(id, "echo").first)
     let sent = try JSONDocument(id)
@@ -35,14 +35,14 @@ import Testing
   }
 
   @Test(arguments: ["null", "1.5", "1.0", "true", "{}", "[1]"])
-  func `an id that cannot be one is refused with a null id and stands in data`(id: String) {
+  func `an invalid id is refused with a null id and returned in data`(id: String) {
     let harness = Harness()
     let lines = harness.answer(id, "echo")
     #expect(lines.map { Failure($0) } == [Failure("null", -32600, "invalidRequest")])
     #expect(lines.first?.contains(#""offendingId":\#(id)"#) == true)
   }
 
-  @Test func `1 and "1" are in flight beside each other, and the same id is not`() {
+  @Test func `1 and "1" are different ids in flight, and a repeated id is refused`() {
     let harness = Harness()
     #expect(harness.answer("1", "wait") == [])
     #expect(harness.answer("\"1\"", "wait") == [])
@@ -61,21 +61,21 @@ import Testing
   }
 
   @Test(arguments: ["{}", "[]", "null"])
-  func `no params are an empty object, however they are left out`(params: String) {
+  func `omitted params are an empty object, however they are omitted`(params: String) {
     let harness = Harness()
     #expect(harness.answer("1", "echo", params) == [result("1")])
     #expect(harness.lines(#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#) == [result("1")])
   }
 
   @Test(arguments: ["[1]", "5", "\"a\"", "true"])
-  func `params that are no object are refused`(params: String) {
+  func `params other than objects are refused`(params: String) {
     #expect(
       Harness().answer("1", "echo", params).map { Failure($0) } == [
         Failure("1", -32602, "invalidParams", path: "/params")
       ])
   }
 
-  @Test func `a bad value is named by its path from the root of the message`() {
+  @Test func `an invalid value is reported with its path from the root of the message`() {
     let harness = Harness()
     let expected = Failure("1", -32602, "invalidParams", path: "/params/point/x")
     let lines = harness.answer("1", "number", #"{"point":{"x":"far"}}"#)
@@ -91,7 +91,7 @@ import Testing
     (#"{"jsonrpc":"1.0","id":3,"method":"echo"}"#, "3"), (#"{"id":3,"method":"echo"}"#, "3"), ("[]", "null"),
     (#"{"jsonrpc":"2.0","id":4}"#, "4"),
   ])
-  func `what is no request is answered as invalid`(text: String, id: String) {
+  func `a message that is not a request is answered as invalid`(text: String, id: String) {
     #expect(Harness().lines(text).map { Failure($0) } == [Failure(id, -32600, "invalidRequest")])
   }
 
@@ -103,7 +103,7 @@ import Testing
     #expect(harness.answer("2", "$/nix").map { Failure($0) } == [Failure("2", -32601, "unknownMethod")])
   }
 
-  @Test func `errors of the application are mapped, and lost answers are noticed`() {
+  @Test func `errors of the application are mapped, and missing answers are detected`() {
     let harness = Harness()
     #expect(harness.answer("1", "odd").map { Failure($0) } == [Failure("1", -32803, "odd")])
     let own = harness.answer("2", "own")
@@ -112,7 +112,7 @@ import Testing
     #expect(harness.answer("3", "forget").map { Failure($0) } == [Failure("3", -32603, "internalError")])
   }
 
-  @Test func `a message may have so many values and no more`() {
+  @Test func `a message with too many values is refused`() {
     var limits = SessionLimits()
     limits.values = 100
     let harness = Harness(limits: limits)
@@ -150,7 +150,7 @@ import Testing
     #expect(harness.waiting.log.isEmpty)
   }
 
-  @Test func `an id stands once in a batch, and is free again behind its array`() {
+  @Test func `an id occurs once in a batch, and is free again after its array`() {
     let harness = Harness()
     let lines = harness.lines("[\(request("1", "echo")),\(request("1", "echo"))]")
     #expect(lines.first?.contains(#""offendingId":1"#) == true)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OrderTests {
   private let text = JSONOpaque.written { $0.value("done") }
 
-  @Test func `answers come in the order of requests, and a waiting one holds up nobody`() {
+  @Test func `answers come in the order of requests, and a deferred one delays no others`() {
     let harness = Harness()
     #expect(
       harness.lines(request("1", "wait"), request("2", "echo"), request("3", "echo")) == [result("2"), result("3")])
@@ -15,20 +15,20 @@ import Testing
     #expect(harness.takeLines() == [result("1", "\"done\"")])
   }
 
-  @Test func `what a handler tells precedes its answer`() {
+  @Test func `a handler's notifications precede its answer`() {
     #expect(
       Harness().answer("1", "change")
         == [#"{"jsonrpc":"2.0","method":"changed","params":{"revision":1}}"#, result("1")])
   }
 
-  @Test func `answers to what came in one piece leave in one write`() {
+  @Test func `answers to input read at once are written at once`() {
     let harness = Harness()
     harness.client.send((1...50).map { request("\($0)", "change") + "\n" }.joined())
     #expect(harness.client.writes.count == 1)
     #expect(harness.takeLines().count == 100)
   }
 
-  @Test func `output outside a request leaves in one write, too`() {
+  @Test func `output outside a request is written at once too`() {
     let harness = Harness()
     for _ in 0..<3 { harness.session.notify("changed") { _ in } }
     #expect(harness.client.writes.isEmpty)
@@ -36,14 +36,14 @@ import Testing
     #expect(harness.client.writes.count == 1)
   }
 
-  @Test func `a batch's array follows its last answer and holds up nothing`() {
+  @Test func `a batch's array follows its last answer and delays nothing`() {
     let harness = Harness()
     #expect(harness.lines("[\(request("1", "wait")),\(request("2", "echo"))]", request("3", "echo")) == [result("3")])
     harness.waiting.replies[0].reply(text)
     #expect(harness.takeLines() == ["[\(result("2")),\(result("1", "\"done\""))]"])
   }
 
-  @Test func `nothing is told before the client has spoken`() {
+  @Test func `no notification is sent before the client's first message`() {
     let harness = Harness(initialized: false)
     harness.session.notify("changed") { _ in }
     #expect(harness.takeLines() == [])
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["99", "\"1\"", "null", "{}", "[1]", "1.5"])
-  func `a cancel of what is not in flight is silent`(id: String) {
+  func `a cancel of an id not in flight is ignored`(id: String) {
     let harness = Harness()
     _ = harness.answer("1", "wait")
     #expect(harness.lines(cancel(id), #"{"jsonrpc":"2.0","method":"$/cancelRequest"}"#) == [])
@@ -112,12 +112,12 @@ import Testing
     #expect(lines.last == result("2"))
   }
 
-  @Test func `an early cancel does not hit a later request of that id`() {
+  @Test func `an early cancel does not apply to a later request of that id`() {
     let harness = Harness()
     #expect(harness.lines(cancel("5"), request("5", "echo")) == [result("5")])
   }
 
-  @Test func `the end of a cancelled call leaves its successor of the same id alone`() {
+  @Test func `the end of a cancelled call does not affect a later one with its id`() {
     let harness = Harness()
     _ = harness.lines(request("1", "wait"), cancel("1"), request("1", "wait"))
     harness.waiting.replies[0].reply(text)
@@ -126,7 +126,7 @@ import Testing
     #expect(harness.waiting.stopped == ["1", "1"])
   }
 
-  @Test func `a cancel may be answered otherwise by whoever stops the work`() {
+  @Test func `the work may give another answer to a cancel`() {
     let harness = Harness()
     _ = harness.answer("1", "wait")
     let pending = harness.waiting.replies[0]

@@ -1,10 +1,10 @@
-// JSON as it stands on the wire: what is read, what is refused and where, what is written.
+// JSON on the wire: reading, refusals with paths, writing.
 
 import JSON
 import Testing
 
 @Suite struct JSONTests {
-  /// The digits that count, without exponent and outer zeros.
+  /// The significant digits, without exponent and outer zeros.
   private func significant(_ text: String) -> String {
     let digits = text.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }
     return String(digits.reversed().drop { $0 == "0" }.reversed())
@@ -14,7 +14,7 @@ import Testing
     "0.1", "-0.1", "1e+100", "123456.789", "5e-324", "1.7976931348623157e+308", "-84.25", "0.0", "36.6", "100.0",
     "0.30000000000000004", "12345678.9012345", "-179.9999999", "1e-07", "9007199254740993.0",
   ])
-  func `a double is written as the shortest text that reads back to it`(text: String) throws {
+  func `a double is written as the shortest text that reads back the same`(text: String) throws {
     let value = try #require(Double(text))
     var writer = JSONWriter()
     writer.value(value)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `what is no number is null, and negative zero keeps its sign`() {
+  @Test func `NaN and infinities are null, and negative zero keeps its sign`() {
     var writer = JSONWriter()
     writer.beginArray()
     for value in [Double.nan, .infinity, -.infinity, -0.0] { writer.value(value) }
@@ -47,7 +47,7 @@ import Testing
     #expect(writer.string == "[null,null,null,-0.0,-9223372036854775808,9223372036854775807]")
   }
 
-  @Test func `strings are escaped as RFC 8259 asks and come back`() throws {
+  @Test func `strings are escaped by RFC 8259 and read back`() throws {
     let text = "a\"b\\c\u{0}\u{1}\u{8}\t\n\u{c}\r\u{1f} é 世 🌍 /"
     var writer = JSONWriter()
     writer.value(text)
@@ -60,7 +60,7 @@ import Testing
     (#"{"params":{"viewpoint":{}}}"#, "/params/viewpoint/scale", "number", "absent"),
     (#"{"params":{"viewpoint":{"scale":true}}}"#, "/params/viewpoint/scale", "number", "bool"),
   ])
-  func `an error names path, expectation and finding`(text: String, path: String, expected: String, found: String)
+  func `an error has path, expected and found`(text: String, path: String, expected: String, found: String)
     throws
   {
     let document = try JSONDocument(text)
@@ -72,7 +72,7 @@ import Testing
     #expect(error.found == found)
   }
 
-  @Test func `a path into shared values goes by the container`() throws {
+  @Test func `the path of a shared value is found by its container`() throws {
     let document = try JSONDocument(#"[{"a/b":[null,true]},{"a/b":[null,true]}]"#)
     let path = document.read { root in
       var path = ""
@@ -87,7 +87,7 @@ import Testing
     ("[1,]", .malformed), ("1e400", .malformed), (#"{"a\u0000":1}"#, .malformed), ("1 2", .malformed),
     ("", .malformed), (String(repeating: "[", count: 3000), .tooDeep),
   ])
-  func `what is no JSON is refused with its kind`(text: String, kind: JSONSyntaxError.Kind) {
+  func `malformed JSON is refused with its kind`(text: String, kind: JSONSyntaxError.Kind) {
     let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text) }
     #expect(error?.kind == kind)
   }
@@ -97,7 +97,7 @@ import Testing
     #expect(error?.kind == .invalidUTF8)
   }
 
-  @Test func `too many values are refused before they cost memory`() {
+  @Test func `too many values are refused before they take memory`() {
     let text = "[" + String(repeating: "1,", count: 100) + "1]"
     let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text, limits: JSONLimits(values: 50)) }
     #expect(error?.kind == .tooManyValues)

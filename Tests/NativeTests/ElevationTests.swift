@@ -1,4 +1,4 @@
-// Heights of a real raster, and of small handwritten ones where every number is known.
+// Elevation of a real raster, and of small handwritten ones with known values.
 
 import Elevation
 import Files
@@ -7,7 +7,7 @@ import Geometry
 import Testing
 
 @Suite struct `Heights from rasters` {
-  /// 3 x 2 pixels of 1 unit from (10, 22) down; the last one unknown.
+  /// 3 x 2 pixels of 1 unit from (10, 22) downwards; the last one unknown.
   private func grid(_ directory: TemporaryDirectory) throws -> ElevationRaster {
     try ElevationRaster(
       path: try directory.write(
@@ -27,12 +27,12 @@ import Testing
     #expect(try raster.sample(Point(x: .nan, y: 36.6)) == .outside)
   }
 
-  @Test func `many samples are the same as one by one`() throws {
+  @Test func `many samples equal single ones`() throws {
     let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
     let box = raster.description.extent
     var positions = Positions()
     for index in 0..<500 {
-      // Over the edges too, in no order of tiles.
+      // Outside too, and in random order of tiles.
       let u = Double(index * 7919 % 500) / 490 - 0.01
       let v = Double(index * 104_729 % 500) / 490 - 0.01
       positions.append(Point(x: box.xMin + u * box.width, y: box.yMin + v * box.height))
@@ -51,14 +51,14 @@ import Testing
     #expect(try raster.sample(Point(x: 10.5, y: 21.5)) == .value(1))
     #expect(try raster.sample(Point(x: 11, y: 21.5)) == .value(1.5))
     #expect(try raster.sample(Point(x: 11, y: 21)) == .value(3))
-    // Between the outermost centres and the edge there is one pixel to go by; the edge is inside.
+    // Between the outermost centres and the edge one pixel determines the value; the edge is inside.
     #expect(try raster.sample(Point(x: 10, y: 22)) == .value(1))
     #expect(try raster.sample(Point(x: 10.1, y: 20)) == .value(4))
     #expect(try raster.sample(Point(x: 9.99, y: 21)) == .outside)
     #expect(try raster.sample(Point(x: 11.2, y: 20.3), interpolation: .nearest) == .value(5))
   }
 
-  @Test func `an unknown pixel with a say makes the answer unknown, one without does not`() throws {
+  @Test func `an unknown pixel with a weight makes the sample unknown, one without does not`() throws {
     let raster = try grid(try TemporaryDirectory())
     #expect(try raster.sample(Point(x: 12.5, y: 20.5)) == .noData)
     #expect(try raster.sample(Point(x: 11.6, y: 20.5)) == .noData)
@@ -69,14 +69,14 @@ import Testing
     #expect(try raster.sample(Point(x: 11.6, y: 20.5), interpolation: .nearest) == .value(5))
   }
 
-  @Test func `pixels without area lie nowhere`() throws {
+  @Test func `pixels without area have no transform`() throws {
     #expect(try #require(RasterTransform([100, 0, 2, 50, 2, 0])).resolution == (2, 2))
     #expect(RasterTransform([0, 1, 2, 0, 2, 4]) == nil)
     #expect(RasterTransform([0, .nan, 2, 0, 2, 4]) == nil)
   }
 
-  /// GDAL's sidecar turns the fixture's grid, and says that its numbers are half feet above 100.
-  @Test func `turned pixels, scale, offset and feet are taken from the file`() throws {
+  /// GDAL's sidecar rotates the fixture's grid, and declares its numbers as half feet above 100.
+  @Test func `rotated pixels, scale, offset and feet are taken from the file`() throws {
     let directory = try TemporaryDirectory()
     let outside = try TemporaryDirectory()
     let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "turned.tif")
@@ -159,7 +159,7 @@ import Testing
     #expect(asked == 3)
   }
 
-  @Test func `several threads may ask one raster`() async throws {
+  @Test func `several threads may sample one raster`() async throws {
     let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
     let point = Point(x: -84.25, y: 36.6)
     let expected = try raster.sample(point)

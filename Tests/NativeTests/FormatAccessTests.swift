@@ -1,4 +1,4 @@
-// What is refused, what is noticed, and how soon a read stops.
+// Refusals, detection of changes, and prompt cancellation of reads.
 
 import FeatureFormats
 import Files
@@ -12,13 +12,13 @@ import Testing
     "PG:host=localhost", "GPKG:/tmp/x.gpkg:layer", "<OGRVRTDataSource></OGRVRTDataSource>",
     #"{"type":"Point","coordinates":[1,2]}"#, "relative.geojson", "/tmp/a\0b.geojson",
   ])
-  func `names that are no absolute path are refused`(name: String) throws {
+  func `names other than absolute paths are refused`(name: String) throws {
     let error = try #require(throws: FormatError.self) { try FeatureFormats.describe(.file(name)) }
     guard case .refused(let path, _) = error else { throw error }
     #expect(path == name)
   }
 
-  @Test func `missing files, directories and what is no format have errors of their own`() throws {
+  @Test func `missing files, directories and unknown formats have separate errors`() throws {
     let directory = try TemporaryDirectory()
     let missing = directory.file("none.geojson")
     let text = try directory.write("hello", to: "notes.txt")
@@ -32,7 +32,7 @@ import Testing
     #expect(throws: FormatError.notReadable(path: "/dev/null", reason: "not a regular file")) {
       try FeatureFormats.describe(.file("/dev/null"))
     }
-    // A format of GDAL's that is not on the list.
+    // A format of GDAL that is not allowed.
     let vrt = try directory.write(
       "<OGRVRTDataSource><OGRVRTLayer name=\"x\"><SrcDataSource>/etc/passwd</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
       to: "x.vrt")
@@ -54,7 +54,7 @@ import Testing
       }
     }
     #expect(try features(.file(fine), policy: policy).features.count == 1)
-    // A neighbour whose name only begins alike.
+    // A file beside it with the same beginning of the name.
     let beside = FilePolicy(allowedDirectories: [String(inside.path.dropLast(2))])
     #expect(throws: FormatError.self) { try features(.file(fine), policy: beside) }
   }
@@ -159,7 +159,7 @@ import Testing
     #expect(told.count > 5)
   }
 
-  @Test func `progress of looking at a text file rises with what is read`() throws {
+  @Test func `progress of describing a text file rises with the bytes read`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(60_000), to: "large.geojson")
     var told: [Double] = []
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: ["appended", "replaced", "touched"])
-  func `a file that changes while it is read is noticed`(how: String) throws {
+  func `a change of a file while it is read is detected`(how: String) throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(5000), to: "live.geojson")
     var done = false
@@ -204,11 +204,11 @@ import Testing
     let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [directory.path])
     let path = try directory.copy(fixture("naturalearth_110m.gpkg"), to: "live.gpkg")
-    // SQLite takes a log that does not start like one for empty.
+    // SQLite takes a log with an invalid header for empty.
     _ = try directory.write("not a log", to: "live.gpkg-wal")
     #expect(try features(.file(path), layer: "cities", policy: policy).features.count == 243)
     let log = try outside.write("not a log", to: "log")
-    // SQLite may have put the useless log away.
+    // SQLite may have removed the useless log.
     try? FileManager.default.removeItem(atPath: path + "-wal")
     try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
     #expect(throws: FormatError.refused(path: path, reason: "its journal lies outside the allowed directories")) {
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `calls on several threads keep out of each other's way`() async throws {
+  @Test func `calls on several threads are independent`() async throws {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<12 {
         group.addTask {

@@ -1,4 +1,4 @@
-// Every format through the real library: what is described, and what comes out.
+// Every format through the real library: descriptions and features.
 
 import FeatureFormats
 import Foundation
@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [
     ("naturalearth_110m.gpkg", FeatureDriver.geoPackage), ("cities.fgb", .flatGeobuf), ("cities.shp", .shapefile),
   ])
-  func `the same cities come out of each binary format`(name: String, driver: FeatureDriver) throws {
+  func `each binary format gives the same cities`(name: String, driver: FeatureDriver) throws {
     let source = FeatureSource.file(fixture(name))
     let description = try FeatureFormats.describe(source)
     #expect(description.driver == driver)
@@ -65,7 +65,7 @@ import Testing
     #expect(try value("t") == .string("2024-02-29T12:30:00+05:30") && value("day") == .string("2024-02-29"))
   }
 
-  @Test func `CSV columns make points, a word or a blank makes none, and 0, 0 is a place`() throws {
+  @Test func `CSV columns give points, except for words and blanks, and 0, 0 is a position`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("name,lon,lat,n\na,1.5,2.5,1\nb,,,2\nc,0,0,\nd,far,1,4\n", to: "places.csv")
     let options = OpenOptions(points: .init(x: "lon", y: "lat"))
@@ -108,7 +108,7 @@ import Testing
     #expect(track.geometry == .multiLineString([Positions(values: [7, 46, 7.1, 46.1])]))
   }
 
-  @Test func `KML gives names and places with height`() throws {
+  @Test func `KML gives names and positions with height`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(
       """
@@ -122,7 +122,7 @@ import Testing
     #expect(found[0].geometry == .point(Point(x: 7.65, y: 45.97, z: 4478)))
   }
 
-  @Test func `a layer that is not there is named with those that are`() {
+  @Test func `an unknown layer is reported with the available ones`() {
     #expect(throws: FormatError.noSuchLayer("rivers", available: ["cities", "countries"])) {
       try features(.file(fixture("naturalearth_110m.gpkg")), layer: "rivers")
     }

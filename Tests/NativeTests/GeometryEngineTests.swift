@@ -1,4 +1,4 @@
-// What GEOS says of geometries, the broken ones among them.
+// Results of GEOS for geometries, including invalid ones.
 
 import Geometry
 import GeometryEngine
@@ -7,7 +7,7 @@ import Testing
 @Suite struct `Planar geometry by GEOS` {
   private func read(_ text: String) throws -> Geometry { try Geometry(wkt: text) }
 
-  @Test func `a fault has a reason and a place`() throws {
+  @Test func `a fault has a reason and a position`() throws {
     #expect(try GeometryEngine.validity(of: read("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))")) == .valid)
     let bow = try GeometryEngine.validity(of: read("POLYGON ((0 0, 4 4, 4 0, 0 4, 0 0))"))
     #expect(bow == .invalid(reason: "Self-intersection", at: Point(x: 2, y: 2)))

@@ -1,4 +1,4 @@
-// PROJ against values from authorities, and where it says no.
+// PROJ against published values, and its errors.
 
 import Geometry
 import Projection
@@ -11,7 +11,7 @@ import Testing
     try transformer.transform(Point(x: x, y: y), from: SpatialReference(from), to: SpatialReference(to))
   }
 
-  /// The worked examples of IOGP Guidance Note 7-2 (x and y here always easting and northing), and pyproj's own for UTM.
+  /// The worked examples of IOGP Guidance Note 7-2 (here x is easting and y northing), and pyproj's for UTM.
   @Test(arguments: [
     ("EPSG:4326", "EPSG:3857", 180.0, 0.0, 20037508.342789244, 0.0, 1e-8),
     ("EPSG:4326", "EPSG:3857", -180.0, 0.0, -20037508.342789244, 0.0, 1e-8),
@@ -36,7 +36,7 @@ import Testing
     "OGC:CRS84",
     "urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "http://www.opengis.net/def/crs/EPSG/0/4326",
     "https://www.opengis.net/def/crs/OGC/1.3/CRS84",
-    // As GDAL, and as Esri's .prj files, write it.
+    // As written by GDAL, and by Esri in .prj files.
     #"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]"#,
     #"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#,
     #"{"type":"GeographicCRS","name":"WGS 84","datum":{"type":"GeodeticReferenceFrame","name":"World Geodetic System 1984","ellipsoid":{"name":"WGS 84","semi_major_axis":6378137,"inverse_flattening":298.257223563}},"coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Geodetic latitude","abbreviation":"Lat","direction":"north","unit":"degree"},{"name":"Geodetic longitude","abbreviation":"Lon","direction":"east","unit":"degree"}]},"id":{"authority":"EPSG","code":4326}}"#,
@@ -71,7 +71,7 @@ import Testing
     "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
     "http://localhost/def/crs/EPSG/0/4326", #"ELLIPSOID["x",6378137,298]"#, "EPSG:4326\0",
   ])
-  func `what is no reference is refused with a reason`(definition: String) throws {
+  func `an invalid reference is refused with a reason`(definition: String) throws {
     let error = try #require(throws: TransformError.self) {
       try transformer.describe(SpatialReference(definition))
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(!reason.isEmpty)
   }
 
-  @Test func `a position without an answer is named with both references`() throws {
+  @Test func `a position outside the domain is reported with both references`() throws {
     var positions = Positions(values: [10, 50, 11, 51, 12, 95, 13, 96])
     #expect(throws: TransformError.outsideDomain(index: 2, from: "EPSG:4326", to: "EPSG:3857")) {
       try positions.withMutableValues { (buffer) throws(TransformError) in
@@ -91,26 +91,28 @@ import Testing
     }
   }
 
-  @Test func `between references that nothing links there is no operation`() {
+  @Test func `unrelated references have no operation`() {
     let site = #"LOCAL_CS["site",UNIT["metre",1]]"#
     #expect(throws: TransformError.noOperation(from: site, to: "EPSG:3857")) { try moved(0, 0, site, "EPSG:3857") }
   }
 
-  @Test func `the poles are places in a polar projection and in none of Mercator's`() throws {
+  @Test func `the poles have positions in a polar projection and none in Mercator`() throws {
     let pole = try moved(0, 90, "EPSG:4326", "EPSG:32661")
     #expect(abs(pole.x - 2_000_000) < 1e-6 && abs(pole.y - 2_000_000) < 1e-6)
-    // Every longitude is the pole.
+    // Every longitude is at the pole.
     let again = try moved(123, 90, "EPSG:4326", "EPSG:32661")
     #expect(abs(again.x - pole.x) < 1e-6 && abs(again.y - pole.y) < 1e-6)
     let south = try moved(0, -90, "EPSG:4326", "EPSG:32761")
     #expect(abs(south.x - 2_000_000) < 1e-6 && abs(south.y - 2_000_000) < 1e-6)
   }
 
-  @Test func `both sides of the antimeridian lie at the two ends of Mercator, and side by side in Fiji's own`() throws {
+  @Test func `both sides of the antimeridian are at the two ends of Mercator, and adjacent in Fiji's projection`()
+    throws
+  {
     let west = try moved(179.999, -17, "EPSG:4326", "EPSG:3857")
     let east = try moved(-179.999, -17, "EPSG:4326", "EPSG:3857")
     #expect(west.x > 2.0037e7 && east.x < -2.0037e7)
-    // WGS 84 / UTM zone 60S reaches over it.
+    // WGS 84 / UTM zone 60S extends across it.
     let left = try moved(179.999, -17, "EPSG:4326", "EPSG:32760")
     let right = try moved(-179.999, -17, "EPSG:4326", "EPSG:32760")
     #expect(right.x > left.x && right.x - left.x < 300)
@@ -118,7 +120,7 @@ import Testing
     #expect(abs(abs(back.x) - 179.999) < 1e-9 && abs(back.y + 17) < 1e-9)
   }
 
-  @Test func `z takes part where it is given, and m is kept`() throws {
+  @Test func `z is transformed where given, and m is kept`() throws {
     let point = Geometry.point(Point(x: 0, y: 0, z: 100, m: 7))
     let moved = try transformer.transform(point, from: SpatialReference("EPSG:4979"), to: SpatialReference("EPSG:4978"))
     guard case .point(let result?) = moved else { throw Unexpected() }
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a box is moved by its edges, not its corners`() throws {
+  @Test func `a box is transformed by its edges, not its corners`() throws {
     let box = Envelope(xMin: -10, yMin: 40, xMax: 30, yMax: 60)
     let moved = try transformer.bounds(of: box, from: .wgs84, to: SpatialReference("EPSG:3035"))
     let top = try self.moved(10, 60, "EPSG:4326", "EPSG:3035")
@@ -172,7 +174,7 @@ import Testing
     (Point(x: 7, y: 46), Point(x: 7, y: 46)), (Point(x: 0, y: 0), Point(x: 179.9, y: 0.3)),
     (Point(x: 20, y: -90), Point(x: 20, y: 90)), (Point(x: 0, y: 10), Point(x: -1, y: 10)),
   ])
-  func `direct follows inverse to the same place`(start: Point, end: Point) throws {
+  func `direct after inverse gives the same position`(start: Point, end: Point) throws {
     let line = try geodesy.inverse(from: start, to: end)
     #expect((0..<360).contains(line.startAzimuth) && (0..<360).contains(line.endAzimuth))
     let (reached, azimuth) = try geodesy.direct(from: start, azimuth: line.startAzimuth, distance: line.distance)

@@ -1,4 +1,4 @@
-// What the tests of this folder share: the fixtures' places, directories that go away, and a count that cancels.
+// Helpers of this folder: fixtures, temporary directories, and a cancel after a number of checks.
 
 import FeatureFormats
 import Files
@@ -12,7 +12,7 @@ func fixture(_ name: String) -> String {
     .appendingPathComponent("Fixtures").appendingPathComponent(name).path
 }
 
-/// A directory for one test, removed when it ends.
+/// A directory for one test, removed at its end.
 final class TemporaryDirectory {
   let path: String
 
@@ -32,7 +32,7 @@ final class TemporaryDirectory {
     return file(name)
   }
 
-  /// The first bytes of a fixture, `fraction` of them.
+  /// The first `fraction` of a fixture's bytes.
   func copy(_ source: String, to name: String, fraction: Double = 1) throws -> String {
     let data = try Data(contentsOf: URL(fileURLWithPath: source))
     try data.prefix(Int(Double(data.count) * fraction)).write(to: URL(fileURLWithPath: file(name)))
@@ -40,7 +40,7 @@ final class TemporaryDirectory {
   }
 }
 
-/// Says yes when it was told to, and when it first said so.
+/// Returns true after it was set, and records when it first did.
 final class Canceller: Sendable {
   private let state = Mutex<(isSet: Bool, first: ContinuousClock.Instant?)>((false, nil))
   func cancel() { state.withLock { $0.isSet = true } }

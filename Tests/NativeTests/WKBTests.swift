@@ -1,9 +1,9 @@
-// Bytes and text of every type there and back, and bytes and text that mean harm.
+// Round trips of bytes and text of every type, and hostile input.
 
 import Geometry
 import Testing
 
-/// One of each type in each layout, the empty ones too.
+/// One of each type in each layout, including empty ones.
 let samples: [Geometry] = {
   var all: [Geometry] = [
     .point(nil), .multiPoint(Positions()), .lineString(Positions()), .polygon([]), .multiPolygon([]),
@@ -51,7 +51,7 @@ private let hostileBytes: [(String, WKBError)] = [
 ]
 
 @Suite struct `WKB there and back` {
-  @Test(arguments: samples) func `every geometry comes back from its bytes`(geometry: Geometry) throws {
+  @Test(arguments: samples) func `every geometry is read back from its bytes`(geometry: Geometry) throws {
     #expect(try Geometry(wkb: geometry.wkb()) == geometry)
   }
 
@@ -70,7 +70,7 @@ private let hostileBytes: [(String, WKBError)] = [
       try Geometry(wkb: bytes("01 04000000 01000000 00 00000001 \(x) \(y)")) == .multiPoint(Positions(values: [1, 2])))
   }
 
-  @Test(arguments: hostileBytes) func `what is no geometry is told with its offset`(hex: String, error: WKBError) {
+  @Test(arguments: hostileBytes) func `an invalid geometry is reported with its offset`(hex: String, error: WKBError) {
     #expect(throws: error) { try Geometry(wkb: bytes(hex)) }
   }
 
@@ -82,7 +82,7 @@ private let hostileBytes: [(String, WKBError)] = [
     #expect(throws: WKBError.tooDeep(offset: WKB.maximumDepth * 9)) { try Geometry(wkb: nested(100_000)) }
   }
 
-  /// Each cut and each changed byte of each sample: an error or a geometry, never a trap.
+  /// Truncates and changes each byte of each sample: an error or a geometry, never a trap.
   @Test func `no bytes trap`() {
     for geometry in samples {
       let whole = geometry.wkb()
@@ -99,7 +99,7 @@ private let hostileBytes: [(String, WKBError)] = [
 }
 
 @Suite struct `WKT there and back` {
-  @Test(arguments: samples) func `every geometry comes back from its text`(geometry: Geometry) throws {
+  @Test(arguments: samples) func `every geometry is read back from its text`(geometry: Geometry) throws {
     #expect(try Geometry(wkt: geometry.wkt) == geometry)
   }
 
@@ -117,11 +117,11 @@ private let hostileBytes: [(String, WKBError)] = [
       "GEOMETRYCOLLECTION (POINT (1 2), LINESTRING EMPTY)",
       .collection([.point(Point(x: 1, y: 2)), .lineString(Positions())])
     ),
-  ]) func `the ways to write one are read`(text: String, geometry: Geometry) throws {
+  ]) func `all notations are read`(text: String, geometry: Geometry) throws {
     #expect(try Geometry(wkt: text) == geometry)
   }
 
-  @Test func `text is written as others write it`() {
+  @Test func `text is written in the usual notation`() {
     #expect(Geometry.point(Point(x: 1, y: 2.5, z: 3)).wkt == "POINT Z (1 2.5 3)")
     #expect(Geometry.multiPoint(Positions(values: [1, 2, 3, 4])).wkt == "MULTIPOINT ((1 2), (3 4))")
     #expect(Geometry.polygon([Positions(values: [0, 0, 1, 0, 1, 1, 0, 0])]).wkt == "POLYGON ((0 0, 1 0, 1 1, 0 0))")
@@ -135,7 +135,7 @@ private let hostileBytes: [(String, WKBError)] = [
     ("POINT (inf 2)", 8, "a number"),
     ("POINT (0x1 2)", 8, "a number"), ("POINT (nan 2)", 8, "a number"), ("MULTIPOINT (1 2) 3", 18, "the end"),
     ("POINT 1 2", 7, "'('"),
-  ]) func `a fault is told with its column`(text: String, column: Int, expected: String) throws {
+  ]) func `a fault is reported with its column`(text: String, column: Int, expected: String) throws {
     let error = try #require(throws: WKTError.self) { try Geometry(wkt: text) }
     #expect(error.column == column && error.expected.contains(expected))
   }

@@ -1,4 +1,4 @@
-// Features in the order of their attributes, held against a plain sort of all of them.
+// The order of features by attributes, compared with a plain sort.
 
 import Geometry
 import Testing
@@ -12,7 +12,7 @@ import Testing
     var store = FeatureStore(fields: [Field(name: "day", type: .date)])
     var batch = FeatureBatch()
     for place in 0..<count {
-      // Ids against the order of insertion: ties go by them.
+      // Ids in reverse order of insertion: ties are ordered by id.
       batch.begin(id: count - place)
       switch random.next() % 7 {
       case 0: batch.set(column: batch.column(named: "v"), .integer(Int64(random.next() % 5)))
@@ -31,7 +31,7 @@ import Testing
     return store
   }
 
-  /// The rank of a value and what to compare within it, written out plainly.
+  /// The rank of a value and its key within the rank, computed plainly.
   private static func key(_ value: AttributeValue) -> (rank: Int, number: Double, text: String) {
     switch value {
     case .integer(let number): (0, Double(number), "")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 7, 100, 499, 500, 3000], [[false, false], [true, false], [true, true]])
-  func `the first so many are those of a sort of all`(count: Int, descending: [Bool]) throws {
+  func `the first rows are those of a complete sort`(count: Int, descending: [Bool]) throws {
     let store = try Self.store(2000, seed: UInt64(count))
     let columns = try ["v", "w"].map { try #require(store.schema.column(named: $0)) }
     let terms = zip(columns, descending).map { SortTerm(column: $0, isDescending: $1) }
@@ -60,7 +60,7 @@ import Testing
     #expect(store.ordered(rows, by: terms, first: count) { _ in } == Array(expected.prefix(count)))
   }
 
-  @Test func `fields of dates go by time, not by their text`() throws {
+  @Test func `fields of dates are ordered by time, not by text`() throws {
     var store = FeatureStore(fields: [Field(name: "at", type: .dateTime)])
     var batch = FeatureBatch()
     let texts = ["2020-01-01T01:00:00+02:00", "2020-01-01T00:00:00Z", "2019-12-31T22:30:00Z", "soon"]
@@ -74,7 +74,7 @@ import Testing
     #expect(store.ordered(rows, by: [SortTerm(column: 0, isDescending: true)], first: 2) { _ in } == [3, 1])
   }
 
-  @Test func `large integers are told apart`() throws {
+  @Test func `large integers are distinguished`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for value in [Int64.max, .max - 1, .min, .max - 2] {
@@ -88,7 +88,7 @@ import Testing
     #expect(order == [2, 3, 1, 0])
   }
 
-  /// Values that differ late, if at all: long texts with the same beginning, times, numbers beyond 2^53.
+  /// Values with long common beginnings: texts, times, numbers beyond 2^53.
   private static func storeOfLikes(_ count: Int, seed: UInt64) throws -> FeatureStore {
     var random = SplitMix(seed)
     var store = FeatureStore(fields: [Field(name: "at", type: .dateTime)])
@@ -121,10 +121,10 @@ import Testing
   }
 
   @Test(arguments: zip([50, 3000, 3000, 40_000], [true, false, true, false]))
-  func `what differs late is put in order all the same, by pieces`(count: Int, isDescending: Bool) throws {
+  func `values that differ late are ordered too`(count: Int, isDescending: Bool) throws {
     let store = try Self.storeOfLikes(count, seed: UInt64(count))
     let columns = try ["at", "v"].map { try #require(store.schema.column(named: $0)) }
-    // The times are texts of one form here, so that they compare as texts do.
+    // The times have texts of one form here, so they compare as texts.
     let features = store.rowsInDrawingOrder().compactMap { row in
       store[row].map { (id: $0.id, row: row, at: $0.value(columns[0]), value: $0.value(columns[1])) }
     }
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// Orders of byte strings.
+/// Order of byte strings.
 extension Order {
   fileprivate init(_ left: [UInt8], _ right: [UInt8]) {
     self = left == right ? .same : left.lexicographicallyPrecedes(right) ? .less : .greater

@@ -1,4 +1,4 @@
-// Long work over stores: that it can be stopped, and says how far it is.
+// Long work over stores can be cancelled, and reports progress.
 
 import Geometry
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite struct CancellationCheckTests {
   private struct Enough: Error {}
 
-  /// Ends at the look of that number; answers how many looks there were.
+  /// Throws at the check of that number; returns the number of checks.
   private func looks(until last: Int, _ body: (CancellationCheck) throws -> Void) throws -> Int {
     var count = 0
     var latest = 0.0
@@ -23,7 +23,7 @@ import Testing
     return count
   }
 
-  @Test func `long work looks up again and again, says how far it is, and ends when it is told to`() throws {
+  @Test func `long work calls its check again and again with rising progress, and ends when the check throws`() throws {
     let count = 100_000
     var store = FeatureStore()
     var batch = FeatureBatch()

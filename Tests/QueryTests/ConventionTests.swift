@@ -1,4 +1,4 @@
-// Text for people: numbers, dates and measures as they are written somewhere.
+// Formatting of numbers, dates and measures by conventions.
 
 import Calendar
 import Geometry
@@ -24,12 +24,12 @@ import Testing
     ("en", "1,234,567.89", "1,234.5", "0.5"), ("de", "1.234.567,89", "1.234,5", "0,5"),
     ("de-CH", "1’234’567.89", "1’234.5", "0.5"), ("fr", "1\u{202F}234\u{202F}567,89", "1\u{202F}234,5", "0,5"),
     ("fr-CA", "1\u{A0}234\u{A0}567,89", "1\u{A0}234,5", "0,5"), ("sv", "1\u{A0}234\u{A0}567,89", "1\u{A0}234,5", "0,5"),
-    // Four digits stay together.
+    // Four digits are not grouped.
     ("es", "1.234.567,89", "1234,5", "0,5"), ("pl", "1\u{A0}234\u{A0}567,89", "1234,5", "0,5"),
     ("pt-PT", "1\u{A0}234\u{A0}567,89", "1234,5", "0,5"), ("it-CH", "1’234’567.89", "1234.5", "0.5"),
     ("es-MX", "1,234,567.89", "1,234.5", "0.5"), ("pt-BR", "1.234.567,89", "1.234,5", "0,5"),
     ("hi-IN", "12,34,567.89", "1,234.5", "0.5"), ("en-IN", "12,34,567.89", "1,234.5", "0.5"),
-    // Case, scripts and extensions do not matter; who is not known writes as in English.
+    // Case, scripts and extensions are ignored; unknown tags format as English.
     ("DE-at", "1.234.567,89", "1.234,5", "0,5"), ("sr-Latn-RS", "1.234.567,89", "1.234,5", "0,5"),
     ("de-u-nu-ch", "1.234.567,89", "1.234,5", "0,5"), ("tlh", "1,234,567.89", "1,234.5", "0.5"),
     ("", "1,234,567.89", "1,234.5", "0.5"),
@@ -44,7 +44,7 @@ import Testing
     #expect(conventions.pointed("0.5") == tiny)
   }
 
-  @Test func `a width counts separators, and what is no number has none`() throws {
+  @Test func `a width counts separators, and other values have none`() throws {
     let german = TextConventions(locale: "de")
     #expect(try text("format(-1234.5, '%,10.1f')", german) == .string("  -1.234,5"))
     #expect(try text("format(1.5, '%08.2f')", german) == .string("00001,50"))
@@ -63,11 +63,11 @@ import Testing
     ("%-H %-I %-M %-S %-e %-j", "7 7 8 9 5 64"),
     ("%z %Z", "+0000 UTC"), ("100%% Zürich", "100% Zürich"), ("", ""),
   ])
-  func `a date is written by its pattern`(pattern: String, expected: String) throws {
+  func `a date is formatted by its pattern`(pattern: String, expected: String) throws {
     #expect(try text("formatDate(t, '\(pattern)')", .neutral) == .string(expected))
   }
 
-  @Test func `a time is shown in the zone, a date is not moved`() throws {
+  @Test func `a time is converted to the zone, a date is not`() throws {
     let west = TextConventions(timeZone: TimeZone(.init(seconds: -34_200, abbreviation: "MART")))
     #expect(try text("formatDate(t, '%F %T %z %Z')", west) == .string("2026-03-04 21:38:09 -0930 MART"))
     #expect(try text("formatDate(day, '%F %T %z %Z')", west) == .string("2026-03-05 00:00:00 +0000 UTC"))
@@ -91,11 +91,11 @@ import Testing
     let conventions = TextConventions(locale: "en", language: language)
     #expect(try text("formatDate(t, '%-d. %B %Y')", conventions) == .string(date))
     #expect(try text("formatDate(t, '%A %a %b')", conventions) == .string(names))
-    // Without a language the locale's counts.
+    // Without a language that of the locale is used.
     #expect(try text("formatDate(t, '%-d. %B %Y')", TextConventions(locale: language)) == .string(date))
   }
 
-  @Test func `a month by itself has the form that it has by itself`() throws {
+  @Test func `a month alone has its stand-alone form`() throws {
     #expect(try text("formatDate(t, '%B %Y')", TextConventions(language: "pl")) == .string("marzec 2026"))
     #expect(try text("formatDate(t, '%d %B')", TextConventions(language: "ru")) == .string("05 марта"))
     #expect(try text("formatDate(t, '%B')", TextConventions(language: "ru")) == .string("март"))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `what is no date has no text`() throws {
+  @Test func `a value that is not a date has no text`() throws {
     for value in ["none", "'soon'", "''", "'2026-13-01'", "'2026-03-05T07:08:09'"] {
       #expect(try text("formatDate(\(value), '%F')", .neutral) == .null, "\(value)")
     }
@@ -140,7 +140,7 @@ import Testing
     ("formatSpeed(10)", "36 km/h", "22 mph"), ("formatSpeed(1.4)", "5 km/h", "3.1 mph"),
     ("formatSpeed(13.89, 1)", "50.0 km/h", "31.1 mph"),
   ])
-  func `a measure is told in the units that people read`(expression: String, metric: String, imperial: String) throws {
+  func `a measure is converted to display units`(expression: String, metric: String, imperial: String) throws {
     #expect(try text(expression, .neutral) == .string(metric))
     #expect(try text(expression, TextConventions(units: .imperial)) == .string(imperial))
   }
@@ -151,7 +151,7 @@ import Testing
     #expect(try text("formatSpeed(1)", german) == .string("3,6 km/h"))
   }
 
-  @Test func `what cannot be measured has no text`() throws {
+  @Test func `a value that is not a measure has no text`() throws {
     for call in [
       "formatLength(none)", "formatArea(t)", "formatSpeed(1, -1)", "formatSpeed(1, 21)", "formatSpeed(1, none)",
     ] {
@@ -165,11 +165,11 @@ import Testing
     ("format(i, '%d')", true), ("concat('a', formatDate(t, '%F'))", true), ("formatLength(x) = '1 m'", true),
     ("concat(i, toText(d))", false), ("i + 1", false), ("upper(t)", false),
   ])
-  func `an expression knows whether conventions matter to it`(text: String, isWritten: Bool) throws {
+  func `an expression reports whether it depends on conventions`(text: String, isWritten: Bool) throws {
     #expect(try Expression(text).isWrittenByConventions == isWritten)
   }
 
-  @Test func `a compiled expression writes by its own conventions`() throws {
+  @Test func `a compiled expression formats by its own conventions`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     batch.begin()

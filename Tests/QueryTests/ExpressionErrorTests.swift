@@ -1,4 +1,4 @@
-// Texts that are no expressions: what is wrong, where, and no text is too long or too deep to be answered.
+// Errors of expressions: kinds and positions, for texts of any length and depth.
 
 import Geometry
 import Testing
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `malformed texts are refused with the place and what was expected`() {
+  @Test func `malformed texts are refused with position and expectation`() {
     typealias Kind = ExpressionError.Kind
     let table: [(String, Kind, Int, Int, String, String)] = [
       ("", .syntax, 1, 1, "a value", "the end"),
@@ -127,7 +127,7 @@ import Testing
     #expect(Self.error("iif(a, 1, 'x') = 2") == nil)
   }
 
-  @Test func `names other than those given are refused with the place of the first`() throws {
+  @Test func `unknown names are refused with the position of the first`() throws {
     let expression = try Expression("a +\n  (toNumber('ü') + b) * c")
     try expression.check(names: ["c", "b", "a"])
     let error = #expect(throws: ExpressionError.self) { try expression.check(names: ["a", "d"]) }
@@ -135,7 +135,7 @@ import Testing
     #expect(error?.kind == .unknownProperty && error?.found == "b" && error?.available == ["a", "d"])
   }
 
-  @Test func `a schema's names and declared types are held to`() throws {
+  @Test func `a schema's names and declared types are checked`() throws {
     let store = FeatureStore(fields: [
       Field(name: "name", type: .string), Field(name: "count", type: .integer), Field(name: "day", type: .date),
       Field(name: "extra", type: .json),
@@ -186,7 +186,7 @@ import Testing
     #expect(fault("name", .value) == nil)
   }
 
-  @Test func `types that were only seen are no reason to refuse`() throws {
+  @Test func `observed types are no reason to refuse`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     batch.begin()
@@ -201,7 +201,7 @@ import Testing
     #expect(store.rows(where: filter) == [1])
   }
 
-  @Test func `nesting has a limit, and what is below it is read`() {
+  @Test func `nesting is limited, and expressions within the limit are parsed`() {
     func nested(_ open: String, _ middle: String, _ close: String, _ count: Int) -> String {
       String(repeating: open, count: count) + middle + String(repeating: close, count: count)
     }
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `the deepest expressions are answered on the stack of a small thread`() throws {
+  @Test func `the deepest expressions are evaluated on a small stack`() throws {
     let limit = Expression.depthLimit
     // -1 makes the innermost true; 1 and 2 then make those around it false.
     let calls =
@@ -250,11 +250,11 @@ import Testing
       return (value, rows)
     }
     #expect(found.0 == .integer(2))
-    // The innermost is false, so that every second one around it is true, where a is 1.
+    // The innermost is false, so every second one around it is true where a is 1.
     #expect(found.1 == store.allRows().filter { $0 % 4 == 1 }.filter { _ in limit / 2 % 2 == 1 })
   }
 
-  @Test func `open parentheses and minus signs without end are refused at once`() {
+  @Test func `endless open parentheses and minus signs are refused immediately`() {
     let limit = Expression.depthLimit
     #expect(Self.error(String(repeating: "(", count: 1_000_000))?.kind == .tooLong)
     #expect(Self.error(String(repeating: "(", count: 60_000)).map { [$0.column, $0.offset] } == [limit + 1, limit])
@@ -264,7 +264,7 @@ import Testing
     #expect(Self.error(String(repeating: "a AND ", count: 100_000))?.kind == .tooLong)
   }
 
-  @Test func `long chains are read and answered without going deep`() throws {
+  @Test func `long chains are parsed and evaluated without deep recursion`() throws {
     let chains: [(String, AttributeValue)] = [
       (String(repeating: "a AND ", count: 10_000) + "a", .bool(true)),
       (String(repeating: "NOT ", count: 16_000) + "a", .bool(true)),
@@ -286,7 +286,7 @@ import Testing
     }
   }
 
-  @Test func `no text of random words makes it trap`() {
+  @Test func `random words never trap`() {
     let words = [
       "a", "\"b\"", "1", "2.5", "'x'", "'%_\\%'", "AND", "OR", "NOT", "IS", "NULL", "IN", "BETWEEN", "LIKE", "TRUE",
       "(", ")", ",", "+", "-",

@@ -1,4 +1,4 @@
-// Filtering a store column by column gives what a plain evaluator gives feature by feature.
+// Filtering a store by columns gives the results of a plain evaluator by features.
 
 import Geometry
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ExpressionFilterTests {
   @Test(arguments: UInt64(0)..<12)
-  func `random conditions keep what a naive evaluator keeps`(seed: UInt64) throws {
+  func `random conditions keep the same features as a naive evaluator`(seed: UInt64) throws {
     var random = SplitMix(seed)
     let (store, features) = try Self.randomStore(&random)
     let sample = features.keys.sorted().filter { _ in random.chance(0.03) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<10)
-  func `random arithmetic gives what a naive evaluator gives`(seed: UInt64) throws {
+  func `random arithmetic gives the results of a naive evaluator`(seed: UInt64) throws {
     var random = SplitMix(seed &+ 1000)
     for _ in 0..<300 {
       let number = NaiveExpression.number(&random, depth: 4)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Columns of every layout, rows removed, and chunks that do not have every column.
+  /// Columns of every layout, removed rows, and chunks without some columns.
   static func randomStore(_ random: inout SplitMix) throws -> (FeatureStore, [Int: [String: AttributeValue]]) {
     var store = FeatureStore(fields: NaiveExpression.names.map { Field(name: $0, type: .json) })
     var features: [Int: [String: AttributeValue]] = [:]
@@ -103,7 +103,7 @@ import Testing
     return (store, features)
   }
 
-  @Test func `a snapshot is filtered as it was while the original changes`() throws {
+  @Test func `a snapshot is filtered unchanged while the original changes`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for row in 0..<3000 {
@@ -116,7 +116,7 @@ import Testing
     try store.remove(Array(0..<2000))
     #expect(filter.filter(store.allRows(), of: store).count == 333 && store.rows(where: filter).count == 333)
     #expect(snapshot.rows(where: filter).count == 1000)
-    // Rows of a chunk that is gone, and beyond the end.
+    // Rows of a dropped chunk, and beyond the end.
     #expect(filter.filter([1, 4, 2500, 2998, 2999, 3000, 5000, 5], of: store) == [2500, 2998])
     #expect(filter.filter([], of: store).isEmpty && FeatureStore().isEmpty)
   }
@@ -126,7 +126,7 @@ import Testing
     "j IS NULL",
     "j IN ('[1]', 'x')",
   ])
-  func `a column of JSON is filtered as its features one by one`(text: String) throws {
+  func `a column of JSON is filtered like its single features`(text: String) throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for row in 0..<3000 {
@@ -141,7 +141,7 @@ import Testing
     #expect(oneByOne.isEmpty == ["j = '[1]'", "j <> 'x'", "j IN ('[1]', 'x')"].contains(text))
   }
 
-  @Test func `a row may be asked for twice and is given twice`() throws {
+  @Test func `a row requested twice is returned twice`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for row in 0..<40 {

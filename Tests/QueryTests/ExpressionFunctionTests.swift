@@ -1,4 +1,4 @@
-// The functions, and numbers as text.
+// Functions, and formatting of numbers.
 
 import Geometry
 import Testing
@@ -59,7 +59,7 @@ import Testing
     ])
   }
 
-  @Test func `coalesce and iif look through null`() {
+  @Test func `coalesce and iif accept null`() {
     ExpressionTests.check([
       ("coalesce(none, none, 3)", .integer(3)), ("coalesce(none)", .null), ("coalesce(t, 'x')", .string("seven")),
       ("iif(i = 7, 'a', 'b')", .string("a")), ("iif(i = 8, 'a', 'b')", .string("b")),
@@ -110,7 +110,7 @@ import Testing
   @Test func `fixed decimals are those of the number itself`() throws {
     var random = SplitMix(3)
     for _ in 0..<2000 {
-      // Sixteenths: their decimals end after four digits, so that the text is known without printing.
+      // Sixteenths: their decimals end after four digits, so the text is known without printing.
       let sixteenths = Int(random.below(2_000_000)) - 1_000_000
       let whole = sixteenths.magnitude / 16
       let rest = String(10_000 + sixteenths.magnitude % 16 * 625).dropFirst()

@@ -1,4 +1,4 @@
-// Three-valued logic in full, and the rules of LIKE.
+// Three-valued logic, and the rules of LIKE.
 
 import Foundation
 import Geometry
@@ -7,7 +7,7 @@ import Testing
 @testable import Query
 
 @Suite struct ExpressionLogicTests {
-  // Unknown is a property that is null.
+  // Unknown is a null property.
   static let words: [(String, Bool?)] = [("TRUE", true), ("FALSE", false), ("u", nil)]
 
   static func value(_ text: String) throws(ExpressionError) -> AttributeValue {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `longer chains of AND and OR fold the same tables`() throws {
+  @Test func `longer chains of AND and OR follow the same tables`() throws {
     for (a, x) in Self.words {
       for (b, y) in Self.words {
         for (c, z) in Self.words {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `every predicate of null is unknown, save IS NULL`() throws {
+  @Test func `every predicate of null is unknown, except IS NULL`() throws {
     let unknown = [
       "u = 1", "u <> 1", "u < 1", "u > 1", "u <= 1", "u >= 1", "1 = u", "u = u", "u IN (1, 2)", "u NOT IN (1, 2)",
       "u BETWEEN 1 AND 2",
@@ -60,7 +60,7 @@ import Testing
     for (text, truth) in known { #expect(try Self.value(text) == .bool(truth), "\(text)") }
   }
 
-  @Test func `unlike types compare as unknown where only the value tells`() throws {
+  @Test func `different types compare as unknown where only the value determines the type`() throws {
     for text in [
       "n = s", "n < s", "s <> n", "n IN (s)", "n LIKE '5'", "n AND TRUE", "NOT s", "s + 1 = 2", "n BETWEEN s AND 9",
     ] {
@@ -70,7 +70,7 @@ import Testing
     #expect(try Self.value("n IN (s, 5)") == .bool(true))
   }
 
-  @Test func `LIKE has any text, one code point and an escape`() throws {
+  @Test func `LIKE has wildcards for any text and one code point, and an escape`() throws {
     let table: [(String, String, Bool)] = [
       ("abc", "abc", true), ("abc", "ab", false), ("abc", "ABC", false), ("abc", "a%", true), ("abc", "%c", true),
       ("abc", "%b%", true),
@@ -100,15 +100,15 @@ import Testing
     (#"a\x"#, #"'a\\\%'"#, false), (#"a\b"#, #"'a\b'"#, true), ("ab", #"'a\b'"#, false), ("it's", #"'it\'s'"#, true),
     ("it's", "'it''s'", true), (#"\'"#, #"'\\'''"#, true), (#"\'"#, #"'\\\''"#, true), ("a_%", #"'a\_\%'"#, true),
   ])
-  func `a backslash in a pattern takes wildcards, quotes and backslashes, and is one before anything else`(
+  func `a backslash in a pattern escapes wildcards, quotes and backslashes, and stands for itself otherwise`(
     text: String, pattern: String, matches: Bool
   ) throws {
     #expect(try Expression("x LIKE \(pattern)").evaluated { _ in .string(text) } == .bool(matches))
   }
 
   @Test(arguments: [#"a\"#, #"\'"#, #"'\"#, #"\\"#, #"a\b'c"#, "it's"])
-  func `what a text without wildcards equals is what it is like`(text: String) throws {
-    // Quotes doubled, backslashes doubled: every text can be written so.
+  func `a pattern without wildcards matches only the equal text`(text: String) throws {
+    // Doubled quotes and backslashes: every text can be written.
     let literal =
       "'" + text.reduce(into: "") { $0 += $1 == "'" || $1 == "\\" ? "\($1)\($1)" : "\($1)" } + "'"
     for comparison in ["x = \(literal)", "x LIKE \(literal)", "x IN (\(literal))"] {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `ACCENTI leaves accents out of account, alone and together with CASEI`() throws {
+  @Test func `ACCENTI ignores accents, alone and together with CASEI`() throws {
     let table: [(String, String, Bool)] = [
       ("accenti(x) = 'Sao Paulo'", "São Paulo", true), ("ACCENTI(x) = ACCENTI('Sáo Paulo')", "São Paulo", true),
       ("accenti(x) = 'sao paulo'", "São Paulo", false), ("CASEI(ACCENTI(x)) = 'sao paulo'", "São Paulo", true),
@@ -139,15 +139,15 @@ import Testing
     0x300...0x333, 0x339...0x36F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0xFE20...0xFE2F,
   ]
 
-  @Test func `every letter loses the accents that its canonical decomposition has, and nothing else`() {
-    // Between and behind them lie ideographs and Hangul, by the ten thousand.
+  @Test func `every letter loses exactly the accents of its canonical decomposition`() {
+    // Between and after them are tens of thousands of ideographs and Hangul.
     for value in [UInt32(0)...0x33FF, 0xE000...0x1FFFF].joined() {
       guard let scalar = Unicode.Scalar(value), scalar.properties.isAlphabetic else { continue }
       let text = String(scalar)
       let rest = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { scalar in
         !Self.accents.contains { $0.contains(scalar.value) }
       }
-      // Swift compares by canonical equivalence: what was taken apart for nothing is the same.
+      // Swift compares by canonical equivalence: a text decomposed without removing anything is equal.
       #expect(AccentFolding.folded(text) == String(String.UnicodeScalarView(rest)), "U+\(String(value, radix: 16))")
     }
   }
@@ -158,7 +158,7 @@ import Testing
     #expect(try Expression("casei(x) = casei('ÉTÉ')").evaluated { _ in .string("été") } == .bool(true))
   }
 
-  @Test func `a pattern that tries again and again ends soon`() throws {
+  @Test func `a pattern with many retries ends soon`() throws {
     let expression = try Expression("x LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%b'")
     let text = AttributeValue.string(String(repeating: "a", count: 20_000))
     #expect(try expression.evaluated { _ in text } == .bool(false))

@@ -1,4 +1,4 @@
-// What expressions mean: literals, names, precedence, arithmetic and dates, as tables of text and value.
+// Evaluation of expressions: literals, names, precedence, arithmetic and dates, as tables of text and value.
 
 import Geometry
 import Testing
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `literals are what they say`() {
+  @Test func `literals evaluate to their values`() {
     Self.check([
       ("42", .integer(42)), ("9223372036854775807", .integer(.max)), ("9223372036854775808", .double(0x1p63)),
       ("-9223372036854775808", .integer(.min)), ("1.", .double(1)), (".5", .double(0.5)), ("1.e2", .double(100)),
@@ -45,7 +45,7 @@ import Testing
     ])
   }
 
-  @Test func `names are taken as they are, bare or quoted, and keywords in any case`() {
+  @Test func `names are case-sensitive, bare or quoted, and keywords are not`() {
     Self.check([
       ("i", .integer(7)), ("\"odd name\"", .string("odd")), ("a.b", .integer(1)), ("été", .integer(2)),
       ("ns:name", .integer(3)),
@@ -55,17 +55,17 @@ import Testing
     ])
   }
 
-  @Test func `the properties are named once each, in the order of the text`() throws {
+  @Test func `properties are listed once each, in order of first use`() throws {
     #expect(try Expression("b + a * \"b\" > length(c) AND a IN (d, 1)").properties == ["b", "a", "c", "d"])
     #expect(try Expression("1 = 1").properties.isEmpty)
   }
 
-  @Test func `the text is kept as it was, and equality is the text's`() throws {
+  @Test func `the text is kept unchanged and determines equality`() throws {
     let text = "  i  =\n7 -- 0 "
     #expect(try Expression(text).text == text)
     #expect(try Expression("i = 1") == Expression("i = 1"))
     #expect(try Expression("i = 1") != Expression("i=1"))
-    // Canonically equivalent, but other names.
+    // Canonically equivalent, but different names.
     #expect(try Expression("\"\u{E9}\" = 1") != Expression("\"e\u{301}\" = 1"))
     #expect(try Set([Expression("i"), Expression("i"), Expression("j")]).count == 2)
   }
@@ -81,7 +81,7 @@ import Testing
     ])
   }
 
-  @Test func `arithmetic has its usual precedence and goes from left to right`() {
+  @Test func `arithmetic has its usual precedence and is left-associative`() {
     Self.check([
       ("1 + 2 * 3", .integer(7)), ("(1 + 2) * 3", .integer(9)), ("10 - 4 - 3", .integer(3)),
       ("10 - (4 - 3)", .integer(9)),
@@ -133,7 +133,7 @@ import Testing
     ])
   }
 
-  @Test func `instants compare with the texts of RFC 3339, and a date is its midnight`() {
+  @Test func `instants compare with RFC 3339 texts, and a date is its midnight`() {
     Self.check([
       ("day = DATE('2024-02-29')", .bool(true)), ("day < TIMESTAMP('2024-02-29T00:00:01Z')", .bool(true)),
       ("time = TIMESTAMP('2024-02-29T10:00:00Z')", .bool(true)), ("time > DATE('2024-02-29')", .bool(true)),
@@ -147,7 +147,7 @@ import Testing
     ])
   }
 
-  @Test func `a missing property is an error where it stands, needed or not`() throws {
+  @Test func `a missing property is an error at its position, whether or not the value depends on it`() throws {
     let expression = try Expression("TRUE OR\n  lost = 1")
     #expect(throws: ExpressionError.self) { try expression.evaluated { _ in nil } }
     do throws(ExpressionError) {
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `what can never be a condition or a number is refused as one`() throws {
+  @Test func `an expression that can never be a condition or a number is refused as one`() throws {
     for text in ["i = 1", "yes", "NOT yes", "iif(yes, no, yes)", "coalesce(none, TRUE)"] {
       try Expression(text).check(for: .condition)
     }

@@ -1,4 +1,4 @@
-// The store answers as a plain array would, refuses what it must, and leaves snapshots alone.
+// The store equals a plain array, refuses invalid changes, and never changes snapshots.
 
 import Geometry
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FeatureStoreTests {
   @Test(arguments: UInt64(0)..<12)
-  func `it answers as a plain array would after random edits`(seed: UInt64) throws {
+  func `it equals a plain array after random edits`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
     var store = FeatureStore()
     var oracle = PlainStore()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `minted ids follow one another and never come back`() throws {
+  @Test func `minted ids are consecutive and never reused`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<3 { batch.begin() }
@@ -71,7 +71,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `ids that cannot be are named with their places, and nothing is added`() throws {
+  @Test func `invalid ids are reported with their indices, and nothing is added`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     batch.begin(id: 7)
@@ -100,7 +100,7 @@ import Testing
     #expect(store.count == 2 && store.checkInvariants().isEmpty)
   }
 
-  @Test func `null, absent and removed are all not known`() throws {
+  @Test func `null, absent and removed attributes are all unknown`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     let a = batch.column(named: "a")
@@ -120,7 +120,7 @@ import Testing
     #expect(store.feature(id: 2)?.value(99) == .null)
   }
 
-  @Test func `whole columns are as good as rows, and must be of one length`() throws {
+  @Test func `columns give the same features as rows, and have equal lengths`() throws {
     var batch = FeatureBatch()
     try batch.setPoints(x: [1, 2, .nan], y: [4, 5, 6], z: [7, .nan, 9])
     try batch.setColumn("n", integers: [1, 2, 3], nulls: [false, true, false])
@@ -143,7 +143,7 @@ import Testing
     #expect(store.fields.map(\.type) == [.integer, .double, .string, .boolean])
   }
 
-  @Test func `the first change after a snapshot copies what it touches and no more`() throws {
+  @Test func `the first change after a snapshot copies only the changed columns`() throws {
     var store = try Self.million(rows: 20_000)
     let snapshot = store
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
@@ -152,7 +152,7 @@ import Testing
     let copied = store.slots.filter { !chunks.contains(ObjectIdentifier($0.chunk)) }
     #expect(copied.count == 1)
     #expect(store.index.points.nodes.subtracting(nodes).count <= 8)
-    // The copy of the chunk shares the texts, which did not change.
+    // The copy of the chunk shares the unchanged texts.
     func texts(_ store: FeatureStore) -> UnsafeRawPointer? {
       guard case .strings(let texts) = store.slots[0].chunk.columns[0].layout else { return nil }
       return texts.arena.bytes.withUnsafeBytes { $0.baseAddress }
@@ -188,7 +188,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `a row is good for as long as it is kept, though its store is gone`() throws {
+  @Test func `a row stays valid after its store is released`() throws {
     func rows() throws -> [FeatureRow] {
       let store = try Self.million(rows: 3_000)
       return [0, 1_500, 2_999].compactMap { store[$0] }
@@ -210,7 +210,7 @@ import Testing
     #expect(other.count == 2_000)
   }
 
-  @Test func `dropped chunks leave rows and ids of the others as they were`() throws {
+  @Test func `dropped chunks do not change rows and ids of the others`() throws {
     var store = try Self.million(rows: 10_000)
     try store.remove(Array(2_000..<8_500))
     #expect(store.slots.count < 6)
@@ -222,7 +222,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  /// Points with a distinct name of 20 bytes, one of 8 kinds, a number: as the speed section has them.
+  /// Points with a distinct name of 20 bytes, one of 8 kinds, and a number: the data of the benchmarks.
   static func million(rows: Int, batch size: Int = 1000) throws -> FeatureStore {
     var store = FeatureStore()
     var random = SplitMix(42)

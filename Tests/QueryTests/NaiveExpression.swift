@@ -1,4 +1,4 @@
-// A second evaluator, as plain as can be, to hold the real one against: a tree of values, no columns, no plans.
+// A second, simple evaluator to compare with: a tree of values, without columns and plans.
 
 import Calendar
 import Geometry

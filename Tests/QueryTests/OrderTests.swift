@@ -1,4 +1,4 @@
-// The small orders that the index rests on: the curve, the sort by key, the rows found.
+// Orders used by the index: the curve, partitions by key, found rows.
 
 import Geometry
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Query
 
 @Suite struct OrderTests {
-  @Test func `the curve visits every cell once, each beside the one before`() {
+  @Test func `the curve visits every cell once, each adjacent to the previous one`() {
     HilbertCurve.table.withUnsafeBufferPointer { table in
       guard let table = table.baseAddress else { return }
       var cells: [(key: UInt64, x: Int, y: Int)] = []
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 64, 112])
-  func `items are parted so that those before the middle stand before the others`(count: Int) {
+  func `a partition moves the items before the middle ahead of the others`(count: Int) {
     var random = SplitMix(UInt64(count))
     for mask in [UInt64.max, 0xf, 0] {
       for middle in 0..<count {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `found rows come ascending, however they are spread`() {
+  @Test func `found rows are ascending, however they are spread`() {
     var random = SplitMix(5)
     for mask in [UInt32.max, 0xffff, 0xff, 1, 0xf000_000f] {
       for count in [0, 1, 2, 24, 25, 26, 100, 5000] {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `every finite number has a cell, and order within an axis is kept`() {
+  @Test func `every finite number has a cell, and each axis keeps its order`() {
     HilbertCurve.table.withUnsafeBufferPointer { table in
       guard let table = table.baseAddress else { return }
       let extremes: [Double] = [

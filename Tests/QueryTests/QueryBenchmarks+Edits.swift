@@ -1,4 +1,4 @@
-// Figures of edits on a million graphics: the first after a snapshot, and what it costs to take edits back.
+// Figures of edits on a million graphics: the first after a snapshot, and the cost of reverting edits.
 
 import Geometry
 import Testing
@@ -38,7 +38,7 @@ extension QueryBenchmarks {
     print("edits bytes_a_move \(Double(bytes) / Double(scattered.count))")
   }
 
-  /// The slowest of the four kinds of edit, each done to one graphic with a fresh snapshot held; the median of 21.
+  /// The slowest of the four kinds of edit, each of one graphic with a fresh snapshot held; the median of 21.
   private func firstWrite(to store: inout FeatureStore, _ random: inout SplitMix) throws -> Double {
     var seconds = [[Double]](repeating: [], count: 4)
     var undoRecord: StoreUndoRecord?

@@ -15,7 +15,7 @@ enum Bench {
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
   }
 
-  /// Resident bytes, after the allocator has given back what it does not use.
+  /// Resident bytes, after the allocator has released unused memory.
   static func resident() -> Int {
     if let trim = dlsym(nil, "malloc_trim") {  // the module map of Glibc leaves malloc.h out
       _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
@@ -63,7 +63,7 @@ enum Bench {
   }
 }
 
-/// One after the other: they would share the processor that they are pinned to.
+/// Serialized: they would share the processor that they are pinned to.
 @Suite(.serialized, .enabled(if: Bench.isOn)) struct QueryBenchmarks {
   @Test func `figures of the index`() {
     let (x, y) = Bench.points()

@@ -1,13 +1,13 @@
-// Random edits of every kind that can be taken back.
+// Random edits of every kind that can be reverted.
 
 import Geometry
 
 @testable import Query
 
 extension RandomEdits {
-  /// Some edit, and the same in the oracle; nil where nothing was to be done.
+  /// A random edit, and the same in the oracle; nil if it changes nothing.
   ///
-  /// - Parameter selecting: Whether it may be a selection too.
+  /// - Parameter selecting: whether it may be a selection.
   mutating func apply(
     to store: inout FeatureStore, _ oracle: inout PlainStore, selecting: Bool
   ) throws -> StoreUndoRecord? {
@@ -37,7 +37,7 @@ extension RandomEdits {
     case 6, 7, 8:
       var gone: Set<Int>
       if random.chance(0.5) {
-        // A stretch of the order, so that chunks go whole.
+        // Consecutive features, so that chunks are removed whole.
         let ends = [random.below(oracle.features.count + 1), random.below(oracle.features.count + 1)].sorted()
         gone = Set(oracle.features[ends[0]..<ends[1]].map(\.id))
       } else {

@@ -1,10 +1,10 @@
-// Random features and edits, done to a store and to the plain array that it is compared with.
+// Random features and edits, applied to a store and to the plain array that it is compared with.
 
 import Geometry
 
 @testable import Query
 
-/// Random features and edits: what clients send, and what they should not.
+/// Random features and edits: valid ones and invalid ones.
 struct RandomEdits {
   var random: SplitMix
   init(seed: UInt64) { random = SplitMix(seed) }
@@ -23,7 +23,7 @@ struct RandomEdits {
     }
   }
 
-  /// A value of the type that the name promises, most of the time.
+  /// Usually a value of the type that the name suggests.
   mutating func value(for name: String) -> AttributeValue {
     if random.chance(0.02) { return value() }
     if random.chance(0.05) { return .null }

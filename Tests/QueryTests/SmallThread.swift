@@ -1,4 +1,4 @@
-// A thread with a stack of a stated size, to see that recursion stays within what a thread has.
+// A thread with a given stack size, to test the depth of recursion.
 
 import Glibc
 import Synchronization
@@ -11,7 +11,7 @@ enum SmallThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// What `body` gives, run on such a thread; this one waits for it.
+  /// Runs `body` on such a thread and returns its result.
   static func run<Value: Sendable>(
     kilobytes: Int, _ body: @escaping @Sendable () throws -> Value
   ) throws -> Value {

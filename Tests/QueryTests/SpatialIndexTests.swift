@@ -1,11 +1,11 @@
-// The index finds what a plain scan finds, whatever was inserted, moved and removed before.
+// The index finds the same rows as a scan after any edits.
 
 import Geometry
 import Testing
 
 @testable import Query
 
-/// What the index is compared with: a dictionary that is scanned.
+/// The reference: a dictionary that is scanned.
 struct ScannedIndex {
   var envelopes: [UInt32: Envelope] = [:]
 
@@ -33,7 +33,7 @@ extension SpatialIndex {
 }
 
 @Suite struct SpatialIndexTests {
-  /// Where test data lies: the shapes that have broken spatial indexes before.
+  /// Distributions of test data that are hard for spatial indexes.
   enum Spread: String, CaseIterable, Sendable {
     case uniform, clustered, lattice, line, coincident, growing, huge, tiny
 
@@ -56,7 +56,7 @@ extension SpatialIndex {
   }
 
   @Test(arguments: Spread.allCases, UInt64(0)..<6)
-  func `it finds what a scan finds after random edits`(spread: Spread, seed: UInt64) {
+  func `it finds the same rows as a scan after random edits`(spread: Spread, seed: UInt64) {
     var random = SplitMix(seed)
     var index = SpatialIndex()
     var oracle = ScannedIndex()
@@ -125,7 +125,7 @@ extension SpatialIndex {
     #expect(index.rows(in: .none).isEmpty)
   }
 
-  @Test func `a snapshot stays as it was, and a change copies only its own way down`() {
+  @Test func `a snapshot does not change, and a change copies only the nodes on its path`() {
     var random = SplitMix(1)
     var index = SpatialIndex()
     let rows = [UInt32](0..<50_000)
@@ -152,12 +152,12 @@ extension SpatialIndex {
     index.insert(points: rows, x: rows.map { _ in random.unit() }, y: rows.map { _ in random.unit() })
     let before = index.points.nodes
     index.insert(points: [20_000], x: [0.5], y: [0.5])
-    // The leaf may grow or split; its ancestors stay the ones they were unless they split too.
+    // The leaf may grow or split; its ancestors stay unless they split too.
     #expect(index.points.nodes.subtracting(before).count <= 2)
   }
 
-  /// The old leaf has then no other holder: in a release build it must not go before it has been copied from.
-  @Test func `a leaf keeps what it has when it is copied to a smaller or a larger one`() {
+  /// The old leaf has no other owner: in a release build it must not be freed before it is copied.
+  @Test func `a leaf keeps its entries when copied to a smaller or a larger one`() {
     for kept in [1, 3, 20] as [UInt32] {
       var index = SpatialIndex()
       let rows = [UInt32](0..<60)
@@ -176,7 +176,7 @@ extension SpatialIndex {
     }
   }
 
-  @Test func `what a look at a box would be like is told without fetching leaves, and not far off`() {
+  @Test func `the upper bound of a count is close`() {
     var random = SplitMix(3)
     var index = SpatialIndex()
     let rows = [UInt32](0..<100_000)
@@ -190,7 +190,7 @@ extension SpatialIndex {
     #expect(index.countAtMost(in: Envelope(xMin: -1, yMin: -1, xMax: 361, yMax: 181)) == 100_000)
   }
 
-  @Test func `a hundred thousand equal points can be found and taken away`() {
+  @Test func `a hundred thousand equal points can be found and removed`() {
     var index = SpatialIndex()
     let rows = [UInt32](0..<100_000)
     let same = [Double](repeating: 5, count: 100_000)
@@ -204,7 +204,7 @@ extension SpatialIndex {
     #expect(index.faults.isEmpty)
   }
 
-  @Test func `what is not finite is kept out, and taking it out is harmless`() {
+  @Test func `non-finite coordinates are ignored on insertion and removal`() {
     var index = SpatialIndex()
     index.insert(points: [1, 2, 3, 4], x: [.nan, 0, .infinity, 1], y: [0, .nan, 0, 1])
     #expect(index.count == 1)
@@ -213,7 +213,7 @@ extension SpatialIndex {
     #expect(index.count == 1 && index.faults.isEmpty)
   }
 
-  @Test func `data that leaves the first rectangle by far is still found quickly`() {
+  @Test func `data far outside the first rectangle is still found quickly`() {
     var index = SpatialIndex()
     var random = SplitMix(3)
     index.insert(points: [0], x: [0], y: [0])
@@ -226,7 +226,7 @@ extension SpatialIndex {
         y: [Double](y[start..<start + 100]))
     }
     #expect(index.faults.isEmpty)
-    // Leaves that a small box touches: few, or the order is of no use.
+    // The number of leaves that a small box touches: large if the order is useless.
     #expect(index.points.leavesTouched(by: Envelope(xMin: 5e6, yMin: 5e6, xMax: 5.2e6, yMax: 5.2e6)) < 30)
   }
 }

@@ -1,4 +1,4 @@
-// Numbers that are the same on every run, and in the C programs of Tests/Benchmarks.
+// Random numbers that are the same in every run, and in the C programs of Tests/Benchmarks.
 
 import Geometry
 

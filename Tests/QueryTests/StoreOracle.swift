@@ -1,4 +1,4 @@
-// What the store is compared with: features in a plain array, every question answered by looking at all of them.
+// The reference for the store: features in a plain array, scanned for every query.
 
 import Geometry
 

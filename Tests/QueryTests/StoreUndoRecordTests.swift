@@ -1,4 +1,4 @@
-// What an edit did is taken back, whatever it was: exactly by rolling back, and as undo and redo mean it.
+// Every kind of edit can be reverted: exactly by rollback, and by undo and redo.
 
 import Geometry
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct StoreUndoRecordTests {
   @Test(arguments: UInt64(0)..<16)
-  func `rolling back leads through the same states in the other direction`(seed: UInt64) throws {
+  func `rollback restores the same states in reverse`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
     var store = FeatureStore(fields: [Field(name: "flag", type: .boolean)])
     var oracle = PlainStore()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `undo and redo lead anywhere in a history, and selections stay`(seed: UInt64) throws {
+  func `undo and redo reach any state of a history, and keep selections`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed &+ 1000)
     var store = FeatureStore()
     var oracle = PlainStore()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `an undone addition is redone with its ids, and they are minted for nobody else`() throws {
+  @Test func `an undone addition is redone with its ids, which are not minted again`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<1500 { batch.begin() }
@@ -98,7 +98,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `ids and rows of what is rolled back are free again`() throws {
+  @Test func `rolled back ids and rows are free again`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
     for _ in 0..<700 { batch.begin() }
@@ -108,11 +108,11 @@ import Testing
     store.rollBack(try #require(undoRecord))
     #expect(store.slots.count == 1 && store.nextRow == 700)
     #expect(try store.append(batch).firstID == 700)
-    // Found by bisection, as if nothing had been.
+    // Found by bisection, as before the edit.
     #expect(store.otherIDs.isEmpty && store.slots.count == 2 && store.checkInvariants().isEmpty)
   }
 
-  @Test func `removed features come back to their places, selected and raised as they were`() throws {
+  @Test func `removed features return to their positions with selection and zIndex`() throws {
     var store = try FeatureStoreTests.million(rows: 5_000)
     try store.setSelected(true, ids: [10, 1_500, 4_999])
     var edit = FeatureEdit(id: 1_500)
@@ -122,7 +122,7 @@ import Testing
     let before = store.plain
     let order = store.rowsInDrawingOrder()
     var undoRecord: StoreUndoRecord?
-    // The second chunk goes whole, of the others a part.
+    // The second chunk is removed whole, of the others a part.
     try store.remove(Array(1_000..<2_500) + [10, 4_999], recording: &undoRecord)
     #expect(store.slots.count == 4 && store.selectedIDs.isEmpty)
     let (redo, changes) = store.revert(try #require(undoRecord))
@@ -133,7 +133,7 @@ import Testing
     #expect(store.count == 5_000 - 1_502 && store.checkInvariants().isEmpty)
   }
 
-  @Test func `replacing counts only what differs, and keeps the selection of who stays`() throws {
+  @Test func `replacing reports only differences, and remaining features stay selected`() throws {
     var store = FeatureStore()
     let point = Geometry.point(Point(x: 1, y: 2))
     func feature(_ id: Int, _ name: String) -> PlainFeature {
@@ -152,7 +152,7 @@ import Testing
     #expect(store.plain.map(\.id) == [1, 2, 3] && store.selectedIDs == [1, 2, 3])
     let (_, redone) = store.revert(redo)
     #expect(redone == ChangedFeatures(added: [4], updated: [1], removed: [3]))
-    // The same once more, in the same order, is no change and needs no reversal.
+    // Replacing by the same features in the same order is no change and has no undo record.
     let same = try store.replace(
       with: RandomEdits.batch(of: [feature(4, "d"), feature(2, "b"), feature(1, "new")]), recording: &undoRecord)
     #expect(same.changes.isEmpty && undoRecord == nil && store.checkInvariants().isEmpty)
@@ -163,7 +163,7 @@ import Testing
     #expect(store.plain == before)
   }
 
-  @Test func `the first of many moves takes them all back, others do not`() throws {
+  @Test func `the record of the first of many moves reverts them all, others do not`() throws {
     var store = try FeatureStoreTests.million(rows: 2_000)
     let before = store.plain
     func move(_ ids: [Int], to x: Double) throws -> StoreUndoRecord? {
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `edits that come to nothing are taken back, and what was before them can still be`(seed: UInt64) throws {
+  func `edits without a net effect are reverted, and earlier edits still can be`(seed: UInt64) throws {
     var random = SplitMix(seed)
     var store = try FeatureStoreTests.million(rows: 2_000)
     let start = store.plain
@@ -221,14 +221,14 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
     for undoRecord in (forgotten ?? []).reversed() { store.rollBack(undoRecord) }
     #expect(store.plain == before && store.checkInvariants().isEmpty)
-    // As if the edit had ended: what was done before it is undone.
+    // As at the end of an edit: earlier edits are undone.
     _ = store.forget(edits)
     _ = store.revert(earlier)
     #expect(store.plain == start && store.checkInvariants().isEmpty)
   }
 
   @Test(arguments: UInt64(0)..<16)
-  func `those features are equal since some edits that are what they were, whatever was done to them`(seed: UInt64)
+  func `a feature is equal since some edits if its values are, whatever happened in between`(seed: UInt64)
     throws
   {
     var edits = RandomEdits(seed: seed &+ 2000)
@@ -254,7 +254,7 @@ import Testing
     #expect(store.checkInvariants().isEmpty)
   }
 
-  @Test func `a undoRecord holds what the edit took away, not the store`() throws {
+  @Test func `an undo record holds what the edit replaced, not the store`() throws {
     var store = try FeatureStoreTests.million(rows: 10_000)
     let chunks = Set(store.slots.map { ObjectIdentifier($0.chunk) })
     let nodes = store.index.points.nodes
@@ -275,7 +275,7 @@ import Testing
   }
 }
 
-/// What a store shows besides its features.
+/// The observable state of a store besides its features.
 private struct Exact: Equatable {
   let rows: [UInt32]
   let fields: [Field]
@@ -295,7 +295,7 @@ extension FeatureStore {
 }
 
 extension PlainStore {
-  /// As undo has it: who is there before and after stays selected or not.
+  /// As for undo: features that exist before and after keep their selection.
   fileprivate mutating func go(to other: [PlainFeature]) {
     let selected = Dictionary(uniqueKeysWithValues: features.map { ($0.id, $0.isSelected) })
     features = other.map {

@@ -1,10 +1,10 @@
-// The built server at the other end of real pipes: what tests at the level of bytes talk to. Nothing here sleeps.
+// The built server behind real pipes, for tests at the level of bytes. Nothing here sleeps.
 
 import Glibc
 
 /// A running server, ended with the object.
 public final class ServerProcess {
-  /// What a standard stream of the server is connected to.
+  /// The connection of a standard stream of the server.
   public enum Stream: Sendable {
     /// A pipe whose other end this object holds.
     case pipe
@@ -26,14 +26,14 @@ public final class ServerProcess {
   }
 
   public let process: pid_t
-  /// Our ends; -1 where the server's is no pipe.
+  /// Our ends; -1 if the server's end is not a pipe.
   public private(set) var input: CInt
   public private(set) var output: CInt
   public private(set) var errors: CInt
   private var received: [UInt8] = []
   private var exit: Exit?
 
-  /// The built server: `GEOMODEL_SERVER`, or what stands beside the test bundle.
+  /// The built server: `GEOMODEL_SERVER`, or the one next to the test bundle.
   public static var path: String {
     if let given = getenv("GEOMODEL_SERVER") { return String(cString: given) }
     var buffer = [CChar](repeating: 0, count: 4096)
@@ -48,7 +48,7 @@ public final class ServerProcess {
     return "geomodel-server"
   }
 
-  /// Starts the server, or with `command` something else (such as a shell that starts the server).
+  /// Starts the server, or `command` instead (such as a shell that starts the server).
   public init(
     _ arguments: [String] = [], input: Stream = .pipe, output: Stream = .pipe, errors: Stream = .pipe,
     command: [String]? = nil
@@ -67,7 +67,7 @@ public final class ServerProcess {
     posix_spawn_file_actions_adddup2(&actions, serverErrors, 2)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
-    // What the test runner ignores or blocks, the server must not inherit.
+    // The server must not inherit signals that the test runner ignores or blocks.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -103,7 +103,7 @@ public final class ServerProcess {
       if !forReading { ends.swapAt(0, 1) }
     case .socket: failed = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) != 0
     case .terminal:
-      // Glibc's module hides it.
+      // Not exported by the Glibc module.
       typealias Open =
         @convention(c) (
           UnsafeMutablePointer<CInt>, UnsafeMutablePointer<CInt>, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
@@ -113,7 +113,7 @@ public final class ServerProcess {
       var master: CInt = -1
       failed = unsafeBitCast(symbol, to: Open.self)(&master, &ends[0], nil, nil, nil) != 0
       ends[1] = master
-      // As programs that talk over a terminal set it: bytes as they are.
+      // Raw mode, as set by programs that use a terminal for bytes.
       var settings = termios()
       tcgetattr(ends[0], &settings)
       cfmakeraw(&settings)
@@ -132,7 +132,7 @@ public final class ServerProcess {
 
   // MARK: - To the server
 
-  /// Writes all of it, in pieces of at most `piece` bytes.
+  /// Writes all bytes, in pieces of at most `piece` bytes.
   public func send(_ bytes: [UInt8], piece: Int = .max) throws {
     var sent = 0
     while sent < bytes.count {
@@ -159,7 +159,7 @@ public final class ServerProcess {
     input = -1
   }
 
-  /// Reads no more: the server's writes will fail.
+  /// Closes the reading end: the server's writes will fail.
   public func closeOutput() {
     close(output)
     output = -1
@@ -169,7 +169,7 @@ public final class ServerProcess {
 
   /// The next line, without its end.
   public func line(seconds: Int32 = 10) throws -> String {
-    // A long line comes in many pieces: each is looked through once.
+    // A long line comes in many pieces: each is scanned once.
     var searched = 0
     while true {
       if let end = received[searched...].firstIndex(of: 0x0A) {
@@ -181,7 +181,7 @@ public final class ServerProcess {
     }
   }
 
-  /// The next message with headers; the header has to be exactly as the protocol says.
+  /// The next message with headers, which have to be exactly as specified.
   public func message(seconds: Int32 = 10) throws -> String {
     while true {
       let head = Array("\r\n\r\n".utf8)
@@ -199,21 +199,21 @@ public final class ServerProcess {
     }
   }
 
-  /// Everything until the output ends.
+  /// All output to its end.
   public func rest(seconds: Int32 = 10) throws -> String {
     while try readMore(seconds) {}
     defer { received = [] }
     return String(decoding: received, as: UTF8.self)
   }
 
-  /// What one `read` gives: to see what left together.
+  /// The bytes of one `read`: those written together.
   public func readOnce(seconds: Int32 = 10) throws -> [UInt8] {
     defer { received = [] }
     _ = try readMore(seconds)
     return received
   }
 
-  /// Whether the server has written within so many milliseconds.
+  /// Whether the server writes within the given milliseconds.
   public func hasOutput(milliseconds: Int32) -> Bool {
     var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, milliseconds) == 1
@@ -223,14 +223,14 @@ public final class ServerProcess {
     guard hasOutput(milliseconds: seconds * 1000) else { throw Failure(description: "no output in \(seconds) s") }
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let count = read(output, &buffer, buffer.count)
-    // The master of a terminal that nobody else holds fails instead of ending.
+    // Reading the master of a terminal without other holders fails instead of ending.
     if count < 0, errno != EIO { throw Failure(description: "read: \(String(cString: strerror(errno)))") }
     guard count > 0 else { return false }
     received += buffer[..<count]
     return true
   }
 
-  /// What the server said on standard error, to its end.
+  /// The server's standard error to its end.
   public func errorText() -> String {
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -266,7 +266,7 @@ public final class ServerProcess {
     return Int(fields[place + 1]) ?? 0
   }
 
-  /// What one of its descriptors is open on, such as `pipe:[4711]`.
+  /// The target of one of its descriptors, such as `pipe:[4711]`.
   public func target(of descriptor: CInt) -> String {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/\(process)/fd/\(descriptor)", &buffer, buffer.count)
@@ -283,7 +283,7 @@ public final class ServerProcess {
 
 /// Waits until a process, not only a child, has ended.
 public func waitForDeath(of process: pid_t, seconds: Int32) -> Bool {
-  // As the system declares it; Glibc's module hides it.
+  // As declared by the system; not exported by the Glibc module.
   typealias Open = @convention(c) (pid_t, CUnsignedInt) -> CInt
   guard let symbol = dlsym(nil, "pidfd_open") else { return false }
   let descriptor = unsafeBitCast(symbol, to: Open.self)(process, 0)
@@ -293,7 +293,7 @@ public func waitForDeath(of process: pid_t, seconds: Int32) -> Bool {
   return poll(&waiting, 1, seconds * 1000) == 1
 }
 
-/// A whole file as text; empty when it cannot be read.
+/// A whole file as text; empty if it cannot be read.
 public func readFile(_ path: String) -> String {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return "" }
@@ -307,7 +307,7 @@ public func readFile(_ path: String) -> String {
   }
 }
 
-/// A file of its own name with that text, for one test.
+/// A temporary file with that text, for one test.
 public func makeTemporaryFile(_ text: String = "") -> String {
   var name = Array("/tmp/geomodel-test-XXXXXX".utf8CString)
   let descriptor = mkstemp(&name)

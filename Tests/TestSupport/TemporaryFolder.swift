@@ -1,8 +1,8 @@
-// A folder of a test's own, for documents and their data.
+// A temporary folder for documents and their data.
 
 import Foundation
 
-/// A folder that goes with the test.
+/// A folder that is removed with the object.
 public final class TemporaryFolder {
   public let url: URL
   public init() throws {

@@ -31,10 +31,10 @@ public struct SymbologyError: Error, Hashable, Sendable {
   public let expected: String
   public let found: String
   /// The position in the text at `path`; nil if that is not a text.
-  public let place: TextPlace?
+  public let place: TextPosition?
 
   public init(
-    _ reason: Reason, at path: [String] = [], expected: String, found: String, place: TextPlace? = nil
+    _ reason: Reason, at path: [String] = [], expected: String, found: String, place: TextPosition? = nil
   ) {
     self.reason = reason
     self.path = path

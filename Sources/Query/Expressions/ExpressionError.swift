@@ -21,7 +21,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
   }
 
   public let kind: Kind
-  public let place: TextPlace
+  public let place: TextPosition
   public var line: Int { place.line }
   public var column: Int { place.column }
   public var offset: Int { place.offset }
@@ -37,7 +37,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     available: [String] = []
   ) {
     self.kind = kind
-    place = TextPlace(at: offset, in: text)
+    place = TextPosition(at: offset, in: text)
     self.expected = expected
     self.found = found
     self.available = available

@@ -25,7 +25,7 @@ extension RPCError {
   }
 
   /// Adds the position within the text at the error's path.
-  package func with(_ place: TextPlace?) -> RPCError {
+  package func with(_ place: TextPosition?) -> RPCError {
     guard let place else { return self }
     return with("line", place.line).with("column", place.column).with("offset", place.offset)
   }

@@ -4,7 +4,7 @@ import JSON
 import Platform
 
 /// State of the scan.
-struct LookAhead {
+struct CancelScan {
   var framer: Framer
   /// The stream position up to which input has been scanned.
   var position: Int
@@ -29,32 +29,32 @@ struct LookAhead {
 
 extension Session {
   /// Scans the input that has not been scanned yet.
-  func lookAhead() {
-    guard var look = ahead, !look.isLost else { return }
-    let offset = look.position - streamPosition
+  func scanForCancels() {
+    guard var scan = cancelScan, !scan.isLost else { return }
+    let offset = scan.position - streamPosition
     guard offset >= 0, offset <= backlog.count else { return }
     var found: [(position: Int, id: RequestID)] = []
     backlog.withBytes(from: offset) { bytes in
       var position = 0
       // An oversized message is recorded when skipped, as is everything after it.
       var isRecorded = true
-      scan: while true {
-        switch look.framer.next(in: bytes, at: &position) {
+      steps: while true {
+        switch scan.framer.next(in: bytes, at: &position) {
         case .message(let range):
           let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-          if isRecorded { recordArrival(text, at: look.position + range.lowerBound) }
-          for id in Self.cancels(in: text) { found.append((look.position + range.lowerBound, id)) }
+          if isRecorded { recordArrival(text, at: scan.position + range.lowerBound) }
+          for id in Self.cancels(in: text) { found.append((scan.position + range.lowerBound, id)) }
         case .tooLarge: isRecorded = false
-        case .needsMore: break scan
+        case .needsMore: break steps
         case .lost:
-          look.isLost = true
-          break scan
+          scan.isLost = true
+          break steps
         }
       }
-      look.position += position
+      scan.position += position
     }
-    look.cancels += found
-    ahead = look
+    scan.cancels += found
+    cancelScan = scan
     for cancel in found { cancelInFlight(cancel.id) }
   }
 

@@ -1,7 +1,7 @@
 // Positions in a text, as editors count them.
 
 /// A position in a text.
-public struct TextPlace: Hashable, Sendable {
+public struct TextPosition: Hashable, Sendable {
   /// 1-based; lines end with a line feed.
   public let line: Int
   /// 1-based, in Unicode scalars.
