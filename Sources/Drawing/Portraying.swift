@@ -1,4 +1,4 @@
-// How features are drawn and told about, for layers and overlays alike: what their handlers share.
+// Symbols, labels and popups of features, for layers and overlays alike.
 
 import GeoModel
 import GeoProtocol

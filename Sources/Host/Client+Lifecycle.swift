@@ -17,7 +17,7 @@ extension Client {
   }
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
-    // Other protocols' clients say hello with members of their own; only ours are read, and those liberally.
+    // Clients of other protocols add members of their own: only known ones are read, whatever `strict` says.
     let params = call.params
     if params["protocolVersions"].isPresent {
       let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }

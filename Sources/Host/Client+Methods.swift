@@ -22,7 +22,7 @@ extension Client {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
       if let revision = try RequestMeta(params).ifRevision {
-        // What the transaction itself has changed is nobody else's change.
+        // Changes of the transaction itself do not count.
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
       let result = try body(given, &world)
@@ -82,7 +82,7 @@ extension Client {
 
   // MARK: -
 
-  /// Turns what a handler throws into an error of the wire, with its path from the root of the message.
+  /// Runs a handler and converts what it throws into an error of the wire, with its path in the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     flushHeldBack()
     do {
@@ -94,15 +94,17 @@ extension Client {
     }
   }
 
-  /// Refuses params with members that the definition does not have, for a strict client.
+  /// Throws if a strict client's params have members that the definition does not know.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
     guard isStrict, let shape = ParamMembers.params[method] else { return }
     do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
   }
 
-  /// Runs a command as one revision and one step: wholly, or not at all.
+  /// Runs a command as one revision and one step of history. If it throws, it is rolled back.
   ///
-  /// - Parameter name: what the step is called unless `meta.step` says otherwise.
+  /// - Parameters:
+  ///   - name: the method's.
+  ///   - step: the name of the step; `meta.step`, else the method's, when nil.
   func change<R>(
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
@@ -120,7 +122,7 @@ extension Client {
         host.commit(step ?? meta.step ?? call.method)
         return result
       } catch {
-        // No link keeps a step from being taken back: one that cannot follow is closed first.
+        // Links must not block undo: those that cannot propagate are closed, and the command runs again.
         let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
         host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
@@ -129,7 +131,7 @@ extension Client {
     }
   }
 
-  /// The same, told before it returns.
+  /// Runs a command as ``change(_:_:step:_:)`` does, and publishes it.
   func perform<R>(
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
@@ -138,7 +140,7 @@ extension Client {
     return result
   }
 
-  /// The same for a method of the session's shape.
+  /// Runs a command for the session method that is being handled, and publishes it.
   func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
     guard let running else { throw RPCError.internalError("no request is running") }
     return try perform(running, name, step: step, body)
@@ -155,10 +157,10 @@ extension Client {
   }
 }
 
-/// Refuses a command whose object has changed since the revision that `meta.ifRevision` names.
+/// Throws `contentModified` if the command's object has changed since the revision in `meta.ifRevision`.
 func checkRevision(_ revision: Int, _ name: StaticString, _ params: JSONValue, _ world: World) throws {
   let object = objectNamed(by: "\(name)", in: params, of: world)
-  // An object that is not there is the command's own affair.
+  // The command itself refuses an unknown object.
   try checkRevision(revision, object.map { world.revision(of: $0) ?? 0 } ?? world.revision)
 }
 

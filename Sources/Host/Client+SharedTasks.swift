@@ -1,4 +1,4 @@
-// Tasks that wait for others: all loads of a map wait for those of its layers, which run, are joined and are cancelled as ever.
+// Tasks that wait for others: the load of a map waits for the loads of its layers, which other requests may join or cancel.
 
 import GeoModel
 import GeoProtocol
@@ -6,7 +6,7 @@ import Handlers
 import JSON
 
 extension Client {
-  /// The tasks that end a prerequisite: a load begins unless it is under way.
+  /// The tasks that fulfil a prerequisite. Starts a load unless it is running.
   func begin(_ prerequisite: Prerequisite) -> [RunningTask] {
     switch prerequisite {
     case .saves: return tasks.saves
@@ -19,7 +19,7 @@ extension Client {
     }
   }
 
-  /// Lets a task begin its work once all of what it awaits has ended.
+  /// Starts a task's work once all others have ended.
   func wait(_ task: RunningTask, for others: [RunningTask]) {
     task.awaited = others
     task.awaitedCount = others.count
@@ -27,7 +27,7 @@ extension Client {
     if others.isEmpty { task.begin?() }
   }
 
-  /// A task is over, well or not: who waited for it goes on.
+  /// Starts the tasks that waited for one that has ended, whatever its outcome.
   func releaseDependents(of task: RunningTask) {
     let dependents = task.dependents
     task.dependents = []
@@ -38,8 +38,8 @@ extension Client {
     }
   }
 
-  /// A task waits no more; what nobody else wants stops.
-  func letGo(_ task: RunningTask) {
+  /// Ends the waiting of a task, and stops the tasks that nothing else waits for.
+  func releasePrerequisites(of task: RunningTask) {
     let awaited = task.awaited
     task.awaited = []
     for other in awaited {
@@ -48,9 +48,9 @@ extension Client {
     }
   }
 
-  /// How far a task is that waits for others: each counts the same.
+  /// Reports the progress of a task that waits for others, each of which counts the same.
   func reportProgress(of task: RunningTask) {
-    // What it waits for before it opens a document is no part of that.
+    // Saves that an opening waits for are no part of its progress.
     guard task.awaitedCount > 0, task.kind != .openDocument else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }
     task.worker.report(done / Double(task.awaitedCount))

@@ -1,4 +1,4 @@
-// Tasks: begun on the loop, worked on elsewhere, ended on the loop; joined, superseded, cancelled, timed out.
+// Tasks: planned on the loop, run on a worker thread, finished on the loop; joined, superseded, cancelled, timed out.
 
 import GeoModel
 import GeoProtocol
@@ -15,7 +15,7 @@ extension Client {
         let params = try P(from: call.params)
         let request = try TaskRequest(call, in: host.world)
         if let older = tasks.find(request.key), older.request?.isSame(as: request) == true {
-          // Joining changes nothing, and may be refused all the same.
+          // Joining changes nothing, but `ifRevision` still applies.
           if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
           join(older, call, request)
           return .later
@@ -36,7 +36,7 @@ extension Client {
           join(older, call, request)
           return .later
         }
-        // Only now: a request that is refused supersedes nothing.
+        // After the plan: a request that is refused supersedes nothing.
         let handle = request.meta.task?.id ?? tasks.handle(for: call.id)
         if let older { supersede(older, by: handle) }
         host.publish()
@@ -64,7 +64,7 @@ extension Client {
     wait(task, for: plan.prerequisites.flatMap(begin))
   }
 
-  /// A task that is known from now on, and whose work is still to begin.
+  /// Registers a task. Its work starts with `task.begin`.
   func make<R: JSONEncodable & Sendable>(
     _ plan: Plan<R>, handle: String, method: String, _ request: TaskRequest?
   ) -> RunningTask {
@@ -88,7 +88,7 @@ extension Client {
           try worker.checkCancelled()
           return try plan.work(worker)
         }
-        // The params that the work may have read in place live until it is done.
+        // Keeps the params alive, which the work may read in place.
         withExtendedLifetime(request) {}
         loop.execute {
           let client = bound.value
@@ -108,7 +108,7 @@ extension Client {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     host.world.begin(origin: .task)
     if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
-    // A document that is opened replaces every object: only what differs from before is told.
+    // Opening a document replaces every object: only differences from the world before are sent.
     let before = task.kind == .openDocument ? world : nil
     do {
       let result = try outcome.get()(&host.world)
@@ -138,7 +138,7 @@ extension Client {
   private func join(_ task: RunningTask, _ call: Call, _ request: TaskRequest) {
     let pending = call.deferReply()
     task.waiters.append(pending)
-    // A load is its layer's; the request's scope is this waiter's alone.
+    // The scope of a load is its layer; a request's own scope ends only this waiter.
     if task.isShared, let scope = request.scope { task.guests.append((scope, pending)) }
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
@@ -147,7 +147,7 @@ extension Client {
     }
   }
 
-  /// Takes the work from a task: it stops as soon as it looks, and its world is put back.
+  /// Cancels a task's work, which ends at its next cancellation check, and restores the world.
   func stop(_ task: RunningTask) {
     guard tasks.running.contains(where: { $0 === task }) else { return }
     task.worker.cancel()
@@ -156,11 +156,11 @@ extension Client {
     if let abandon = task.abandon {
       host.perform(.task, abandon)
     }
-    letGo(task)
+    releasePrerequisites(of: task)
     releaseDependents(of: task)
   }
 
-  /// Ends a task before its work does.
+  /// Stops a task and fails its waiters.
   func end(_ task: RunningTask, with error: RPCError) {
     let waiters = task.waiters
     task.waiters = []
@@ -172,7 +172,7 @@ extension Client {
     end(task, with: RPCError(.superseded, "A newer task took its place.").with("by", handle))
   }
 
-  /// Ends the tasks that belong to an object that is gone.
+  /// Ends the tasks whose scope is a closed object.
   func endTasks(of object: ObjectReference) {
     for task in tasks.running where task.scope == object { end(task, with: .cancelled) }
     for task in tasks.running where task.guests.contains(where: { $0.scope == object }) {

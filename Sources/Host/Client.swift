@@ -53,7 +53,7 @@ final class Client: MethodHost, HandlerClient {
   var realTime: Instant { host.configuration.now() }
   var residentBytes: Int? { host.configuration.residentBytes() }
 
-  /// To be called once.
+  /// Makes the session. Called once.
   func makeSession(_ recorder: (any TrafficRecorder)?) -> Session {
     let configuration = host.configuration
     let session = Session(
@@ -86,7 +86,7 @@ final class Client: MethodHost, HandlerClient {
     ViewModelService.register(on: self)
     BindingService.register(on: self)
     EnvironmentService.register(on: self)
-    // Every member comes back, known or not.
+    // Returns every member, unknown ones included.
     router.on("session/echo") { call in .aside(call.params) }
     router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }

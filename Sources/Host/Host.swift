@@ -7,21 +7,21 @@ import Handlers
 import JSONRPC
 import Logging
 
-/// What the server is wired with.
+/// Settings and services that the executable passes in.
 public struct Configuration: Sendable {
   public var transformer: any CoordinateTransformer
   public var geodesy: any Geodesy
   public var timeZones: any TimeZoneSource = ZoneFiles()
   public var limits = SessionLimits()
-  /// Directories that files may be opened in; anywhere when empty.
+  /// Directories in which files may be opened; all when empty.
   public var allowedDirectories: [String] = []
   public var workingDirectory: String
   public var logger: Logger
   /// The real time.
   public var now: @Sendable () -> Instant
-  /// Gives back to the system what a bulk edit left over.
+  /// Returns memory that a bulk edit has freed to the system.
   public var trimMemory: @Sendable () -> Void = {}
-  /// Resident memory in bytes, where the system tells.
+  /// Resident memory in bytes; nil where the system does not report it.
   public var residentBytes: @Sendable () -> Int? = { nil }
 
   public init(
@@ -41,7 +41,7 @@ public final class Host {
   let configuration: Configuration
   package let loop: any Loop
   package var world: World
-  /// Those connected. Each removes itself when its session is gone.
+  /// The connected clients. Each removes itself when its session ends.
   private(set) var clients: [Connected] = []
   var ticking: LoopTimer?
   var trimming: LoopTimer?
@@ -50,7 +50,7 @@ public final class Host {
   /// Whether another bulk edit arrived while trimming was scheduled.
   var isTrimmingPutOff = false
 
-  /// A client, which its session keeps.
+  /// A client, which is owned by its session.
   struct Connected {
     unowned let client: Client
   }
@@ -70,7 +70,7 @@ public final class Host {
       now: configuration.now())
   }
 
-  /// The session of one more client.
+  /// Adds a client and returns its session.
   private func connect(_ recorder: (any TrafficRecorder)?) -> Session {
     let client = Client(of: self)
     clients.append(Connected(client: client))

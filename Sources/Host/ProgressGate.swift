@@ -1,25 +1,25 @@
-// Progress on its way from a worker to the loop: the latest word, at most one on the way.
+// Passes progress from a worker thread to the loop: only the latest value, with at most one call scheduled.
 
 import JSONRPC
 import Synchronization
 
 final class ProgressGate: Sendable {
-  private let state = Mutex((latest: 0.0, isUnderWay: false))
+  private let state = Mutex((latest: 0.0, isScheduled: false))
 
   var latest: Double {
     state.withLock {
-      $0.isUnderWay = false
+      $0.isScheduled = false
       return $0.latest
     }
   }
 
-  /// Notes how far the work is, and has `tell` run on the loop unless it is about to anyway.
-  func report(_ fraction: Double, on loop: any Loop, _ tell: @escaping @Sendable () -> Void) {
-    let isNews = state.withLock { state in
+  /// Stores the fraction, and schedules `publish` on the loop unless it is scheduled already.
+  func report(_ fraction: Double, on loop: any Loop, _ publish: @escaping @Sendable () -> Void) {
+    let schedules = state.withLock { state in
       state.latest = fraction
-      defer { state.isUnderWay = true }
-      return !state.isUnderWay
+      defer { state.isScheduled = true }
+      return !state.isScheduled
     }
-    if isNews { loop.execute(tell) }
+    if schedules { loop.execute(publish) }
   }
 }

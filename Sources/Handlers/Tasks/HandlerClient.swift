@@ -29,22 +29,22 @@ package protocol HandlerClient: AnyObject {
   var tasks: Tasks { get }
   /// The commands of transactions, by name.
   var commands: [String: Command] { get }
-  /// Refuses params with unknown members, for a strict client.
+  /// Throws if a strict client's params have unknown members.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
   var session: Session? { get }
   var realTime: Instant { get }
-  /// Resident memory in bytes, where the system tells.
+  /// Resident memory in bytes; nil where the system does not report it.
   var residentBytes: Int? { get }
 
   /// Runs a command as one revision and one step, and publishes it.
   ///
   /// - Parameters:
   ///   - name: the method's.
-  ///   - step: what the step is called unless `meta.step` says otherwise; the method's name when nil.
+  ///   - step: the name of the step; `meta.step`, else the method's name, when nil.
   func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R
-  /// Lets time pass: runs `body` as a revision that is no step, and publishes it.
+  /// Runs a change of time as a revision that is not a step of history, and publishes it.
   func advance(_ body: (inout World) -> Void)
-  /// Ends a task before its work does.
+  /// Stops a task and fails its waiters.
   func end(_ task: RunningTask, with error: RPCError)
   /// Sends what subscriptions have recorded.
   func flush(resumes: Bool)

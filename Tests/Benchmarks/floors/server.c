@@ -75,7 +75,7 @@ static void append_answer_to_command(void) {
 static const char *initialize(json_t *params) {
   (void)params;
   append_literal(&out,
-                 "{\"protocolVersion\":\"0.1\",\"serverInfo\":{\"name\":\"floor\",\"version\":\"0.1.0\"},"
+                 "{\"protocolVersion\":\"0.2\",\"serverInfo\":{\"name\":\"floor\",\"version\":\"0.2.0\"},"
                  "\"capabilities\":{\"domains\":[\"session\",\"map\",\"view\",\"overlay\",\"feature\"]}}");
   return NULL;
 }
