@@ -145,12 +145,12 @@ async def drive(server: geomodel.Server, say: Transcript) -> None:
         lambda result: result["locationDisplay"]["autoPanMode"],
     )
     locations: list[dict[str, Any]] = []
-    async with server.observe_location("car") as locations:
+    async with server.observe_location("car") as notifications:
         await say.step(
             "location/start", server.location.start(location_source="car"), lambda result: result["status"]["type"]
         )
         while len(locations) < 21:
-            change = await locations.get(timeout=5)
+            change = await notifications.get(timeout=5)
             if change["method"] == "location/changed":
                 locations.append(change["location"])
                 if len(locations) % 10 == 1:

@@ -33,6 +33,7 @@ from .errors import (
 )
 
 __all__ = [
+    "__version__",
     "CallTimeoutError",
     "Client",
     "ClosedError",
