@@ -49,7 +49,7 @@ extension HilbertTree {
       }
       count = shapes.count
     }
-    items.sort { $0.isBefore($1.key, $1.row) }
+    IndexItem.sort(&items)
     return items
   }
 
