@@ -37,6 +37,7 @@ let package = Package(
     .target(name: "CGEOS"),
     .target(name: "CPROJ"),
     .target(name: "CGDAL"),
+    .target(name: "CReader"),
 
     // The system.
     library("Platform"),
@@ -57,14 +58,18 @@ let package = Package(
     // One wrapper a native concern.
     library("Projection", ["Geometry", "CPROJ"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
-    library("FeatureFormats", ["Geometry", "Files", "Platform", "CGDAL"]),
-    library("Elevation", ["Geometry", "Files", "CGDAL"]),
+
+    // Foreign files: what server and reader share, the process that reads, and the server's way to it.
+    library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
+    library("Reader", ["Reading", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
+    library("Readers", ["Reading", "Geometry", "JSON", "Files", "Platform", "CReader"]),
+    library("Elevation", ["Readers", "Reading", "Geometry", "Files"]),
 
     // The server: each of these imports those above it that it lists, and no other.
     library(
       "WireCoding",
       [
-        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "Elevation", "FeatureFormats", "Files",
+        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "Elevation", "Reading", "Files",
         "Platform",
       ]),
     library(
@@ -80,7 +85,7 @@ let package = Package(
       "Handlers",
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "Elevation", "FeatureFormats", "Files",
+        "Query", "Elevation", "Readers", "Reading", "Files",
       ]),
     library(
       "Links",
@@ -92,18 +97,19 @@ let package = Package(
       "Documents",
       [
         "Links", "Handlers", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "FeatureFormats", "Files", "Platform",
+        "Query", "Reading", "Files", "Platform",
       ]),
     library(
       "Host",
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
-        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", logging,
+        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", "Readers", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",
       dependencies: [
-        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Platform", logging,
+        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers", "Platform",
+        logging,
       ],
       swiftSettings: strict,
       // Half of a start would be relocations: addresses are fixed when the server is linked.
@@ -125,14 +131,15 @@ let package = Package(
     tests("DrawingTests", ["Drawing", "GeoModel", "Query", "Geometry", "Projection"]),
     tests(
       "NativeTests",
-      ["Projection", "GeometryEngine", "FeatureFormats", "Elevation", "Geometry", "Files", "TestSupport"]),
+      [
+        "Projection", "GeometryEngine", "Readers", "Reading", "Elevation", "CReader", "Geometry", "Files", "TestSupport",
+      ]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(
       "ConformanceTests",
       [
         "Host", "Handlers", "Subscriptions", "WireCoding", "GeoModel", "GeoProtocol", "Query", "JSONRPC", "JSON",
-        "Geometry", "Projection", "TestSupport",
-        logging,
+        "Geometry", "Projection", "Readers", "TestSupport", logging,
       ]),
     .testTarget(
       name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],

@@ -1,11 +1,11 @@
 // Atomic replacement of a file: the content goes to a temporary file in the same directory, is synced, and renamed over the target.
 
-import FeatureFormats
 import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
 import Platform
+import Reading
 import Synchronization
 
 /// The temporary files of saves in progress, deleted when the process ends.
@@ -112,7 +112,7 @@ extension FilePolicy {
   ///
   /// - Parameter path: absolute.
   func resolveForWriting(_ path: String) throws(RPCError) -> String {
-    func refused(_ reason: String) -> RPCError { RPCError(FormatError.refused(path: path, reason: reason)) }
+    func refused(_ reason: String) -> RPCError { RPCError(ReadError.refused(path: path, reason: reason)) }
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()
     if lstat(path, &status) == 0 {

@@ -1,6 +1,5 @@
 // Reads a document file into a world. Runs on workers.
 
-import FeatureFormats
 import Files
 import GeoModel
 import Geometry
@@ -8,6 +7,7 @@ import Handlers
 import JSON
 import JSONRPC
 import Platform
+import Reading
 
 enum DocumentFile {
   /// The largest document, in bytes.
@@ -38,7 +38,7 @@ enum DocumentFile {
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
     func failure() -> RPCError {
-      RPCError(FormatError.notReadable(path: path, reason: errorText()))
+      RPCError(ReadError.notReadable(path: path, reason: errorText()))
     }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }

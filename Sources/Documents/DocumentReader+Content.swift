@@ -1,12 +1,12 @@
 // Maps and scenes of a document with their layers and rasters, whose data may be other or gone by now.
 
-import Elevation
 import GeoModel
 import GeoProtocol
 import Geometry
 import Handlers
 import JSON
 import JSONRPC
+import Reading
 import WireCoding
 
 extension DocumentReader {
@@ -95,7 +95,7 @@ extension DocumentReader {
   }
 
   private func raster(_ path: String) throws -> (path: String, SurfaceSource.Raster) {
-    do { return (path, .loaded(try SceneService.elevationSource(path, worker))) } catch let error as ElevationError {
+    do { return (path, .loaded(try SceneService.elevationSource(path, worker))) } catch let error as ReadError {
       return (path, .failed(try Self.failure(RPCError(error))))
     }
   }

@@ -1,6 +1,5 @@
 // A document's text as a world of its own: built by the same code as the commands, so that every check is made once.
 
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -8,6 +7,7 @@ import Handlers
 import JSON
 import JSONRPC
 import Query
+import Reading
 import StateTree
 import WireCoding
 
@@ -102,7 +102,7 @@ struct DocumentReader {
     var layers = (saved.layers ?? []).map(Wire.sourceLayer)
     savedLayers[ID(saved.source)] = layers
     var status = SourceStatus.open
-    do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as FormatError {
+    do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
       status = .failed(try Self.failure(RPCError(error)))
     }
     try make(json, "source") {

@@ -1,11 +1,11 @@
 // What of each object is saved, in one place: a new property is saved by a line here, and read by the command that sets it.
 
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import Geometry
 import Handlers
 import JSON
+import Reading
 import StateTree
 import WireCoding
 

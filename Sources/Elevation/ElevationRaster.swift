@@ -2,25 +2,45 @@
 
 import Files
 import Geometry
+import Readers
+import Reading
 import Synchronization
+
+/// The elevation at one position. 0 is an elevation, never "unknown".
+public enum ElevationSample: Hashable, Sendable {
+  /// Metres.
+  case value(Double)
+  /// Inside the raster, without a value.
+  case noData
+  case outside
+}
+
+public enum ElevationInterpolation: Hashable, Sendable {
+  /// Interpolates between the centres of the four surrounding pixels; near an outer edge, between those that exist.
+  case bilinear
+  /// The pixel that contains the position.
+  case nearest
+}
 
 /// An open raster: its first band as elevation in metres.
 ///
 /// Thread-safe; calls are serialized. The file stays open until the last reference goes.
 ///
 /// ```swift
-/// let raster = try ElevationRaster(path: "/data/alps.tif")
+/// let raster = try ElevationRaster(readers, path: "/data/alps.tif")
 /// let sample = try raster.sample(Point(x: 10.5, y: 46.8))  // .value(1890.4)
 /// ```
 public final class ElevationRaster: Sendable {
-  public let description: ElevationDescription
+  public let description: RasterDescription
   private let tiles: Mutex<RasterTiles>
 
   /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
   /// - Parameter path: absolute.
   /// - Complexity: reads the headers only.
-  public init(path: String, policy: FilePolicy = FilePolicy()) throws(ElevationError) {
-    let file = try RasterFile(path: path, policy: policy)
+  public init(
+    _ readers: Readers, path: String, policy: FilePolicy = FilePolicy(), isCancelled: () -> Bool = { false }
+  ) throws(ReadError) {
+    let file = try RasterReader(readers, path: path, policy: policy, isCancelled: isCancelled)
     description = file.description
     tiles = Mutex(RasterTiles(file: file))
   }
@@ -33,7 +53,7 @@ public final class ElevationRaster: Sendable {
   public func sample(
     _ positions: Positions, interpolation: ElevationInterpolation = .bilinear,
     isCancelled: () -> Bool = { false }
-  ) throws(ElevationError) -> [ElevationSample] {
+  ) throws(ReadError) -> [ElevationSample] {
     let grid = SampleGrid(description, interpolation)
     let stride = positions.stride
     let count = positions.count
@@ -47,13 +67,13 @@ public final class ElevationRaster: Sendable {
       if let cell { wanted.append((cell.tile, index)) }
     }
     wanted.sort { $0.tile < $1.tile }
-    let failure: ElevationError? = tiles.withLock { tiles in
-      do throws(ElevationError) {
+    let failure: ReadError? = tiles.withLock { tiles in
+      do throws(ReadError) {
         var next = 0
         while next < wanted.count {
           guard !isCancelled() else { return .cancelled }
           let number = wanted[next].tile
-          let tile = try tiles.tile(number, grid)
+          let tile = try tiles.tile(number, grid, isCancelled)
           var visited = 0
           while next < wanted.count, wanted[next].tile == number {
             visited += 1
@@ -73,7 +93,7 @@ public final class ElevationRaster: Sendable {
   /// The elevation at one position, given in the raster's reference.
   public func sample(
     _ point: Point, interpolation: ElevationInterpolation = .bilinear
-  ) throws(ElevationError) -> ElevationSample {
+  ) throws(ReadError) -> ElevationSample {
     try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
   }
 }
@@ -99,7 +119,7 @@ struct SampleGrid {
   let interpolation: ElevationInterpolation
   var tilesAcross: Int { (width + Self.tileSize - 1) / Self.tileSize }
 
-  init(_ description: ElevationDescription, _ interpolation: ElevationInterpolation) {
+  init(_ description: RasterDescription, _ interpolation: ElevationInterpolation) {
     transform = description.transform
     width = description.width
     height = description.height

@@ -1,6 +1,8 @@
 // Tiles of elevation, read on demand. The last ones are cached, since neighbouring positions are requested together.
 
 import Geometry
+import Readers
+import Reading
 
 /// A rectangle of elevation in metres; NaN without a value.
 struct RasterTile {
@@ -28,20 +30,23 @@ struct RasterTiles {
   /// Half a megabyte each.
   private static let maximumKept = 32
 
-  let file: RasterFile
+  let file: RasterReader
   private var kept: [Int: RasterTile] = [:]
   private var order: [Int] = []
 
-  init(file: RasterFile) { self.file = file }
+  init(file: RasterReader) { self.file = file }
 
-  mutating func tile(_ number: Int, _ grid: SampleGrid) throws(ElevationError) -> RasterTile {
+  mutating func tile(
+    _ number: Int, _ grid: SampleGrid, _ isCancelled: () -> Bool
+  ) throws(ReadError) -> RasterTile {
     if let tile = kept[number] { return tile }
     let size = SampleGrid.tileSize
     let column = number % grid.tilesAcross * size
     let row = number / grid.tilesAcross * size
     let width = min(size + 1, grid.width - column)
     let height = min(size + 1, grid.height - row)
-    let heights = try file.heights(column: column, row: row, width: width, height: height)
+    let window = RasterWindow(column: column, row: row, width: width, height: height)
+    let heights = try file.heights(window, isCancelled: isCancelled)
     let tile = RasterTile(firstColumn: column, firstRow: row, width: width, heights: heights)
     if order.count >= Self.maximumKept { kept[order.removeFirst()] = nil }
     kept[number] = tile

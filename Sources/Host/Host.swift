@@ -6,6 +6,7 @@ import Geometry
 import Handlers
 import JSONRPC
 import Logging
+import Readers
 
 /// Settings and services that the executable passes in.
 public struct Configuration: Sendable {
@@ -16,6 +17,8 @@ public struct Configuration: Sendable {
   /// Directories in which files may be opened; all when empty.
   public var allowedDirectories: [String] = []
   public var workingDirectory: String
+  /// Reads foreign files, in processes of their own.
+  public var readers: Readers
   public var logger: Logger
   /// The real time.
   public var now: @Sendable () -> Instant
@@ -26,11 +29,12 @@ public struct Configuration: Sendable {
 
   public init(
     transformer: any CoordinateTransformer, geodesy: any Geodesy, workingDirectory: String,
-    logger: Logger, now: @escaping @Sendable () -> Instant
+    readers: Readers, logger: Logger, now: @escaping @Sendable () -> Instant
   ) {
     self.transformer = transformer
     self.geodesy = geodesy
     self.workingDirectory = workingDirectory
+    self.readers = readers
     self.logger = logger
     self.now = now
   }

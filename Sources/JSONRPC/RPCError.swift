@@ -35,7 +35,8 @@ public struct RPCError: Error, Sendable {
 
   public func with(_ name: String, _ value: Int) -> RPCError { with(name, json: "\(value)") }
 
-  public func with(_ name: String, _ text: String) -> RPCError {
+  public func with(_ name: String, _ text: String?) -> RPCError {
+    guard let text else { return self }
     var writer = JSONWriter(capacity: text.utf8.count + 2)
     writer.value(text)
     return with(name, json: writer.string)

@@ -56,3 +56,15 @@ public func realTime() -> timespec {
   clock_gettime(CLOCK_REALTIME, &now)
   return now
 }
+
+/// Writes all bytes; false with `errno` set on failure.
+public func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+  var done = 0
+  while done < bytes.count {
+    let wrote = writeBytes(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]))
+    if wrote < 0 && errno == EINTR { continue }
+    guard wrote > 0 else { return false }
+    done += wrote
+  }
+  return true
+}

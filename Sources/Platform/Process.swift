@@ -7,6 +7,19 @@ public func workingDirectory() -> String {
   return String(cString: path)
 }
 
+/// The program that runs, also once another file has its name.
+public func executablePath() -> String {
+  #if canImport(Darwin)
+    var size: UInt32 = 0
+    _ = _NSGetExecutablePath(nil, &size)
+    var buffer = [CChar](repeating: 0, count: Int(size) + 1)
+    _ = _NSGetExecutablePath(&buffer, &size)
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  #else
+    return "/proc/self/exe"
+  #endif
+}
+
 /// Returns freed memory to the system: after a bulk edit the allocator would keep most of what the message took.
 public func trimMemory() {
   // glibc has malloc_trim, but Swift's module of it does not, and other systems have neither.

@@ -13,6 +13,7 @@ struct Flags {
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
       --allow-dir D           open files only below D; may be given several times
+      --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
       --max-message-bytes N   refuse longer messages (67108864)
       --max-values N          refuse messages with more JSON values (4000000)
@@ -24,6 +25,7 @@ struct Flags {
 
   var traceFile: String?
   var allowedDirectories: [String] = []
+  var readerMemory: UInt64 = 4 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
   /// The flags that decide what is answered, as arguments.
@@ -59,6 +61,7 @@ struct Flags {
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
         flags.logLevel = level
+      case "--reader-memory": flags.readerMemory = UInt64(number())
       case "--max-message-bytes": flags.limits.messageBytes = number()
       case "--max-values": flags.limits.values = number()
       case "--max-batch": flags.limits.batch = number()

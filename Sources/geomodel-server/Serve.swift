@@ -8,6 +8,7 @@ import JSONRPC
 import Logging
 import Platform
 import Projection
+import Readers
 
 func serve(_ flags: Flags) -> Never {
   let logger = Logger(label: "geomodel-server") { _ in StderrLogHandler(level: flags.logLevel) }
@@ -27,7 +28,7 @@ func serve(_ flags: Flags) -> Never {
   let transformer = PROJTransformer()
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
-    logger: logger, now: currentInstant)
+    readers: Readers(executable: executablePath(), memory: flags.readerMemory), logger: logger, now: currentInstant)
   configuration.limits = flags.limits
   configuration.allowedDirectories = flags.allowedDirectories
   configuration.trimMemory = trimMemory

@@ -1,3 +1,9 @@
-// The process: flags in, one session on standard input and output.
+// The process: flags in, one session on standard input and output; or the reader's role, which the server starts.
 
-serve(Flags.parse(CommandLine.arguments))
+import Reader
+
+let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[1] == "--reader", let memory = UInt64(arguments[2]) {
+  ReaderProcess.serve(at: 3, memory: memory)
+}
+serve(Flags.parse(arguments))

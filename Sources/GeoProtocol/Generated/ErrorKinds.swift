@@ -146,6 +146,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownFormat
   /// The driver recognizes the data and cannot open it.
   case openFailed
+  /// The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by
+  /// another. Nothing else is affected; a retry starts another process.
+  case readerFailed
   /// The driver opened the data and cannot read it.
   case readFailed
   /// The file changed while it was read.
@@ -255,6 +258,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notAFile: -31042
     case .unknownFormat: -31043
     case .openFailed: -31044
+    case .readerFailed: -31039
     case .readFailed: -31045
     case .changedWhileRead: -31046
     case .missingField: -31047

@@ -37,7 +37,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "ef4b5a1d62da90d5"
+  public static let hash = "e4a519b3aaf7792a"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -140,7 +140,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "document/open", domain: "document", shape: .task, since: "0.1.0",
       errors: [.fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew, .openFailed,
-      .libraryMissing, .unknownFormat, .unknownId, .contentModified]
+      .readerFailed, .libraryMissing, .unknownFormat, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "document/save", domain: "document", shape: .task, since: "0.1.0",
@@ -153,7 +153,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "document/revert", domain: "document", shape: .task, since: "0.1.0",
       errors: [.documentUntitled, .fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew,
-      .openFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
+      .openFailed, .readerFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
     ),
     MethodInfo(
       name: "document/get", domain: "document", shape: .query, since: "0.1.0",
@@ -270,8 +270,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
-      .readFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType,
-      .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
+      .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -280,8 +280,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
-      .readFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField, .expressionType,
-      .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
+      .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -431,8 +431,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing,
-      .unknownId, .contentModified]
+      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
+      .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
@@ -454,7 +454,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/addElevationSource", domain: "scene", shape: .task, since: "0.1.0",
       errors: [.unknownId, .idExists, .indexOutOfRange, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
-      .openFailed, .libraryMissing, .contentModified]
+      .openFailed, .readerFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/removeElevationSource", domain: "scene", shape: .command, since: "0.1.0",
@@ -462,8 +462,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/retryElevationSource", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .libraryMissing,
-      .contentModified]
+      errors: [.unknownId, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
@@ -471,17 +471,18 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed,
+      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed, .readerFailed,
       .libraryMissing, .idExists, .contentModified, .emptyGeometry]
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .missingField,
-      .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
+      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
+      .missingField, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
-      errors: [.idExists, .openFailed, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
+      errors: [.idExists, .openFailed, .readerFailed, .unknownSpatialReference, .libraryMissing, .unknownId,
+      .contentModified]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",

@@ -1,17 +1,15 @@
 // Reads features from a file or inline data into a store. Runs on workers.
 
-import FeatureFormats
 import GeoModel
 import Geometry
 import JSON
 import Query
+import Readers
+import Reading
 import StateTree
 import WireCoding
 
 enum FeatureLoading {
-  /// Rows handed to the store at a time.
-  private static let batchRows = 4096
-
   static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
     switch origin {
     case .inline(let bytes, _): (.geoJSON(bytes), OpenOptions())
@@ -42,50 +40,93 @@ enum FeatureLoading {
     let (source, options) = source(layer.origin)
     var schema = layer.schema
     var store = FeatureStore()
-    var batch = FeatureBatch()
-    var columns: [Int] = []
-    var failure: StoreFailure?
+    var failure: (any Error)?
     // The format's ids are used until a feature has none that is usable.
     var usesOwnIDs = true
 
-    func prepare() {
-      batch = FeatureBatch()
-      batch.reserveCapacity(batchRows)
-      columns = schema.fields.map { batch.column(named: $0.name.string) }
-    }
-    func append() {
-      guard failure == nil, batch.count > 0 else { return }
-      do throws(StoreFailure) { try store.append(batch) } catch { failure = error }
-      prepare()
-    }
-
-    _ = try FeatureFormats.read(
+    _ = try worker.readers.read(
       source, layer: layer.schema.name.string, options: options, policy: worker.files.policy,
       isCancelled: { worker.isCancelled },
       progress: { worker.report($0) },
       begin: { description in
         schema = SourceService.layer(description, of: layer.origin)
         store = FeatureStore(fields: schema.fields)
-        prepare()
       }
-    ) { feature in
-      var id = feature.fid.map { Int($0) }
-      if let own = id, !(0..<FeatureStore.idLimit).contains(own) { id = nil }
-      if id == nil { usesOwnIDs = false }
-      batch.begin(id: usesOwnIDs ? id : nil)
-      switch layer.isTable ? nil : feature.geometry {
-      case .point(let point?)? where point.m == nil: batch.setPoint(x: point.x, y: point.y, z: point.z)
-      case let geometry?: batch.setGeometry(geometry)
-      case nil: break
+    ) { block in
+      guard failure == nil else { return }
+      do {
+        try store.append(try batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
+      } catch let error as WKBError {
+        failure = ReadError.readFailed(
+          driver: nil, path: source.name, layer: schema.name.string, reason: "a geometry cannot be held: \(error)")
+      } catch let error as StoreFailure {
+        failure = ModelError(error)
+      } catch {
+        failure = error
       }
-      for (column, value) in zip(columns, feature.attributes) where value != .null {
-        batch.set(column: column, parsed(value))
-      }
-      if batch.count >= batchRows { append() }
     }
-    append()
-    if let failure { throw ModelError(failure) }
+    if let failure { throw failure }
     try worker.checkCancelled()
     return (store, schema)
+  }
+
+  private static func batch(
+    _ block: borrowing FeatureBlock, _ schema: SourceLayer, isTable: Bool, _ usesOwnIDs: inout Bool
+  ) throws -> FeatureBatch {
+    var batch = FeatureBatch()
+    if usesOwnIDs { try batch.setIDs(ids(block, &usesOwnIDs)) }
+    if !isTable { try setGeometries(block, in: &batch) }
+    var names: Set<Text> = []
+    for (column, field) in schema.fields.enumerated() {
+      try set(column, of: block, named: field.name.string, isFirst: names.insert(field.name).inserted, in: &batch)
+    }
+    return batch
+  }
+
+  /// The ids of the rows, -1 from the first row without a usable one.
+  private static func ids(_ block: borrowing FeatureBlock, _ usesOwnIDs: inout Bool) -> [Int] {
+    let range = 0..<Int64(FeatureStore.idLimit)
+    var ids = [Int](repeating: -1, count: block.count)
+    for row in 0..<block.count {
+      guard let id = block.ids?[row], range.contains(id) else {
+        usesOwnIDs = false
+        break
+      }
+      ids[row] = Int(id)
+    }
+    return ids
+  }
+
+  private static func setGeometries(_ block: borrowing FeatureBlock, in batch: inout FeatureBatch) throws {
+    switch block.geometries {
+    case .none: return
+    case .points(let values, let stride):
+      func ordinate(_ number: Int) -> [Double] { (0..<block.count).map { values[$0 * stride + number] } }
+      try batch.setPoints(x: ordinate(0), y: ordinate(1), z: stride == 3 ? ordinate(2) : nil)
+    case .wkb:
+      var geometries: [Geometry?] = []
+      geometries.reserveCapacity(block.count)
+      for row in 0..<block.count { geometries.append(try block.geometries.geometry(row)) }
+      try batch.setGeometries(geometries)
+    }
+  }
+
+  private static func set(
+    _ column: Int, of block: borrowing FeatureBlock, named name: String, isFirst: Bool, in batch: inout FeatureBatch
+  ) throws {
+    let rows = 0..<block.count
+    let nulls = block.hasNulls(column: column) ? rows.map { block.isNull(column: column, row: $0) } : []
+    switch block.columns[column] {
+    case .none: break
+    case .integers(let values) where isFirst: try batch.setColumn(name, integers: Array(values), nulls: nulls)
+    case .doubles(let values) where isFirst && values.allSatisfy(\.isFinite):
+      try batch.setColumn(name, doubles: Array(values), nulls: nulls)
+    case .texts(let texts) where isFirst && nulls.isEmpty: try batch.setColumn(name, texts: rows.map { texts[$0] })
+    default:
+      let number = isFirst ? try batch.beginColumn(name, rows: block.count) : batch.column(named: name)
+      for row in rows where nulls.isEmpty || !nulls[row] {
+        batch.set(column: number, row: row, parsed(block.value(column: column, row: row)))
+      }
+    }
   }
 }

@@ -1,9 +1,9 @@
 // Handlers of `layer/*Load`. Requests for one layer share one attempt; loading a map or a scene waits for the attempts of its layers.
 
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import Reading
 import WireCoding
 
 extension LayerService {
@@ -108,9 +108,9 @@ extension LayerService {
             throw error
           }
         }
-      } catch FormatError.cancelled {
+      } catch ReadError.cancelled {
         throw CancellationError()
-      } catch let error as FormatError {
+      } catch let error as ReadError {
         let error = RPCError(error)
         return { world in
           world.failLoad(id, error.failure)

@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Reading
 import StateTree
 import WireCoding
 
@@ -34,7 +35,8 @@ package enum SceneService: SceneHandlers {
   /// Opens a raster. Runs on a worker.
   package static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
     try worker.checkCancelled()
-    return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
+    return RasterSource(
+      try ElevationRaster(worker.readers, path: path, policy: worker.files.policy) { worker.isCancelled })
   }
 
   package static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> JSONOpaque {
@@ -104,8 +106,8 @@ package enum SceneService: SceneHandlers {
     }
   }
 
-  private static func retried(_ path: String, _ worker: Worker) throws -> Result<any ElevationSource, ElevationError> {
-    do { return .success(try elevationSource(path, worker)) } catch let error as ElevationError {
+  private static func retried(_ path: String, _ worker: Worker) throws -> Result<any ElevationSource, ReadError> {
+    do { return .success(try elevationSource(path, worker)) } catch let error as ReadError {
       return .failure(error)
     }
   }

@@ -1,11 +1,11 @@
 // Handlers of `source/*`. Opening is a task that reads the schema.
 
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Reading
 import StateTree
 import WireCoding
 
@@ -81,13 +81,13 @@ package enum SourceService: SourceHandlers {
     var isInline = false
     if case .inline = origin { isInline = true }
     do {
-      description = try FeatureFormats.describe(
+      description = try worker.readers.describe(
         source, options: options, policy: worker.files.policy, isCancelled: { worker.isCancelled },
         progress: progress)
     } catch {
       guard isInline, case .unrecognized(let path) = error else { throw error }
       // Inline data can only be GeoJSON, so an unknown format is invalid GeoJSON.
-      throw FormatError.openFailed(driver: .geoJSON, path: path, reason: "it is not GeoJSON")
+      throw ReadError.openFailed(driver: FeatureDriver.geoJSON.rawValue, path: path, reason: "it is not GeoJSON")
     }
     let layers = description.layers.map { layer($0, of: origin) }
     return (isInline ? "inline" : description.driver.rawValue, layers)

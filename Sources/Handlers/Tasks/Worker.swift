@@ -2,6 +2,7 @@
 
 import GeoModel
 import JSONRPC
+import Readers
 import Synchronization
 
 /// The line between a task's work and the loop.
@@ -10,11 +11,16 @@ public final class Worker: Sendable {
   private let onProgress: @Sendable (Double) -> Void
   /// How names of files are read.
   package let files: FilePaths
+  /// Reads foreign files.
+  package let readers: Readers
   /// How large a result may be, in bytes.
   package let resultBytes: Int
 
-  package init(files: FilePaths, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
+  package init(
+    files: FilePaths, readers: Readers, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void
+  ) {
     self.files = files
+    self.readers = readers
     self.resultBytes = resultBytes
     self.onProgress = onProgress
   }

@@ -1,24 +1,18 @@
 // Wire errors of files.
 
-import Elevation
-import FeatureFormats
 import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Reading
 
 extension RPCError {
   /// The error of a file that the policy or the system refuses to open.
   package init(_ refusal: FileRefusal, _ path: String) {
-    switch refusal {
-    case .notFound: self.init(FormatError.notFound(path: path))
-    case .isDirectory: self.init(FormatError.isDirectory(path: path))
-    case .refused(let reason): self.init(FormatError.refused(path: path, reason: reason))
-    case .notReadable(let reason): self.init(FormatError.notReadable(path: path, reason: reason))
-    }
+    self.init(ReadError(refusal, path: path))
   }
 
-  package init(_ error: FormatError) {
+  package init(_ error: ReadError) {
     switch error {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)
     case .isDirectory(let path): self.init(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
@@ -27,13 +21,12 @@ extension RPCError {
       self = RPCError(.openFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
     case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path).", path: path)
     case .openFailed(let driver, let path, let reason):
-      self = RPCError(.openFailed, "\(driver.rawValue) cannot open \(path): \(reason).", path: path)
-        .with("driver", driver.rawValue).with("reason", reason)
+      let text = driver.map { "\($0) cannot open \(path)" } ?? "\(path) cannot be opened"
+      self = RPCError(.openFailed, "\(text): \(reason).", path: path).with("driver", driver).with("reason", reason)
     case .readFailed(let driver, let path, let layer, let reason):
-      self = RPCError(
-        .readFailed, "\(driver.rawValue) cannot read layer \"\(layer)\" of \(path): \(reason).", path: path
-      )
-      .with("driver", driver.rawValue).with("reason", reason)
+      let file = layer.map { "layer \"\($0)\" of \(path)" } ?? path
+      let text = driver.map { "\($0) cannot read \(file)" } ?? "\(file) cannot be read"
+      self = RPCError(.readFailed, "\(text): \(reason).", path: path).with("driver", driver).with("reason", reason)
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
@@ -43,22 +36,11 @@ extension RPCError {
       self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", json: Self.json(available))
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
-    }
-  }
-
-  package init(_ error: ElevationError) {
-    switch error {
-    case .notFound(let path): self.init(FormatError.notFound(path: path))
-    case .isDirectory(let path): self.init(FormatError.isDirectory(path: path))
-    case .refused(let path, let reason): self.init(FormatError.refused(path: path, reason: reason))
-    case .notReadable(let path, let reason): self.init(FormatError.notReadable(path: path, reason: reason))
-    case .unrecognized(let path): self.init(FormatError.unrecognized(path: path))
-    case .openFailed(let path, let reason):
-      self = RPCError(.openFailed, "\(path) cannot be opened: \(reason).", path: path).with("reason", reason)
-    case .readFailed(let path, let reason):
-      self = RPCError(.readFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
-    case .cancelled: self = .cancelled
-    case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
+    case .readerFailed(let failure):
+      let how = failure.signal.map { " (signal \($0))" } ?? ""
+      let error = RPCError(.readerFailed, "The reader of \(failure.path) died\(how).", path: failure.path)
+        .with("driver", failure.driver).with("messages", json: Self.json(failure.messages))
+      self = failure.signal.map { error.with("signal", $0) } ?? error
     }
   }
 }

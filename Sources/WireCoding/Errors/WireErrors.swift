@@ -1,13 +1,12 @@
 // Converts all failures to wire errors; nothing else does.
 
-import Elevation
-import FeatureFormats
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
 import Query
+import Reading
 
 extension RPCError {
   package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
@@ -41,8 +40,7 @@ extension RPCError {
     case ModelError.flow(let error): self.init(error, in: root, at: prefix)
     case let error as ModelError: self.init(error, at: prefix)
     case let error as TransformError: self.init(error)
-    case let error as FormatError: self.init(error)
-    case let error as ElevationError: self.init(error)
+    case let error as ReadError: self.init(error)
     case is CancellationError: self = .cancelled
     default: return nil
     }

@@ -8,7 +8,9 @@ import JSON
 import JSONRPC
 import Logging
 import Projection
+import Readers
 import Synchronization
+import TestSupport
 import Testing
 
 /// The root of the repository.
@@ -40,7 +42,7 @@ final class MemoryServer {
   init(_ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits()) throws {
     loop = ManualLoop(offloading: offloading)
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: repository.path,
+      transformer: proj, geodesy: proj, workingDirectory: repository.path, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
     connection = MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)
@@ -163,3 +165,6 @@ struct SeededGenerator: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 }
+
+/// Processes of the built server, which read files for the servers in memory.
+let testReaders = Readers(executable: ServerProcess.path)

@@ -48,7 +48,7 @@ final class Conversation {
   /// Applies the flags that a server in memory supports.
   private func makeConnection() -> MemoryConnection {
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: folder.path,
+      transformer: proj, geodesy: proj, workingDirectory: folder.path, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       now: { Instant(nanoseconds: Int64(Date.now.timeIntervalSince1970 * 1e9)) })
     var arguments = head["args"]?.array?.compactMap { $0.string.map(bindings.resolved) }[...] ?? []

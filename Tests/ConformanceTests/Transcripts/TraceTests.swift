@@ -28,7 +28,7 @@ struct TraceTests {
     let recorder = try #require(TraceFile(path: file.path, varying: ["now", "residentBytes", "unread"]))
     let loop = ManualLoop(offloading: .threads)
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: repository.path,
+      transformer: proj, geodesy: proj, workingDirectory: repository.path, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Instant(nanoseconds: 0) })
     configuration.limits.messageBytes = 64 << 20
     let connection = MemoryConnection(Host.makeSession(configuration, on: loop, recorder: recorder), on: loop)

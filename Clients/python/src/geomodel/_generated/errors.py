@@ -644,6 +644,20 @@ class OpenFailedError(GeoModelError):
     code = -31044
 
 
+class ReaderFailedError(GeoModelError):
+    """The process that read the file died: of a fault in a format's library, at its bound of memory, or
+    killed by another. Nothing else is affected; a retry starts another process.
+
+    `data` has:
+        driver: The driver, once one recognized the file.
+        signal: The number of the signal that ended it.
+        messages: GDAL's last messages, oldest first.
+    """
+
+    kind = "readerFailed"
+    code = -31039
+
+
 class ReadFailedError(GeoModelError):
     """The driver opened the data and cannot read it.
 
@@ -903,6 +917,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notAFile": NotAFileError,
     "unknownFormat": UnknownFormatError,
     "openFailed": OpenFailedError,
+    "readerFailed": ReaderFailedError,
     "readFailed": ReadFailedError,
     "changedWhileRead": ChangedWhileReadError,
     "missingField": MissingFieldError,

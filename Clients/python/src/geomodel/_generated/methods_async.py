@@ -758,6 +758,8 @@ class DocumentMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.document.open(path="world.json")
@@ -843,6 +845,8 @@ class DocumentMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.document.revert()
@@ -2119,6 +2123,8 @@ class LayerMethods(AsyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
@@ -2215,6 +2221,8 @@ class LayerMethods(AsyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
@@ -3835,6 +3843,8 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -4029,6 +4039,8 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -4113,6 +4125,8 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -4204,6 +4218,8 @@ class SceneMethods(AsyncCaller):
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
@@ -4274,6 +4290,8 @@ class SourceMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -4324,6 +4342,8 @@ class SourceMethods(AsyncCaller):
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")

@@ -734,6 +734,8 @@ class DocumentMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.document.open(path="world.json")
@@ -819,6 +821,8 @@ class DocumentMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.document.revert()
@@ -2095,6 +2099,8 @@ class LayerMethods(SyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
@@ -2191,6 +2197,8 @@ class LayerMethods(SyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
@@ -3798,6 +3806,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -3992,6 +4002,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -4076,6 +4088,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -4167,6 +4181,8 @@ class SceneMethods(SyncCaller):
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
@@ -4237,6 +4253,8 @@ class SourceMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -4287,6 +4305,8 @@ class SourceMethods(SyncCaller):
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
 
         Example:
             server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")

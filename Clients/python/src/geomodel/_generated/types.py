@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "ef4b5a1d62da90d5"
+PROTOCOL_HASH = "e4a519b3aaf7792a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not

@@ -2,6 +2,7 @@
 
 import CGDAL
 import Geometry
+import Reading
 
 /// A layer of an open dataset, ready for reading.
 struct FeatureLayer {
@@ -14,7 +15,7 @@ struct FeatureLayer {
 
 extension FeatureDataset {
   /// - Parameter name: nil for the first.
-  func layer(named name: String?) throws(FormatError) -> FeatureLayer {
+  func layer(named name: String?) throws(ReadError) -> FeatureLayer {
     var names: [String] = []
     for index in 0..<layerCount {
       guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else { continue }
@@ -25,14 +26,15 @@ extension FeatureDataset {
     throw .noSuchLayer(name ?? "", available: names)
   }
 
-  func layer(at index: Int) throws(FormatError) -> FeatureLayer {
+  func layer(at index: Int) throws(ReadError) -> FeatureLayer {
     guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else {
-      throw .readFailed(driver: driver, path: source.name, layer: String(index), reason: complaint ?? "no such layer")
+      throw .readFailed(
+        driver: driver.rawValue, path: "", layer: String(index), reason: call.complaint ?? "no such layer")
     }
     return try layer(handle, name: gdal.pointee.OGR_L_GetName(handle).map { String(cString: $0) } ?? "")
   }
 
-  private func layer(_ handle: OGRLayerH, name: String) throws(FormatError) -> FeatureLayer {
+  private func layer(_ handle: OGRLayerH, name: String) throws(ReadError) -> FeatureLayer {
     let columns = columns(of: handle)
     let fields = columns.map(\.field)
     var points: (x: Int, y: Int)?
@@ -47,7 +49,7 @@ extension FeatureDataset {
     return FeatureLayer(handle: handle, description: description, columns: columns, points: points)
   }
 
-  private func index(of name: String, in fields: [Field]) throws(FormatError) -> Int {
+  private func index(of name: String, in fields: [Field]) throws(ReadError) -> Int {
     guard let index = fields.firstIndex(where: { $0.name == Text(name) }) else {
       throw .missingField(name, available: fields.map(\.name.string))
     }

@@ -1,7 +1,9 @@
-// Converts a GDAL field to an attribute. The conversion is chosen once for each layer, not for each value.
+// Converts a GDAL field to a column of a block. The conversion is chosen once for each layer, not for each value.
 
 import CGDAL
 import Geometry
+import Platform
+import Reading
 
 /// One field of a layer.
 struct FieldColumn {
@@ -35,31 +37,33 @@ struct FieldColumn {
     self.reader = reader
   }
 
-  /// The value in a feature; NaN and infinities become null.
-  func value(_ feature: OGRFeatureH, _ gdal: GDAL) -> AttributeValue {
-    guard gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, index) != 0 else { return .null }
+  var kind: BlockColumnBuilder.Kind {
     switch reader {
-    case .bool: return .bool(gdal.pointee.OGR_F_GetFieldAsInteger(feature, index) != 0)
-    case .integer: return .integer(gdal.pointee.OGR_F_GetFieldAsInteger64(feature, index))
-    case .double:
-      let value = gdal.pointee.OGR_F_GetFieldAsDouble(feature, index)
-      return value.isFinite ? .double(value) : .null
-    case .string: return text(feature, gdal).map { .string($0) } ?? .null
-    case .json: return text(feature, gdal).map { .json($0) } ?? .null
-    case .date, .time, .dateTime: return moment(feature, gdal).map { .string($0) } ?? .null
-    case .smallIntegers:
-      var count: Int32 = 0
-      let values = gdal.pointee.OGR_F_GetFieldAsIntegerList(feature, index, &count)
-      return .json(array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(\.description)))
-    case .integers:
-      var count: Int32 = 0
-      let values = gdal.pointee.OGR_F_GetFieldAsInteger64List(feature, index, &count)
-      return .json(array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(\.description)))
+    case .bool: .bools
+    case .integer: .integers
+    case .double: .doubles
+    case .string, .date, .time, .dateTime, .binary: .texts
+    case .json, .smallIntegers, .integers, .doubles, .strings: .json
+    }
+  }
+
+  /// Appends the value in a feature.
+  func append(_ feature: OGRFeatureH, _ gdal: GDAL, to column: inout BlockColumnBuilder) {
+    guard gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, index) != 0 else { return column.appendNull() }
+    switch reader {
+    case .bool: column.append(gdal.pointee.OGR_F_GetFieldAsInteger(feature, index) != 0)
+    case .integer: column.append(gdal.pointee.OGR_F_GetFieldAsInteger64(feature, index))
+    case .double: column.append(gdal.pointee.OGR_F_GetFieldAsDouble(feature, index))
+    case .string, .json:
+      guard let text = gdal.pointee.OGR_F_GetFieldAsString(feature, index) else { return column.appendNull() }
+      column.append(utf8: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+    case .date, .time, .dateTime:
+      if let text = moment(feature, gdal) { column.append(text) } else { column.appendNull() }
+    case .smallIntegers: column.append(array(list(gdal.pointee.OGR_F_GetFieldAsIntegerList, feature, \.description)))
+    case .integers: column.append(array(list(gdal.pointee.OGR_F_GetFieldAsInteger64List, feature, \.description)))
     case .doubles:
-      var count: Int32 = 0
-      let values = gdal.pointee.OGR_F_GetFieldAsDoubleList(feature, index, &count)
-      let numbers = UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count))
-      return .json(array(numbers.map { $0.isFinite ? $0.description : "null" }))
+      let numbers = list(gdal.pointee.OGR_F_GetFieldAsDoubleList, feature) { $0.isFinite ? $0.description : "null" }
+      column.append(array(numbers))
     case .strings:
       var next = gdal.pointee.OGR_F_GetFieldAsStringList(feature, index)
       var texts: [String] = []
@@ -67,16 +71,21 @@ struct FieldColumn {
         texts.append(quoted(String(cString: text)))
         next = next?.successor()
       }
-      return .json(array(texts))
+      column.append(array(texts))
     case .binary:
       var count: Int32 = 0
       let bytes = gdal.pointee.OGR_F_GetFieldAsBinary(feature, index, &count)
-      return .string(base64(UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count))))
+      column.append(base64(UnsafeBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count))))
     }
   }
 
-  private func text(_ feature: OGRFeatureH, _ gdal: GDAL) -> String? {
-    gdal.pointee.OGR_F_GetFieldAsString(feature, index).map { String(cString: $0) }
+  private func list<Value>(
+    _ values: (OGRFeatureH?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<Value>?, _ feature: OGRFeatureH,
+    _ text: (Value) -> String
+  ) -> [String] {
+    var count: Int32 = 0
+    let values = values(feature, index, &count)
+    return UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count)).map(text)
   }
 
   /// RFC 3339. A time without a zone is taken as UTC, as in GeoPackage and OGC API Features.

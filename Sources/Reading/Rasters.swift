@@ -1,42 +1,9 @@
-// Elevation from raster files: samples, descriptions and errors.
+// Raster files: descriptions.
 
-import Files
 import Geometry
 
-/// The elevation at one position. 0 is an elevation, never "unknown".
-public enum ElevationSample: Hashable, Sendable {
-  /// Metres.
-  case value(Double)
-  /// Inside the raster, without a value.
-  case noData
-  case outside
-}
-
-public enum ElevationInterpolation: Hashable, Sendable {
-  /// Interpolates between the centres of the four surrounding pixels; near an outer edge, between those that exist.
-  case bilinear
-  /// The pixel that contains the position.
-  case nearest
-}
-
-/// Why a raster could not be opened or read.
-public enum ElevationError: Error, Hashable, Sendable {
-  case notFound(path: String)
-  case isDirectory(path: String)
-  /// The ``FilePolicy`` denies it.
-  case refused(path: String, reason: String)
-  case notReadable(path: String, reason: String)
-  /// No supported raster format.
-  case unrecognized(path: String)
-  case openFailed(path: String, reason: String)
-  case readFailed(path: String, reason: String)
-  case cancelled
-  /// GDAL is not installed.
-  case unavailable(reason: String)
-}
-
 /// Properties of a raster.
-public struct ElevationDescription: Hashable, Sendable {
+public struct RasterDescription: Hashable, Sendable {
   public let path: String
   /// GDAL's name of the format: "GTiff".
   public let driver: String
@@ -50,6 +17,20 @@ public struct ElevationDescription: Hashable, Sendable {
   public let noData: Double?
   /// The box of the pixels' outer edges, in the units of the reference.
   public let extent: Envelope
+
+  public init(
+    path: String, driver: String, width: Int, height: Int, spatialReference: SpatialReference?,
+    transform: RasterTransform, noData: Double?
+  ) {
+    self.path = path
+    self.driver = driver
+    self.width = width
+    self.height = height
+    self.spatialReference = spatialReference
+    self.transform = transform
+    self.noData = noData
+    extent = transform.extent(width: width, height: height)
+  }
 }
 
 /// The position of pixels: GDAL's six numbers, rotation included.
@@ -69,6 +50,9 @@ public struct RasterTransform: Hashable, Sendable {
     guard determinant != 0 else { return nil }
   }
 
+  /// GDAL's six numbers.
+  public var numbers: [Double] { [xOrigin, xPerColumn, xPerRow, yOrigin, yPerColumn, yPerRow] }
+
   private var determinant: Double { xPerColumn * yPerRow - xPerRow * yPerColumn }
 
   /// The width and height of a pixel in the units of the reference.
@@ -80,7 +64,7 @@ public struct RasterTransform: Hashable, Sendable {
   }
 
   /// Columns and rows from the outer corner of the first pixel, whose centre is at 0.5, 0.5.
-  func pixel(x: Double, y: Double) -> (column: Double, row: Double) {
+  public func pixel(x: Double, y: Double) -> (column: Double, row: Double) {
     let dx = x - xOrigin
     let dy = y - yOrigin
     return ((dx * yPerRow - dy * xPerRow) / determinant, (dy * xPerColumn - dx * yPerColumn) / determinant)

@@ -1,0 +1,134 @@
+// Opens a vector file: choice of driver, messages, release of everything in order.
+
+import CGDAL
+import Platform
+import Reading
+
+/// An open source, valid only inside ``with(_:_:for:body:)``.
+struct FeatureDataset: ~Copyable {
+  /// Why it is opened: to describe it, or to read its features.
+  enum Purpose { case description, features }
+
+  let gdal: GDAL
+  let handle: GDALDatasetH
+  let driver: FeatureDriver
+  let files: ReaderFiles
+  let options: OpenOptions
+  let call: GDALCall
+
+  var layerCount: Int { Int(gdal.pointee.GDALDatasetGetLayerCount(handle)) }
+
+  /// Opens the main file of the job, calls `body` and releases everything.
+  static func with<T>(
+    _ job: ReadJob, _ files: ReaderFiles, for purpose: Purpose, opened: (String) -> Void,
+    body: (borrowing FeatureDataset) throws(ReadError) -> T
+  ) throws(ReadError) -> T {
+    let gdal: GDAL
+    switch GDALLibrary.shared {
+    case .success(let library): gdal = library.functions
+    case .failure(let error): throw .unavailable(reason: error.reason)
+    }
+    let call = GDALCall()
+    defer { call.end() }
+    let name = job.database ?? files.gdalName
+    let driver = if let given = job.options.driver { given } else { try driver(of: name, gdal) }
+    opened(driver.rawValue)
+    // Drops messages of drivers that do not recognize the file.
+    call.forget()
+    files.readShare = driver.shareOfOpening(for: purpose)
+    guard let handle = open(name, driver, gdal) else {
+      guard let reason = call.complaint else { throw ReadError.unrecognized(path: "") }
+      throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason)
+    }
+    defer { _ = gdal.pointee.GDALClose(handle) }
+    let dataset = FeatureDataset(
+      gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, call: call)
+    // A parser that reaches a premature end still returns a dataset, with what it has read.
+    if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }
+    let result = try body(dataset)
+    files.reached(1)
+    return result
+  }
+
+  private static func driver(of name: String, _ gdal: GDAL) throws(ReadError) -> FeatureDriver {
+    // All drivers at once: asked alone, GDAL 3.10's CSV driver takes any file.
+    let names = FeatureDriver.allCases.flatMap { $0.gdalNames(gdal) }
+    let found = withStrings(names) { gdal.pointee.GDALIdentifyDriverEx(name, UInt32(GDAL_OF_VECTOR), $0, nil) }
+    if let name = found.flatMap({ gdal.pointee.GDALGetDriverShortName($0) }).map({ String(cString: $0) }),
+      let driver = FeatureDriver.allCases.first(where: { $0.gdalNames(gdal).contains(name) })
+    {
+      return driver
+    }
+    throw .unrecognized(path: "")
+  }
+
+  private static func open(_ name: String, _ driver: FeatureDriver, _ gdal: GDAL) -> GDALDatasetH? {
+    withStrings(driver.gdalNames(gdal)) { drivers in
+      withStrings(driver.openOptions) { options in
+        gdal.pointee.GDALOpenEx(name, UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY), drivers, options, nil)
+      }
+    }
+  }
+}
+
+extension FeatureDriver {
+  /// Names of the GDAL drivers for it.
+  func gdalNames(_ gdal: GDAL) -> [String] {
+    // LIBKML supports more of KML, but not every build of GDAL has it.
+    guard self == .kml else { return [rawValue] }
+    return gdal.pointee.GDALGetDriverByName("LIBKML") == nil ? ["KML"] : ["LIBKML"]
+  }
+
+  var openOptions: [String] {
+    switch self {
+    // The whole file determines a column's type: a type taken from the first rows loses later values.
+    case .csv: ["AUTODETECT_TYPE=YES", "AUTODETECT_SIZE_LIMIT=0", "EMPTY_STRING_AS_NULL=YES"]
+    default: []
+    }
+  }
+
+  /// The share of the work that is reading bytes, from which progress is computed; the rest is features.
+  func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
+    switch (self, purpose) {
+    case (.geoJSON, .features), (.kml, .features), (.csv, .features): 0.5
+    case (.geoJSON, .description), (.kml, .description), (.csv, .description), (.gpx, .description): 1
+    case (.geoPackage, _), (.shapefile, _), (.flatGeobuf, _), (.gpx, .features): 0
+    }
+  }
+}
+
+/// GDAL's messages of this thread, until ``end()``.
+struct GDALCall {
+  private let messages = UnsafeMutablePointer<cgdal_call>.allocate(capacity: 1)
+
+  init() { cgdal_enter(messages, 0) }
+
+  /// GDAL's first error message; nil without one.
+  var complaint: String? {
+    guard messages.pointee.failures > 0 else { return nil }
+    return withUnsafeBytes(of: &messages.pointee.text) { raw in
+      ReaderFiles.cleaned(String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self))
+    }
+  }
+
+  func forget() { messages.pointee.failures = 0 }
+
+  func end() {
+    cgdal_leave(0)
+    messages.deallocate()
+  }
+}
+
+/// Passes a NULL-terminated C list of strings to `body`.
+func withStrings<T>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T
+) -> T {
+  let texts = strings.map { string in
+    let bytes = Array(string.utf8CString)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    copy.initialize(from: bytes, count: bytes.count)
+    return copy
+  }
+  defer { for text in texts { text.deallocate() } }
+  return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+}

@@ -1,0 +1,132 @@
+// A raster opened with GDAL; reads windows of elevation in metres.
+
+import CGDAL
+import Geometry
+import Reading
+
+/// An open raster file.
+///
+final class RasterFile {
+  /// Formats of one grid in one file. Formats that refer to other files, such as VRT, are excluded.
+  private static let drivers = ["GTiff", "AAIGrid", "SRTMHGT", "DTED", "HFA"]
+
+  let description: RasterDescription
+  private let gdal: GDAL
+  private let dataset: GDALDatasetH
+  private let band: GDALRasterBandH
+  /// Factor from stored numbers to metres.
+  private let scale: Double
+  private let offset: Double
+  private let storedAsFloat: Bool
+  private let mask: GDALRasterBandH?
+
+  init(_ files: ReaderFiles) throws(ReadError) {
+    let gdal: GDAL
+    switch GDALLibrary.shared {
+    case .success(let library): gdal = library.functions
+    case .failure(let error): throw .unavailable(reason: error.reason)
+    }
+    let call = GDALCall()
+    defer { call.end() }
+    let opened = withStrings(Self.drivers) { drivers in
+      gdal.pointee.GDALOpenEx(files.gdalName, UInt32(GDAL_OF_RASTER | GDAL_OF_READONLY), drivers, nil, nil)
+    }
+    guard let opened else {
+      guard let complaint = call.complaint else { throw .unrecognized(path: "") }
+      throw .openFailed(driver: nil, path: "", reason: complaint)
+    }
+    var keep = false
+    defer { if !keep { _ = gdal.pointee.GDALClose(opened) } }
+    let description = try Self.describe(opened, gdal)
+    guard let band = gdal.pointee.GDALGetRasterBand(opened, 1) else {
+      throw .openFailed(driver: nil, path: "", reason: "no band")
+    }
+    let type = gdal.pointee.GDALGetRasterDataType(band)
+    guard type.rawValue < GDT_CInt16.rawValue || type.rawValue > GDT_CFloat64.rawValue else {
+      throw .openFailed(driver: nil, path: "", reason: "complex numbers are no heights")
+    }
+    let unit = metres(per: gdal.pointee.GDALGetRasterUnitType(band).map { String(cString: $0) } ?? "")
+    scale = gdal.pointee.GDALGetRasterScale(band, nil) * unit
+    offset = gdal.pointee.GDALGetRasterOffset(band, nil) * unit
+    storedAsFloat = type == GDT_Float32
+    // A mask besides the nodata value.
+    mask = gdal.pointee.GDALGetMaskFlags(band) & GMF_PER_DATASET != 0 ? gdal.pointee.GDALGetMaskBand(band) : nil
+    self.description = description
+    self.gdal = gdal
+    dataset = opened
+    self.band = band
+    keep = true
+  }
+
+  deinit {
+    let call = GDALCall()
+    _ = gdal.pointee.GDALClose(dataset)
+    call.end()
+  }
+
+  private static func describe(
+    _ dataset: GDALDatasetH, _ gdal: GDAL
+  ) throws(ReadError) -> RasterDescription {
+    let width = Int(gdal.pointee.GDALGetRasterXSize(dataset))
+    let height = Int(gdal.pointee.GDALGetRasterYSize(dataset))
+    var numbers = [Double](repeating: 0, count: 6)
+    guard gdal.pointee.GDALGetGeoTransform(dataset, &numbers) == CE_None, let transform = RasterTransform(numbers)
+    else { throw .openFailed(driver: nil, path: "", reason: "the file does not say where its pixels lie") }
+    let reference = cgdal_reference_text(gdal.pointee.GDALGetSpatialRef(dataset))
+    defer { gdal.pointee.VSIFree(reference) }
+    var hasNoData: Int32 = 0
+    let noData = gdal.pointee.GDALGetRasterNoDataValue(gdal.pointee.GDALGetRasterBand(dataset, 1), &hasNoData)
+    let driver = gdal.pointee.GDALGetDriverShortName(gdal.pointee.GDALGetDatasetDriver(dataset))
+    return RasterDescription(
+      path: "", driver: driver.map { String(cString: $0) } ?? "", width: width, height: height,
+      spatialReference: reference.map { SpatialReference(String(cString: $0)) }, transform: transform,
+      noData: hasNoData != 0 ? noData : nil)
+  }
+
+  /// The elevation of a window in metres, row by row; NaN without a value.
+  func heights(_ window: RasterWindow) throws(ReadError) -> [Double] {
+    let call = GDALCall()
+    defer { call.end() }
+    let (width, height) = (window.width, window.height)
+    var heights = [Double](repeating: 0, count: width * height)
+    var visible = [UInt8](repeating: 255, count: mask == nil ? 0 : width * height)
+    let result = gdal.pointee.GDALRasterIO(
+      band, GF_Read, Int32(window.column), Int32(window.row), Int32(width), Int32(height), &heights, Int32(width),
+      Int32(height),
+      GDT_Float64, 0, 0)
+    var masked = CE_None
+    if let mask {
+      masked = gdal.pointee.GDALRasterIO(
+        mask, GF_Read, Int32(window.column), Int32(window.row), Int32(width), Int32(height), &visible, Int32(width),
+        Int32(height),
+        GDT_Byte, 0, 0)
+    }
+    guard result == CE_None, masked == CE_None else {
+      throw .readFailed(driver: nil, path: "", layer: nil, reason: call.complaint ?? "no reason given")
+    }
+    for index in heights.indices {
+      let stored = heights[index]
+      let known = stored.isFinite && !isNoData(stored) && (mask == nil || visible[index] != 0)
+      heights[index] = known ? stored * scale + offset : .nan
+    }
+    return heights
+  }
+
+  private func isNoData(_ stored: Double) -> Bool {
+    guard let noData = description.noData else { return false }
+    // The value's text may have more digits than the band's numbers.
+    return stored == noData || (storedAsFloat && Float(stored) == Float(noData))
+  }
+}
+
+/// Metres in one unit of a band; 1 where it names none.
+private func metres(per unit: String) -> Double {
+  switch unit.lowercased() {
+  case "ft", "foot", "feet", "international foot", "international feet": 0.3048
+  case "us-ft", "ftus", "us survey foot", "us survey feet", "foot_us", "us foot": 1200.0 / 3937.0
+  case "cm", "centimetre", "centimeter": 0.01
+  case "dm", "decimetre", "decimeter": 0.1
+  case "km", "kilometre", "kilometer": 1000
+  default: 1
+  }
+}

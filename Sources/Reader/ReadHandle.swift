@@ -1,0 +1,79 @@
+// One open file as read by GDAL: each read reports progress.
+
+import Files
+import Platform
+
+/// A file with a read offset. Used by one thread, as GDAL uses its files.
+final class ReadHandle {
+  private let files: ReaderFiles
+  private let descriptor: CInt
+  private let size: Int
+  private let isMain: Bool
+  private(set) var offset = 0
+  private(set) var isAtEnd = false
+  // Some drivers read a few bytes at a time, mostly in sequence: reads are buffered.
+  private var ahead: [UInt8] = []
+  private var aheadStart = 0
+  private static let aheadSize = 65536
+
+  /// Nil if it is none of the request's files.
+  init?(_ name: String, in files: ReaderFiles) {
+    guard let (descriptor, isMain) = files.find(name), let identity = files.identity(descriptor) else { return nil }
+    self.files = files
+    self.descriptor = descriptor
+    self.isMain = isMain
+    size = identity.size
+  }
+
+  /// Returns the bytes read: fewer than requested at the end or on an error.
+  func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+    var done = 0
+    while done < target.count {
+      let got = readSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]))
+      guard got > 0 else { break }
+      done += got
+      offset += got
+    }
+    if done < target.count { isAtEnd = true }
+    if isMain && size > 0 { files.reached(files.readShare * Double(offset) / Double(size)) }
+    return done
+  }
+
+  private func readSome(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    if offset < aheadStart || offset >= aheadStart + ahead.count {
+      guard target.count < Self.aheadSize else { return read(target, at: offset) }
+      aheadStart = offset
+      ahead = [UInt8](unsafeUninitializedCapacity: Self.aheadSize) { buffer, count in
+        count = max(0, read(UnsafeMutableRawBufferPointer(buffer), at: aheadStart))
+      }
+    }
+    let start = offset - aheadStart
+    let count = min(target.count, ahead.count - start)
+    guard count > 0 else { return 0 }
+    ahead.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+    return count
+  }
+
+  private func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    while true {
+      let got = pread(descriptor, target.baseAddress, target.count, off_t(offset))
+      if got >= 0 || errno != EINTR { return got }
+    }
+  }
+
+  /// - Parameter origin: as for `fseek`.
+  func seek(to offset: UInt64, from origin: Int32) -> Bool {
+    let base =
+      switch origin {
+      case SEEK_CUR: self.offset
+      case SEEK_END: size
+      default: 0
+      }
+    // GDAL's offsets are unsigned; backward offsets from the end wrap.
+    let target = base &+ Int(truncatingIfNeeded: offset)
+    guard target >= 0 else { return false }
+    self.offset = target
+    isAtEnd = false
+    return true
+  }
+}

@@ -1,0 +1,82 @@
+// The files that GDAL may read: those that came open with the request. Reads report progress.
+
+import Files
+import Geometry
+import Platform
+import Reading
+import Synchronization
+
+/// The open files of a request.
+///
+/// `@unchecked`: GDAL's callbacks find it through a global. All else is used by the one thread on which GDAL reads.
+final class ReaderFiles: @unchecked Sendable {
+  static let prefix = "/vsigeomodel"
+  private static let shared = Mutex<ReaderFiles?>(nil)
+
+  private let folder: String
+  private let descriptors: [Text: CInt]
+  private let main: Text
+  private let identities: [CInt: FileIdentity]
+  private let progress: (Double) -> Void
+  private var reported = 0.0
+  /// The fraction in 0...1 at the end of reading the main file; the rest is features.
+  var readShare = 0.0
+
+  /// Owns the descriptors. GDAL finds these files until another request brings its own.
+  init?(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
+    guard let main = job.names.first, job.names.count == descriptors.count else { return nil }
+    folder = job.folder
+    self.main = Text(main)
+    self.progress = progress
+    self.descriptors = Dictionary(zip(job.names.map { Text($0) }, descriptors)) { first, _ in first }
+    identities = Dictionary(
+      descriptors.compactMap { file in FileIdentity(descriptor: file).map { (file, $0) } }
+    ) { first, _ in first }
+    Self.shared.withLock { $0 = self }
+  }
+
+  static var current: ReaderFiles? { shared.withLock { $0 } }
+
+  /// The name that GDAL opens.
+  var gdalName: String { "\(Self.prefix)\(folder)/\(main.string)" }
+
+  /// The names in the folder, for a name that GDAL lists; nil for any other folder.
+  func list(_ name: String) -> [String]? {
+    let own = Self.prefix + folder
+    return name == own || name == own + "/" ? descriptors.keys.map(\.string) : nil
+  }
+
+  /// The open file and whether it is the main one, for a name that GDAL opens.
+  func find(_ name: String) -> (descriptor: CInt, isMain: Bool)? {
+    let own = Array("\(Self.prefix)\(folder)/".utf8)
+    guard name.utf8.starts(with: own) else { return nil }
+    let leaf = Text(String(Substring(name.utf8.dropFirst(own.count))))
+    return descriptors[leaf].map { ($0, leaf == main) }
+  }
+
+  func identity(_ descriptor: CInt) -> FileIdentity? { identities[descriptor] }
+
+  /// A message without the prefix of the virtual file system.
+  static func cleaned(_ message: String) -> String {
+    let prefix = Array(prefix.utf8)
+    var rest = Array(message.utf8)[...]
+    var cleaned: [UInt8] = []
+    while let byte = rest.first {
+      if rest.starts(with: prefix) {
+        rest = rest.dropFirst(prefix.count)
+      } else {
+        cleaned.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return String(decoding: cleaned, as: UTF8.self)
+  }
+
+  /// Reports progress when it has risen by a hundredth.
+  func reached(_ fraction: Double) {
+    let fraction = min(fraction, 1)
+    guard fraction >= reported + 0.01 || (fraction == 1 && reported < 1) else { return }
+    reported = fraction
+    progress(fraction)
+  }
+}

@@ -1,0 +1,177 @@
+// The reader's role of the process: confine itself, then serve the server's requests about one set of files.
+
+import CReader
+import JSON
+import Platform
+import Reading
+
+/// A process that reads foreign files and nothing else. It ends with its channel.
+public enum ReaderProcess {
+  /// Serves requests at a descriptor until the other end is gone.
+  ///
+  /// - Parameter memory: bound of the address space in bytes.
+  public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
+    let channel = Channel(descriptor: descriptor)
+    setEnvironment()
+    var protections = creader_confine(memory, fileSizeLimit, 0)
+    // Loaded while the process waits for work: it costs more than all else of a start.
+    if case .success = GDALLibrary.shared { _ = creader_guard_sqlite() }
+    do {
+      try reply(.ready(protections), channel)
+      var server: ReaderServer?
+      while true {
+        let message = try channel.receive()
+        let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
+        switch (request, server) {
+        case (.describe(let job), nil), (.readFeatures(let job, _), nil), (.openRaster(let job), nil):
+          protections |= restrict(job, message.files)
+          try reply(.ready(protections), channel)
+          startThread {
+            channel.awaitEnd()
+            _exit(0)
+          }
+          let files = job.database == nil ? message.takeFiles() : []
+          guard let opened = ReaderServer(job, files, channel) else { _exit(1) }
+          server = opened
+          try opened.answer(request)
+        case (_, let server?): try server.answer(request)
+        default: _exit(1)
+        }
+      }
+    } catch {
+      _exit(0)
+    }
+  }
+
+  /// A block of features, or a tile, is far smaller; one geometry may be large.
+  private static let fileSizeLimit: UInt64 = 1 << 30
+
+  static func reply(_ reply: ReaderReply, _ channel: Channel, files: [CInt] = []) throws(ChannelError) {
+    try channel.send(files: files) { reply.encode(to: &$0) }
+  }
+
+  /// Settings that GDAL and its libraries take from the environment, the client's own put aside.
+  private static func setEnvironment() {
+    for (name, value) in [
+      ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
+      ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
+      ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"), ("GDAL_HTTP_TIMEOUT", "1"),
+    ] { setenv(name, value, 1) }
+    unsetenv("GDAL_SKIP")
+  }
+
+  /// Leaves no file readable but the request's, and those that libraries need.
+  private static func restrict(_ job: ReadJob, _ files: [CInt]) -> UInt32 {
+    var folders = [
+      "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/proj", "/usr/share/gdal", "/usr/local/lib",
+      "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
+      "/dev/urandom",
+    ]
+    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA"] {
+      if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
+    }
+    let names = folders.map { strdup($0) }
+    defer { for name in names { free(name) } }
+    var list = names.map { UnsafePointer<CChar>($0) } + [nil]
+    return creader_restrict_files(&list, files, job.database == nil ? 0 : files.count)
+  }
+}
+
+/// Answers requests about one set of files, one after the other.
+private final class ReaderServer {
+  private let job: ReadJob
+  private let files: ReaderFiles
+  private let channel: Channel
+  private var raster: RasterFile?
+  /// Blocks that were sent and not taken yet: bounds what lies in shared memory.
+  private var unread = 0
+
+  init?(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel) {
+    var job = job
+    if job.database != nil { job.names = job.names.isEmpty ? ["database"] : job.names }
+    let usable = job.database == nil ? descriptors : job.names.map { _ in CInt(-1) }
+    guard
+      let files = ReaderFiles(job, usable, progress: { try? ReaderProcess.reply(.progress($0), channel) })
+    else { return nil }
+    self.job = job
+    self.files = files
+    self.channel = channel
+  }
+
+  func answer(_ request: ReaderRequest) throws {
+    do {
+      switch request {
+      case .describe: try describe()
+      case .readFeatures(_, let layer): try readFeatures(of: layer)
+      case .openRaster:
+        let raster = try RasterFile(files)
+        self.raster = raster
+        try send(.raster(raster.description))
+      case .readWindow(let window): try read(window)
+      case .taken: return
+      }
+      try send(.done)
+    } catch let error as ReadError {
+      try send(.failed(error))
+    }
+  }
+
+  private func send(_ reply: ReaderReply, files: [CInt] = []) throws(ChannelError) {
+    try ReaderProcess.reply(reply, channel, files: files)
+  }
+
+  private func opened(_ driver: String) { try? send(.opened(driver)) }
+
+  private func describe() throws {
+    let description = try FeatureDataset.with(job, files, for: .description, opened: opened) {
+      dataset throws(ReadError) in
+      var layers: [LayerDescription] = []
+      for index in 0..<dataset.layerCount { layers.append(try dataset.layer(at: index).description) }
+      return SourceDescription(driver: dataset.driver, name: "", layers: layers)
+    }
+    try send(.source(description))
+  }
+
+  private func readFeatures(of name: String?) throws {
+    try FeatureDataset.with(job, files, for: .features, opened: opened) { dataset throws(ReadError) in
+      let layer = try dataset.layer(named: name)
+      try orEnd { () throws(ChannelError) in try send(.layer(layer.description)) }
+      try dataset.readFeatures(of: layer) { block throws(ReadError) in
+        guard let file = block.finish() else {
+          throw .readFailed(
+            driver: dataset.driver.rawValue, path: "", layer: layer.description.name,
+            reason: "shared memory: \(errorText())")
+        }
+        defer { close(file) }
+        try orEnd { () throws(ChannelError) in
+          try send(.block, files: [file])
+          unread += 1
+          while unread > 3 { try awaitTaken() }
+        }
+      }
+    }
+    while unread > 0 { try awaitTaken() }
+  }
+
+  /// Without a server there is nobody to fail to.
+  private func orEnd(_ body: () throws(ChannelError) -> Void) throws(ReadError) {
+    do throws(ChannelError) { try body() } catch { _exit(0) }
+  }
+
+  private func awaitTaken() throws(ChannelError) {
+    let message = try channel.receive()
+    let request = try? message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
+    guard request == .taken else { throw .malformed }
+    unread -= 1
+  }
+
+  private func read(_ window: RasterWindow) throws {
+    guard let raster else { throw ReadError.unrecognized(path: "") }
+    let heights = try raster.heights(window)
+    guard let file = heights.withUnsafeBytes({ SharedMemory.file(holding: $0) }) else {
+      throw ReadError.readFailed(driver: nil, path: "", layer: nil, reason: "shared memory: \(errorText())")
+    }
+    defer { close(file) }
+    try send(.window, files: [file])
+  }
+}

@@ -1,0 +1,106 @@
+// Opens the files of a source within the policy: what a reader may read, it gets open.
+
+import Files
+import Geometry
+import Platform
+import Reading
+
+/// A file and those beside it with the same stem (`roads.shp`, `roads.dbf`), open for reading.
+final class OpenFiles {
+  /// What a message carries at the most, and more files than any format has.
+  private static let limit = 64
+
+  let job: ReadJob
+  let descriptors: [CInt]
+  /// The states of the files when they were opened, by path.
+  private let identities: [String: FileIdentity]
+
+  /// - Parameter path: absolute.
+  init(_ path: String, _ options: OpenOptions, _ policy: FilePolicy) throws(ReadError) {
+    do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw ReadError(error, path: path) }
+    let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    let folder = String(path[..<cut])
+    let name = String(path[path.utf8.index(after: cut)...])
+    let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+
+    let database = try Self.liveDatabase(path, policy)
+    let names = database?.names ?? [name] + Self.siblings(of: name, stem, in: folder).prefix(Self.limit - 1)
+    var found: [String] = []
+    var descriptors: [CInt] = []
+    var identities: [String: FileIdentity] = [:]
+    for leaf in names {
+      let path = database == nil ? "\(folder)/\(leaf)" : leaf
+      guard let (descriptor, identity) = Self.open(path, policy) else { continue }
+      found.append(leaf)
+      descriptors.append(descriptor)
+      if database == nil { identities[path] = identity }
+    }
+    job = ReadJob(folder: folder, names: found, database: database?.path, options: options)
+    self.descriptors = descriptors
+    self.identities = identities
+    guard found.first == names.first else { throw .notReadable(path: path, reason: errorText(EACCES)) }
+  }
+
+  /// A GeoJSON document in memory, which refers to no file.
+  init(geoJSON bytes: [UInt8]) throws(ReadError) {
+    job = ReadJob(folder: "", names: ["inline.geojson"], options: OpenOptions(driver: .geoJSON))
+    identities = [:]
+    descriptors = SharedMemory.file(holding: bytes).map { [$0] } ?? []
+    guard !descriptors.isEmpty else { throw .notReadable(path: "inline GeoJSON", reason: errorText()) }
+  }
+
+  deinit { for descriptor in descriptors { close(descriptor) } }
+
+  /// Whether a file has changed, or another one has its name.
+  var haveChanged: Bool { identities.contains { FileIdentity(path: $0.key) != $0.value } }
+
+  private static func open(_ path: String, _ policy: FilePolicy) -> (CInt, FileIdentity)? {
+    // Non-blocking, in case the name belongs to a FIFO.
+    let descriptor = Platform.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    // The open file is checked, not its name, which may have been redirected meanwhile.
+    guard let identity = FileIdentity(descriptor: descriptor), identity.kind == .regular,
+      let real = realPath(ofDescriptor: descriptor) ?? realPath(path), policy.allows(realPath: real)
+    else {
+      close(descriptor)
+      return nil
+    }
+    return (descriptor, identity)
+  }
+
+  private static func siblings(of name: String, _ stem: String, in folder: String) -> [String] {
+    guard let stream = opendir(folder.isEmpty ? "/" : folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let leaf = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if leaf.utf8.starts(with: (stem + ".").utf8), Text(leaf) != Text(name) { names.append(leaf) }
+    }
+    return names.sorted()
+  }
+
+  /// A database that another program has open, or left open: one with a journal beside it.
+  ///
+  /// Through descriptors SQLite takes no lock and ignores the journal, and would read an older or half-written state.
+  /// Opened by its path it gives one state or an error.
+  private static func liveDatabase(
+    _ path: String, _ policy: FilePolicy
+  ) throws(ReadError) -> (path: String, names: [String])? {
+    guard let real = realPath(path) else { return nil }
+    let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
+    guard !journals.isEmpty else { return nil }
+    for suffix in journals + ["-shm"] {
+      if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
+        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+      }
+    }
+    // Without its index SQLite, which may not write one, reads the database as if there were no log.
+    if journals.contains("-wal"), FileIdentity(path: real + "-shm") == nil {
+      throw .openFailed(
+        driver: nil, path: path, reason: "a program left a write-ahead log beside it: open it once with that program")
+    }
+    return (real, [real] + (journals + ["-shm"]).map { real + $0 })
+  }
+}

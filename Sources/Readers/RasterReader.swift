@@ -1,0 +1,104 @@
+// The server's way to rasters: a reader holds the file open between requests.
+
+import Files
+import Geometry
+import Platform
+import Reading
+import Synchronization
+
+/// An open raster. The reader behind it may be ended to make room for others; the next read then opens the file anew.
+///
+/// One thread at a time reads.
+public final class RasterReader: Sendable {
+  public let description: RasterDescription
+  private let readers: Readers
+  private let path: String
+  private let policy: FilePolicy
+  private let current: Mutex<ReaderWork>
+
+  /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
+  ///
+  /// - Parameter path: absolute.
+  /// - Complexity: reads the headers only.
+  public init(
+    _ readers: Readers, path: String, policy: FilePolicy, isCancelled: () -> Bool
+  ) throws(ReadError) {
+    let (work, description) = try Self.open(readers, path, policy, isCancelled)
+    current = Mutex(work)
+    self.description = description
+    self.readers = readers
+    self.path = path
+    self.policy = policy
+  }
+
+  private var work: ReaderWork { current.withLock { $0 } }
+
+  deinit {
+    let work = work
+    readers.release(work)
+    work.end()
+  }
+
+  private static func open(
+    _ readers: Readers, _ path: String, _ policy: FilePolicy, _ isCancelled: () -> Bool
+  ) throws(ReadError) -> (ReaderWork, RasterDescription) {
+    let files = try OpenFiles(path, OpenOptions(), policy)
+    let work = try readers.begin(.openRaster(files.job), files, path)
+    var found: RasterDescription?
+    do throws(ReadError) {
+      try work.finish(isCancelled: isCancelled) { reply, _ in
+        guard case .raster(let raster) = reply else { return false }
+        found = raster
+        return true
+      }
+      guard let found else { throw work.failure() }
+      readers.keep(work)
+      return (work, found)
+    } catch {
+      work.end()
+      throw error
+    }
+  }
+
+  /// The elevation of a window within the raster in metres, row by row; NaN without a value.
+  public func heights(_ window: RasterWindow, isCancelled: () -> Bool) throws(ReadError) -> [Double] {
+    if !readers.isKept(work) { try reopen(isCancelled) }
+    do throws(ReadError) { return try read(window, isCancelled) } catch {
+      // It may have been ended to make room for another.
+      guard case .readerFailed = error, !readers.isKept(work) else { throw error }
+    }
+    try reopen(isCancelled)
+    return try read(window, isCancelled)
+  }
+
+  private func reopen(_ isCancelled: () -> Bool) throws(ReadError) {
+    let (work, description) = try Self.open(readers, path, policy, isCancelled)
+    guard description == self.description else {
+      readers.release(work)
+      work.end()
+      throw .changedWhileRead(path: path)
+    }
+    current.withLock { $0 = work }
+  }
+
+  private func read(_ window: RasterWindow, _ isCancelled: () -> Bool) throws(ReadError) -> [Double] {
+    let (count, overflow) = window.width.multipliedReportingOverflow(by: window.height)
+    var heights: [Double]?
+    do throws(ReadError) {
+      try work.send(.readWindow(window))
+      try work.finish(isCancelled: isCancelled) { reply, message in
+        guard reply == .window, let file = message.files.first, let bytes = SharedMemory.map(file) else { return false }
+        defer { SharedMemory.unmap(bytes) }
+        guard !overflow, bytes.count == count * MemoryLayout<Double>.size else { return false }
+        heights = Array(bytes.bindMemory(to: Double.self))
+        return true
+      }
+      guard let heights else { throw work.failure() }
+      return heights
+    } catch {
+      // Cancelled, the reader has been killed.
+      if error == .cancelled { readers.release(work) }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// A running reader, as the server sees it.
+
+import CReader
+import JSON
+import Platform
+import Reading
+import Synchronization
+
+/// A reader process and its channel. Used by one task at a time; ended by anyone.
+final class ReaderHandle: Sendable {
+  private enum Life {
+    case starting
+    case running(pid_t)
+    case failed(CInt)
+    case ended(signal: Int?)
+  }
+
+  private let channel: Channel
+  private let life = Mutex(Life.starting)
+  private let changed = Signal()
+
+  /// Starts a process. Its thread waits for its end: on Linux a reader dies with the thread that spawned it.
+  init?(_ executable: String, _ arguments: [String]) {
+    guard let (own, theirs) = Channel.pair() else { return nil }
+    channel = own
+    startThread { [self] in
+      let words = ([executable] + arguments).map { strdup($0) }
+      defer { for word in words { free(word) } }
+      var process = pid_t()
+      var list = words + [nil]
+      let failure = creader_spawn(executable, &list, theirs.descriptor, &process)
+      withExtendedLifetime(theirs) {}
+      supervise(failure == 0 ? process : nil, failure)
+    }
+  }
+
+  private func supervise(_ process: pid_t?, _ failure: CInt) {
+    guard let process else {
+      life.withLock { $0 = .failed(failure) }
+      return changed.raise()
+    }
+    life.withLock { life in
+      if case .ended = life { kill(process, SIGKILL) } else { life = .running(process) }
+    }
+    _ = creader_await(process)
+    // Reaped under the lock: nobody sends a signal to a number that may belong to another process by then.
+    life.withLock { life in
+      var status: CInt = 0
+      _ = waitpid(process, &status, 0)
+      let signal = status & 0x7f
+      life = .ended(signal: signal == 0 ? nil : Int(signal))
+    }
+    changed.raise()
+  }
+
+  /// Ends the process at once, whatever it does.
+  func end() {
+    life.withLock { life in
+      switch life {
+      case .running(let process): kill(process, SIGKILL)
+      case .starting: life = .ended(signal: nil)
+      case .failed, .ended: break
+      }
+    }
+  }
+
+  /// The signal that ended the process, once it has ended; waits for that.
+  func endSignal() -> Int? {
+    end()
+    _ = changed.wait(seconds: 5)
+    return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
+  }
+
+  func send(_ request: ReaderRequest, files: [CInt] = []) throws(ChannelError) {
+    try channel.send(files: files) { request.encode(to: &$0) }
+  }
+
+  /// The next reply; nonsense ends the reader.
+  func receive(
+    _ path: String, isCancelled: () -> Bool
+  ) throws(ChannelError) -> (reply: ReaderReply, message: Message) {
+    let message = try channel.receive(isCancelled: isCancelled)
+    do {
+      return (try message.document.read { json throws(JSONError) in try ReaderReply(from: json, path: path) }, message)
+    } catch { throw .malformed }
+  }
+}

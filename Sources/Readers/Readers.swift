@@ -1,0 +1,225 @@
+// Starts readers and gives them work: the server's way to vector files.
+
+import Files
+import Geometry
+import Platform
+import Reading
+import Synchronization
+
+/// Reads foreign files in processes of their own, so that none can take the model down.
+///
+/// Calls block their thread until done, and may run on any. A cancel kills the process.
+///
+/// ```swift
+/// let readers = Readers(executable: "/usr/local/bin/geomodel-server")
+/// let description = try readers.describe(.file("/data/roads.gpkg"))
+/// ```
+public final class Readers: Sendable {
+  private let executable: String
+  private let arguments: [String]
+  /// A process that has loaded its libraries and waits for work.
+  private let reserve = Mutex<ReaderHandle?>(nil)
+  private let confinement = Mutex<UInt32?>(nil)
+  /// Readers that hold rasters open, the one used last at the end.
+  private let kept = Mutex<[ReaderHandle]>([])
+  private static let keptLimit = 8
+
+  /// - Parameters:
+  ///   - executable: the program that serves with `--reader`.
+  ///   - memory: bound of a reader's address space in bytes.
+  public init(executable: String, memory: UInt64 = 4 << 30) {
+    self.executable = executable
+    arguments = ["--reader", String(memory)]
+  }
+
+  deinit { reserve.withLock { $0?.end() } }
+
+  /// What confined the last reader that began to work: bits of `CREADER_`. Nil before the first.
+  public var protections: UInt32? { confinement.withLock { $0 } }
+
+  /// Describes the contents of a source.
+  ///
+  /// - Parameters:
+  ///   - isCancelled: called every 10 ms.
+  ///   - progress: a rising fraction in 0...1, by bytes read of a text format; ends with 1.
+  /// - Complexity: text formats (GeoJSON, KML, GPX, CSV) are parsed as a whole, others by their headers.
+  public func describe(
+    _ source: FeatureSource, options: OpenOptions = OpenOptions(), policy: FilePolicy = FilePolicy(),
+    isCancelled: () -> Bool = { false }, progress: (Double) -> Void = { _ in }
+  ) throws(ReadError) -> SourceDescription {
+    let files = try open(source, options, policy)
+    var found: SourceDescription?
+    try run(.describe(files.job), files, source.name, isCancelled: isCancelled) { reply, _ in
+      switch reply {
+      case .source(let source): found = source
+      case .progress(let fraction): progress(fraction)
+      default: return false
+      }
+      return true
+    }
+    guard let found else { throw Self.nonsense(source.name) }
+    return found
+  }
+
+  /// Reads the features of one layer in file order.
+  ///
+  /// - Parameters:
+  ///   - layer: nil for the first.
+  ///   - isCancelled: called every 10 ms, and between blocks.
+  ///   - progress: a rising fraction in 0...1; ends with 1 only when everything has been read.
+  ///   - begin: called with the layer before its first features.
+  ///   - body: called with each block, while the reader reads on.
+  /// - Throws: also after `body` was called; the caller then discards those features.
+  /// - Complexity: O(n) in the file.
+  @discardableResult
+  public func read(
+    _ source: FeatureSource, layer: String? = nil, options: OpenOptions = OpenOptions(),
+    policy: FilePolicy = FilePolicy(), isCancelled: () -> Bool = { false }, progress: (Double) -> Void = { _ in },
+    begin: (LayerDescription) -> Void = { _ in }, body: (borrowing FeatureBlock) throws(ReadError) -> Void
+  ) throws(ReadError) -> LayerDescription {
+    let files = try open(source, options, policy)
+    var found: LayerDescription?
+    try run(.readFeatures(files.job, layer: layer), files, source.name, isCancelled: isCancelled) {
+      reply, message throws(ReadError) in
+      switch reply {
+      case .layer(let layer) where found == nil:
+        found = layer
+        begin(layer)
+      case .block:
+        guard let layer = found, let file = message.files.first,
+          let block = FeatureBlock(mapping: file, columns: layer.fields.count)
+        else { return false }
+        try body(block)
+      case .progress(let fraction): progress(fraction)
+      default: return false
+      }
+      return true
+    }
+    guard let found else { throw Self.nonsense(source.name) }
+    return found
+  }
+
+  private func open(
+    _ source: FeatureSource, _ options: OpenOptions, _ policy: FilePolicy
+  ) throws(ReadError) -> OpenFiles {
+    switch source {
+    case .geoJSON(let bytes): try OpenFiles(geoJSON: bytes)
+    case .file(let path): try OpenFiles(path, options, policy)
+    }
+  }
+
+  static func nonsense(_ path: String) -> ReadError {
+    .readerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: []))
+  }
+
+  /// Runs one request in a reader of its own.
+  ///
+  /// - Parameter body: called with each reply but the last; false if it is none that is expected.
+  private func run(
+    _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isCancelled: () -> Bool,
+    body: (ReaderReply, Message) throws(ReadError) -> Bool
+  ) throws(ReadError) {
+    let work = try begin(request, files, path)
+    defer { work.end() }
+    do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
+      // To GDAL, a file that is written meanwhile looks broken.
+      if error != .cancelled, files.haveChanged { throw .changedWhileRead(path: path) }
+      throw error
+    }
+    if files.haveChanged { throw .changedWhileRead(path: path) }
+  }
+
+  /// Sends the first request to a reader, and makes another ready for the next.
+  func begin(
+    _ request: ReaderRequest, _ files: OpenFiles, _ path: String
+  ) throws(ReadError) -> ReaderWork {
+    let ready = reserve.withLock { reserve in
+      defer { reserve = ReaderHandle(executable, arguments) }
+      return reserve
+    }
+    guard let reader = ready ?? ReaderHandle(executable, arguments) else {
+      throw .unavailable(reason: "a reader does not start: \(errorText())")
+    }
+    let work = ReaderWork(reader, path) { [weak self] protections in
+      self?.confinement.withLock { $0 = protections }
+    }
+    do throws(ChannelError) { try reader.send(request, files: files.descriptors) } catch { throw work.failure() }
+    return work
+  }
+}
+
+extension Readers {
+  /// Lets a reader live on between requests, as the one used last; ends the one used longest ago where there are many.
+  func keep(_ work: ReaderWork) {
+    let oldest = kept.withLock { kept in
+      kept.removeAll { $0 === work.reader }
+      kept.append(work.reader)
+      return kept.count > Self.keptLimit ? kept.removeFirst() : nil
+    }
+    oldest?.end()
+  }
+
+  /// Whether it lives on; it is the one used last then.
+  func isKept(_ work: ReaderWork) -> Bool {
+    kept.withLock { kept in
+      guard let index = kept.firstIndex(where: { $0 === work.reader }) else { return false }
+      kept.append(kept.remove(at: index))
+      return true
+    }
+  }
+
+  func release(_ work: ReaderWork) { kept.withLock { kept in kept.removeAll { $0 === work.reader } } }
+}
+
+/// One request to a reader, and what it has said so far.
+final class ReaderWork: Sendable {
+  let reader: ReaderHandle
+  private let path: String
+  private let noteProtections: @Sendable (UInt32) -> Void
+  /// The driver that recognized the file, and GDAL's last messages.
+  private let said = Mutex<(driver: String?, messages: [String])>((nil, []))
+
+  init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
+    self.reader = reader
+    self.path = path
+    self.noteProtections = noteProtections
+  }
+
+  func end() { reader.end() }
+
+  func send(_ request: ReaderRequest) throws(ReadError) {
+    do throws(ChannelError) { try reader.send(request) } catch { throw failure() }
+  }
+
+  /// Receives replies until the request is done.
+  func finish(
+    isCancelled: () -> Bool, _ body: (ReaderReply, Message) throws(ReadError) -> Bool
+  ) throws(ReadError) {
+    while true {
+      let (reply, message): (ReaderReply, Message)
+      do throws(ChannelError) { (reply, message) = try reader.receive(path, isCancelled: isCancelled) } catch {
+        if error == .cancelled {
+          end()
+          throw .cancelled
+        }
+        throw failure()
+      }
+      switch reply {
+      case .done: return
+      case .failed(let error): throw error
+      case .ready(let protections): noteProtections(protections)
+      case .opened(let name): said.withLock { $0.driver = name }
+      case .complaint(let text): said.withLock { $0.messages = $0.messages.suffix(4) + [text] }
+      default:
+        guard try body(reply, message) else { throw failure() }
+        if reply == .block { try send(.taken) }
+      }
+    }
+  }
+
+  /// The reader is gone, or has to go.
+  func failure() -> ReadError {
+    let (driver, messages) = said.withLock { $0 }
+    return .readerFailed(ReaderFailure(path: path, driver: driver, signal: reader.endSignal(), messages: messages))
+  }
+}

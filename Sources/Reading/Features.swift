@@ -1,0 +1,95 @@
+// Vector files: formats and descriptions.
+
+import Geometry
+
+/// A readable format, by the name of its GDAL driver.
+public enum FeatureDriver: String, Hashable, Sendable, CaseIterable {
+  case geoJSON = "GeoJSON"
+  case geoPackage = "GPKG"
+  case shapefile = "ESRI Shapefile"
+  case csv = "CSV"
+  case gpx = "GPX"
+  case kml = "KML"
+  case flatGeobuf = "FlatGeobuf"
+}
+
+/// The origin of features.
+public enum FeatureSource: Hashable, Sendable {
+  /// An absolute path.
+  case file(String)
+  /// A GeoJSON document as UTF-8. Reading it cannot access files.
+  case geoJSON([UInt8])
+
+  /// The name used in errors.
+  public var name: String {
+    switch self {
+    case .file(let path): path
+    case .geoJSON: "inline GeoJSON"
+    }
+  }
+}
+
+/// Options where the content does not determine how to open a source.
+public struct OpenOptions: Hashable, Sendable {
+  /// The fields of a CSV file that hold coordinates.
+  public struct PointFields: Hashable, Sendable {
+    public let x: String
+    public let y: String
+    public init(x: String, y: String) {
+      self.x = x
+      self.y = y
+    }
+  }
+
+  /// Nil to detect it from content and name.
+  public var driver: FeatureDriver?
+  /// Nil for CSV rows without geometry.
+  public var points: PointFields?
+
+  public init(driver: FeatureDriver? = nil, points: PointFields? = nil) {
+    self.driver = driver
+    self.points = points
+  }
+}
+
+/// The contents of a source.
+public struct SourceDescription: Hashable, Sendable {
+  public let driver: FeatureDriver
+  public let name: String
+  public let layers: [LayerDescription]
+
+  public init(driver: FeatureDriver, name: String, layers: [LayerDescription]) {
+    self.driver = driver
+    self.name = name
+    self.layers = layers
+  }
+}
+
+public struct LayerDescription: Hashable, Sendable {
+  public let name: String
+  /// "Point", "MultiPolygon", "Unknown" if features differ; nil for a table without geometry.
+  public let geometryType: String?
+  /// In the order of the columns of ``FeatureBlock``.
+  public let fields: [Field]
+  /// Nil if it takes a full read to count them.
+  public let featureCount: Int?
+  /// In the units of the spatial reference; nil if it takes a full read to compute, or if there are no features.
+  public let extent: Envelope?
+  /// An authority code where known, else WKT; nil if the source has none.
+  public let spatialReference: SpatialReference?
+  /// The column of feature ids, if the format has one.
+  public let fidColumn: String?
+
+  public init(
+    name: String, geometryType: String?, fields: [Field], featureCount: Int?, extent: Envelope?,
+    spatialReference: SpatialReference?, fidColumn: String?
+  ) {
+    self.name = name
+    self.geometryType = geometryType
+    self.fields = fields
+    self.featureCount = featureCount
+    self.extent = extent
+    self.spatialReference = spatialReference
+    self.fidColumn = fidColumn
+  }
+}

@@ -1,0 +1,53 @@
+// Why a file could not be described or read.
+
+import Files
+
+public enum ReadError: Error, Hashable, Sendable {
+  case notFound(path: String)
+  case isDirectory(path: String)
+  /// The ``FilePolicy`` denies it.
+  case refused(path: String, reason: String)
+  case notReadable(path: String, reason: String)
+  /// No supported format.
+  case unrecognized(path: String)
+  case openFailed(driver: String?, path: String, reason: String)
+  case readFailed(driver: String?, path: String, layer: String?, reason: String)
+  /// The file was written while it was read: the result may mix states.
+  case changedWhileRead(path: String)
+  case noSuchLayer(String, available: [String])
+  case missingField(String, available: [String])
+  case cancelled
+  /// GDAL, or its driver, is not installed.
+  case unavailable(reason: String)
+  /// The reader died: of a fault in a format's library, at its bound of memory, or by another process.
+  case readerFailed(ReaderFailure)
+}
+
+/// How a reader died.
+public struct ReaderFailure: Hashable, Sendable {
+  public let path: String
+  /// GDAL's name; nil before one recognized the file.
+  public let driver: String?
+  /// The number of the signal that ended it; nil if it ended by itself or answered nonsense.
+  public let signal: Int?
+  /// GDAL's last messages, oldest first.
+  public let messages: [String]
+
+  public init(path: String, driver: String?, signal: Int?, messages: [String]) {
+    self.path = path
+    self.driver = driver
+    self.signal = signal
+    self.messages = messages
+  }
+}
+
+extension ReadError {
+  public init(_ refusal: FileRefusal, path: String) {
+    switch refusal {
+    case .notFound: self = .notFound(path: path)
+    case .isDirectory: self = .isDirectory(path: path)
+    case .refused(let reason): self = .refused(path: path, reason: reason)
+    case .notReadable(let reason): self = .notReadable(path: path, reason: reason)
+    }
+  }
+}
