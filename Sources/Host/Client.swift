@@ -7,6 +7,7 @@ import Handlers
 import JSON
 import JSONRPC
 import Links
+import Readers
 import Subscriptions
 
 /// Answers one client's requests: subscriptions, tasks, requests in flight, limits and where relative paths start. The world is the host's.
@@ -51,6 +52,7 @@ final class Client: MethodHost, HandlerClient {
   var loop: any Loop { host.loop }
   var world: World { host.world }
   var realTime: Instant { host.configuration.now() }
+  var readers: Readers { host.configuration.readers }
   var residentBytes: Int? { host.configuration.residentBytes() }
 
   /// Makes the session. Called once.

@@ -15,8 +15,12 @@ final class OpenFiles {
   /// The states of the files when they were opened, by path.
   private let identities: [String: FileIdentity]
 
-  /// - Parameter path: absolute.
-  init(_ path: String, _ options: OpenOptions, _ policy: FilePolicy) throws(ReadError) {
+  /// - Parameters:
+  ///   - path: absolute.
+  ///   - refusesPart: whether a file beside it that leads outside is an error; else it is as if it were not there.
+  init(
+    _ path: String, _ options: OpenOptions, _ policy: FilePolicy, refusesPart: Bool = false
+  ) throws(ReadError) {
     do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw ReadError(error, path: path) }
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let folder = String(path[..<cut])
@@ -28,9 +32,14 @@ final class OpenFiles {
     var found: [String] = []
     var descriptors: [CInt] = []
     var identities: [String: FileIdentity] = [:]
+    var refused: String?
     for leaf in names {
       let path = database == nil ? "\(folder)/\(leaf)" : leaf
-      guard let (descriptor, identity) = Self.open(path, policy) else { continue }
+      guard let (descriptor, identity) = Self.open(path, policy) else {
+        guard refusesPart, let real = realPath(path), !policy.allows(realPath: real) else { continue }
+        refused = path
+        break
+      }
       found.append(leaf)
       descriptors.append(descriptor)
       if database == nil { identities[path] = identity }
@@ -38,6 +47,7 @@ final class OpenFiles {
     job = ReadJob(folder: folder, names: found, database: database?.path, options: options)
     self.descriptors = descriptors
     self.identities = identities
+    if let refused { throw .refused(path: path, reason: "\(refused) leads outside the allowed directories") }
     guard found.first == names.first else { throw .notReadable(path: path, reason: errorText(EACCES)) }
   }
 

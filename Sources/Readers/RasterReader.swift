@@ -42,7 +42,7 @@ public final class RasterReader: Sendable {
   private static func open(
     _ readers: Readers, _ path: String, _ policy: FilePolicy, _ isCancelled: () -> Bool
   ) throws(ReadError) -> (ReaderWork, RasterDescription) {
-    let files = try OpenFiles(path, OpenOptions(), policy)
+    let files = try OpenFiles(path, OpenOptions(), policy, refusesPart: true)
     let work = try readers.begin(.openRaster(files.job), files, path)
     var found: RasterDescription?
     do throws(ReadError) {

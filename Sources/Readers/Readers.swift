@@ -19,7 +19,7 @@ public final class Readers: Sendable {
   private let arguments: [String]
   /// A process that has loaded its libraries and waits for work.
   private let reserve = Mutex<ReaderHandle?>(nil)
-  private let confinement = Mutex<UInt32?>(nil)
+  private let protections = Mutex<UInt32?>(nil)
   /// Readers that hold rasters open, the one used last at the end.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8
@@ -34,8 +34,10 @@ public final class Readers: Sendable {
 
   deinit { reserve.withLock { $0?.end() } }
 
-  /// What confined the last reader that began to work: bits of `CREADER_`. Nil before the first.
-  public var protections: UInt32? { confinement.withLock { $0 } }
+  /// What confined the last reader that began to work; nil before the first.
+  public var confinement: [ReaderConfinement]? {
+    protections.withLock { held in held.map { held in ReaderConfinement.allCases.filter { $0.bit & held != 0 } } }
+  }
 
   /// Describes the contents of a source.
   ///
@@ -140,8 +142,8 @@ public final class Readers: Sendable {
     guard let reader = ready ?? ReaderHandle(executable, arguments) else {
       throw .unavailable(reason: "a reader does not start: \(errorText())")
     }
-    let work = ReaderWork(reader, path) { [weak self] protections in
-      self?.confinement.withLock { $0 = protections }
+    let work = ReaderWork(reader, path) { [weak self] held in
+      self?.protections.withLock { $0 = held }
     }
     do throws(ChannelError) { try reader.send(request, files: files.descriptors) } catch { throw work.failure() }
     return work

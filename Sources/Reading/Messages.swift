@@ -1,5 +1,6 @@
 // What server and reader say to each other. A reader counts as hostile: what it sends is checked when it is decoded.
 
+import CReader
 import Geometry
 import JSON
 
@@ -33,6 +34,22 @@ public struct RasterWindow: Hashable, Sendable {
     self.row = row
     self.width = width
     self.height = height
+  }
+}
+
+/// What confines a reader, where the system has it.
+public enum ReaderConfinement: String, Sendable, CaseIterable {
+  case lifetime, network, systemCalls, memory, files
+
+  /// The bit in ``ReaderReply/ready(_:)``.
+  public var bit: UInt32 {
+    switch self {
+    case .lifetime: UInt32(CREADER_DIES_WITH_PARENT)
+    case .network: UInt32(CREADER_NETWORK_NAMESPACE)
+    case .systemCalls: UInt32(CREADER_SYSTEM_CALLS)
+    case .memory: UInt32(CREADER_MEMORY)
+    case .files: UInt32(CREADER_FILES)
+    }
   }
 }
 

@@ -16,8 +16,8 @@ func serve(_ flags: Flags) -> Never {
   if let path = flags.traceFile {
     trace = TraceFile(
       path: path, server: "geomodel-server \(WireProtocol.productVersion)", arguments: flags.replayed,
-      // The real time, the process's memory, how fast the client reads.
-      varying: ["now", "residentBytes", "unread"]
+      // The real time, the process's memory, how fast the client reads, what the system has.
+      varying: ["now", "residentBytes", "unread", "confinement"]
     ) { code in
       logger.error("the trace \(path) is not whole: \(errorText(code))")
     }

@@ -15,6 +15,7 @@ struct CoverageTests {
     "serverBusy": "Tests/ServerTests/BackpressureTests.swift",
     "internalError": "Tests/JSONRPCTests/MessageTests.swift",
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
+    "readerFailed": "Tests/NativeTests/ReaderTests.swift",
   ]
 
   /// Items a case covers beyond the messages in it, as it states.

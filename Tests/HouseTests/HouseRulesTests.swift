@@ -18,7 +18,7 @@ struct HouseRulesTests {
   @Test func `a target without Swift is one of the C libraries`() {
     let withSwift = Set(Self.sources.map(\.target))
     let all = Set(SourceFile.all(in: ["Sources"], endings: ["swift", "c", "h", "modulemap"]).map(\.target))
-    #expect(all.subtracting(withSwift) == ["CJansson", "CGEOS", "CPROJ", "CGDAL"])
+    #expect(all.subtracting(withSwift) == ["CJansson", "CGEOS", "CPROJ", "CGDAL", "CReader"])
   }
 
   @Test func `every file begins with its purpose`() {

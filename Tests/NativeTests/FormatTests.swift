@@ -1,8 +1,9 @@
 // Every format through the real library: descriptions and features.
 
-import FeatureFormats
 import Foundation
 import Geometry
+import Readers
+import Reading
 import Testing
 
 @Suite struct `Vector formats` {
@@ -11,7 +12,7 @@ import Testing
   ])
   func `each binary format gives the same cities`(name: String, driver: FeatureDriver) throws {
     let source = FeatureSource.file(fixture(name))
-    let description = try FeatureFormats.describe(source)
+    let description = try readers.describe(source)
     #expect(description.driver == driver)
     let cities = try #require(description.layers.first { $0.name == "cities" })
     #expect(cities.featureCount == 243)
@@ -76,7 +77,7 @@ import Testing
     #expect(rows.map(\.geometry) == [.point(Point(x: 1.5, y: 2.5)), nil, .point(Point(x: 0, y: 0)), nil])
     #expect(rows.map { $0.attributes[3] } == [.integer(1), .integer(2), .null, .integer(4)])
     #expect(try features(.file(path)).features[0].geometry == nil)
-    #expect(throws: FormatError.missingField("x", available: ["name", "lon", "lat", "n"])) {
+    #expect(throws: ReadError.missingField("x", available: ["name", "lon", "lat", "n"])) {
       try features(.file(path), options: OpenOptions(points: .init(x: "x", y: "lat")))
     }
   }
@@ -85,7 +86,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let rows = (0..<200_000).map { "\($0),1.5" }.joined(separator: "\n")
     let path = try directory.write("id,v\n\(rows)\nlast,2.5\n", to: "long.csv")
-    #expect(try FeatureFormats.describe(.file(path)).layers[0].fields.map(\.type) == [.string, .double])
+    #expect(try readers.describe(.file(path)).layers[0].fields.map(\.type) == [.string, .double])
   }
 
   @Test func `GPX gives its five layers, times in UTC and heights as z`() throws {
@@ -96,7 +97,7 @@ import Testing
       <wpt lat="46.5" lon="7.5"><ele>1200.5</ele><time>2024-05-01T10:00:00.250Z</time><name>hut</name></wpt>
       <trk><name>up</name><trkseg><trkpt lat="46" lon="7"/><trkpt lat="46.1" lon="7.1"/></trkseg></trk></gpx>
       """, to: "tour.gpx")
-    let names = try FeatureFormats.describe(.file(path)).layers.map(\.name)
+    let names = try readers.describe(.file(path)).layers.map(\.name)
     #expect(names == ["waypoints", "routes", "tracks", "route_points", "track_points"])
     let (layer, points) = try features(.file(path), layer: "waypoints")
     let time = try #require(layer.fields.firstIndex { $0.name == "time" })
@@ -123,7 +124,7 @@ import Testing
   }
 
   @Test func `an unknown layer is reported with the available ones`() {
-    #expect(throws: FormatError.noSuchLayer("rivers", available: ["cities", "countries"])) {
+    #expect(throws: ReadError.noSuchLayer("rivers", available: ["cities", "countries"])) {
       try features(.file(fixture("naturalearth_110m.gpkg")), layer: "rivers")
     }
   }

@@ -1,10 +1,12 @@
 // Helpers of this folder: fixtures, temporary directories, and a cancel after a number of checks.
 
-import FeatureFormats
 import Files
 import Foundation
 import Geometry
+import Readers
+import Reading
 import Synchronization
+import TestSupport
 
 /// A file of Tests/Fixtures.
 func fixture(_ name: String) -> String {
@@ -53,12 +55,30 @@ final class Canceller: Sendable {
   var since: Duration? { state.withLock { $0.first.map { ContinuousClock.now - $0 } } }
 }
 
+/// Processes of the built server.
+let readers = Readers(executable: ServerProcess.path)
+
+/// A feature as stored in its file.
+struct RawFeature: Hashable {
+  let fid: Int64?
+  let geometry: Geometry?
+  let attributes: [AttributeValue]
+}
+
 /// All features of a layer.
 func features(
   _ source: FeatureSource, layer: String? = nil, options: OpenOptions = OpenOptions(), policy: FilePolicy = FilePolicy()
-) throws(FormatError) -> (layer: LayerDescription, features: [RawFeature]) {
+) throws(ReadError) -> (layer: LayerDescription, features: [RawFeature]) {
   var found: [RawFeature] = []
-  let layer = try FeatureFormats.read(source, layer: layer, options: options, policy: policy) { found.append($0) }
+  let layer = try readers.read(source, layer: layer, options: options, policy: policy) { block in
+    for row in 0..<block.count {
+      let id = block.ids?[row] ?? -1
+      found.append(
+        RawFeature(
+          fid: id == -1 ? nil : id, geometry: try? block.geometries.geometry(row),
+          attributes: block.columns.indices.map { block.value(column: $0, row: row) }))
+    }
+  }
   return (layer, found)
 }
 

@@ -29,7 +29,8 @@ package enum SessionService: SessionHandlers {
         views: world.views.count, overlays: world.overlays.count,
         graphics: world.overlays.values.reduce(0) { $0 + $1.store.count },
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
-      residentBytes: client.residentBytes)
+      residentBytes: client.residentBytes,
+      confinement: client.readers.confinement.map { parts in parts.map { .init(rawValue: $0.rawValue) ?? .memory } })
   }
 
   package static func describe(

@@ -4,6 +4,7 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
+import Readers
 import Subscriptions
 
 /// The types that all handlers use.
@@ -33,6 +34,8 @@ package protocol HandlerClient: AnyObject {
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
   var session: Session? { get }
   var realTime: Instant { get }
+  /// Reads foreign files.
+  var readers: Readers { get }
   /// Resident memory in bytes; nil where the system does not report it.
   var residentBytes: Int? { get }
 

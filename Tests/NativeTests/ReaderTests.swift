@@ -1,0 +1,171 @@
+// Readers as processes: what confines them, how they end, and what the server makes of hostile ones.
+
+import CReader
+import Foundation
+import Geometry
+import Readers
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Reading
+
+@Suite struct `Reader processes` {
+  /// The readers with a certain bound of memory, which tells them from those of other tests.
+  private func processes(memory: UInt64) -> [pid_t] {
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return entries.compactMap { pid_t($0) }.filter { process in
+      let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))
+      return line?.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) } == String(memory)
+    }
+  }
+
+  @Test func `a reader is confined, and says by what`() throws {
+    let own = Readers(executable: ServerProcess.path)
+    #expect(own.confinement == nil)
+    _ = try own.describe(.file(fixture("cities.fgb")))
+    let holds = try #require(own.confinement)
+    #expect(Set([.lifetime, .systemCalls, .memory]).isSubset(of: holds))
+  }
+
+  @Test func `a virtual table reads no other file`() throws {
+    let found = try? features(.file(fixture("virtual_table.gpkg")), layer: "users").features
+    #expect(found?.contains { "\($0.attributes)".contains("root") } != true)
+  }
+
+  @Test func `an endless query ends with its cancel, and other files are read meanwhile`() throws {
+    let canceller = Canceller()
+    let ended = Mutex<ReadError?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do throws(ReadError) {
+        _ = try readers.describe(.file(fixture("endless_view.gpkg")), isCancelled: { canceller.isCancelled })
+      } catch { ended.withLock { $0 = error } }
+      done.signal()
+    }
+    #expect(try features(.file(fixture("cities.fgb"))).features.count == 243)
+    canceller.cancel()
+    done.wait()
+    #expect(ended.withLock { $0 } == .cancelled)
+  }
+
+  @Test func `a reader that is killed is an error of its task alone`() throws {
+    let memory: UInt64 = 3_987_654_321
+    let own = Readers(executable: ServerProcess.path, memory: memory)
+    let error = try #require(throws: ReadError.self) {
+      try own.read(.geoJSON(Array(pointsGeoJSON(100_000).utf8))) { _ in
+        for process in processes(memory: memory) { kill(process, SIGKILL) }
+      }
+    }
+    guard case .readerFailed(let failure) = error else { throw error }
+    #expect(failure.driver == "GeoJSON" && failure.signal == Int(SIGKILL))
+    #expect(throws: Never.self) { try own.describe(.file(fixture("cities.fgb"))) }
+  }
+
+  @Test func `a reader beyond its bound of memory fails alone`() throws {
+    let small = Readers(executable: ServerProcess.path, memory: 600 << 20)
+    let error = try #require(throws: ReadError.self) {
+      try small.read(.geoJSON(Array(pointsGeoJSON(500_000).utf8))) { _ in }
+    }
+    switch error {
+    case .readerFailed, .openFailed, .readFailed: break
+    default: throw error
+    }
+  }
+
+  @Test func `what is no reader is an error`() throws {
+    for program in ["/bin/true", "/bin/cat", "/nonexistent"] {
+      let error = try #require(throws: ReadError.self) {
+        try Readers(executable: program).describe(.file(fixture("cities.fgb")))
+      }
+      guard case .readerFailed = error else { throw error }
+    }
+  }
+}
+
+@Suite struct `Blocks of features` {
+  private func block(_ rows: Int) -> FeatureBlockBuilder {
+    var block = FeatureBlockBuilder(columns: [.integers, .doubles, .bools, .texts, .json])
+    for row in 0..<rows {
+      block.begin(id: Int64(row))
+      if row % 7 == 3 { block.appendNoGeometry() } else { block.appendPoint(x: Double(row), y: -1, z: nil) }
+      block.columns[0].append(Int64(row))
+      if row % 3 == 0 { block.columns[1].appendNull() } else { block.columns[1].append(Double(row) / 2) }
+      block.columns[2].append(row % 2 == 0)
+      block.columns[3].append(row % 5 == 0 ? "ünïcode \(row)" : "text")
+      block.columns[4].append("[\(row)]")
+    }
+    return block
+  }
+
+  /// Reads everything in a block.
+  private func read(_ block: borrowing FeatureBlock) -> Int {
+    var count = 0
+    for row in 0..<block.count {
+      if let geometry = try? block.geometries.geometry(row), geometry.envelope != nil { count += 1 }
+      for column in block.columns.indices where block.value(column: column, row: row) != .null { count += 1 }
+      if block.ids?[row] ?? -1 >= 0 { count += 1 }
+    }
+    return count
+  }
+
+  @Test func `a block gives what was put in`() throws {
+    var builder = block(100)
+    let finished = builder.finish()
+    let file = try #require(finished)
+    defer { close(file) }
+    guard let block = FeatureBlock(mapping: file, columns: 5) else { throw Unexpected() }
+    #expect(block.count == 100)
+    #expect(block.ids?[42] == 42)
+    #expect(try block.geometries.geometry(42) == .point(Point(x: 42, y: -1)))
+    #expect(try block.geometries.geometry(3) == nil)
+    #expect(block.value(column: 0, row: 99) == .integer(99))
+    #expect(block.value(column: 1, row: 0) == .null)
+    #expect(block.value(column: 1, row: 1) == .double(0.5))
+    #expect(block.value(column: 2, row: 2) == .bool(true))
+    #expect(block.value(column: 3, row: 5) == .string("ünïcode 5"))
+    #expect(block.value(column: 4, row: 7) == .json("[7]"))
+  }
+
+  @Test func `a file that can still change is refused`() throws {
+    var builder = block(10)
+    let finished = builder.finish()
+    let sealed = try #require(finished)
+    defer { close(sealed) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = pread(sealed, &bytes, bytes.count, 0)
+    let open = creader_memory_file()
+    defer { close(open) }
+    #expect(write(open, bytes, count) == count)
+    if case .some = FeatureBlock(mapping: open, columns: 5) { Issue.record("an unsealed file was read") }
+    if case .some = FeatureBlock(mapping: sealed, columns: 4) { Issue.record("a column too few was read") }
+  }
+
+  /// The server reads what a reader sends as it reads what a client sends: anything may be in it.
+  @Test func `changed bytes give another block or none`() throws {
+    var random = SystemRandomNumberGenerator()
+    var builder = block(50)
+    let finished = builder.finish()
+    let sealed = try #require(finished)
+    defer { close(sealed) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    bytes.removeLast(bytes.count - pread(sealed, &bytes, bytes.count, 0))
+    var blocks = 0
+    for round in 0..<3000 {
+      var changed = bytes
+      for _ in 0...round % 4 {
+        // The head, with its offsets and lengths, more often than the rest.
+        let index = Int.random(in: 0..<(Bool.random(using: &random) ? 24 + 7 * 32 : changed.count), using: &random)
+        changed[index] =
+          [0, 1, 8, 127, 255, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
+      }
+      if round % 10 == 9 { changed.removeLast(Int.random(in: 1..<changed.count, using: &random)) }
+      let file = try #require(SharedMemory.file(holding: changed))
+      defer { close(file) }
+      guard let block = FeatureBlock(mapping: file, columns: 5) else { continue }
+      blocks += 1
+      #expect(read(block) <= 50 * 7)
+    }
+    #expect(blocks > 0)
+  }
+}
