@@ -121,9 +121,22 @@ public final class Readers: Sendable {
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isCancelled: () -> Bool,
     body: (ReaderReply, Message) throws(ReadError) -> Bool
   ) throws(ReadError) {
-    let work = try begin(request, files, path)
-    defer { work.end() }
-    do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
+    var hasBegun = false
+    func attempt() throws(ReadError) {
+      let work = try begin(request, files, path)
+      defer {
+        hasBegun = work.hasBegun
+        work.end()
+      }
+      try work.finish(isCancelled: isCancelled, body)
+    }
+    do throws(ReadError) {
+      do throws(ReadError) { try attempt() } catch {
+        // The one in reserve may have been killed while it waited.
+        guard case .readerFailed = error, !hasBegun else { throw error }
+        try attempt()
+      }
+    } catch {
       // To GDAL, a file that is written meanwhile looks broken.
       if error != .cancelled, files.haveChanged { throw .changedWhileRead(path: path) }
       throw error
@@ -178,14 +191,17 @@ final class ReaderWork: Sendable {
   let reader: ReaderHandle
   private let path: String
   private let noteProtections: @Sendable (UInt32) -> Void
-  /// The driver that recognized the file, and GDAL's last messages.
-  private let said = Mutex<(driver: String?, messages: [String])>((nil, []))
+  /// Whether it has replied to the request, the driver that recognized the file, and GDAL's last messages.
+  private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
 
   init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
     self.reader = reader
     self.path = path
     self.noteProtections = noteProtections
   }
+
+  /// Whether anything was replied to the request.
+  var hasBegun: Bool { said.withLock(\.begun) }
 
   func end() { reader.end() }
 
@@ -206,10 +222,14 @@ final class ReaderWork: Sendable {
         }
         throw failure()
       }
+      if case .ready(let held) = reply {
+        noteProtections(held)
+        continue
+      }
+      said.withLock { $0.begun = true }
       switch reply {
       case .done: return
       case .failed(let error): throw error
-      case .ready(let protections): noteProtections(protections)
       case .opened(let name): said.withLock { $0.driver = name }
       case .complaint(let text): said.withLock { $0.messages = $0.messages.suffix(4) + [text] }
       default:
@@ -221,7 +241,7 @@ final class ReaderWork: Sendable {
 
   /// The reader is gone, or has to go.
   func failure() -> ReadError {
-    let (driver, messages) = said.withLock { $0 }
+    let (_, driver, messages) = said.withLock { $0 }
     return .readerFailed(ReaderFailure(path: path, driver: driver, signal: reader.endSignal(), messages: messages))
   }
 }

@@ -260,10 +260,27 @@ public final class ServerProcess {
   }
 
   /// A line of `/proc/PID/status` in KiB, such as `VmRSS`.
-  public func kibibytes(_ name: String) -> Int {
+  public func kibibytes(_ name: String) -> Int { Self.kibibytes(name, of: process) }
+
+  /// The processes that the server has started to read files.
+  public var readers: [pid_t] {
+    var found: [pid_t] = []
+    guard let folder = opendir("/proc/\(process)/task") else { return [] }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let thread = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      found += readFile("/proc/\(process)/task/\(thread)/children").split(separator: " ").compactMap { pid_t($0) }
+    }
+    return found
+  }
+
+  /// The largest resident memory of a reader in KiB; 0 without one.
+  public var largestReader: Int { readers.map { Self.kibibytes("VmRSS", of: $0) }.max() ?? 0 }
+
+  private static func kibibytes(_ name: String, of process: pid_t) -> Int {
     let fields = readFile("/proc/\(process)/status").split(whereSeparator: \.isWhitespace)
-    guard let place = fields.firstIndex(of: "\(name):"), place + 1 < fields.count else { return 0 }
-    return Int(fields[place + 1]) ?? 0
+    guard let index = fields.firstIndex(of: "\(name):"), index + 1 < fields.count else { return 0 }
+    return Int(fields[index + 1]) ?? 0
   }
 
   /// The target of one of its descriptors, such as `pipe:[4711]`.

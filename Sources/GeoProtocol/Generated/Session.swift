@@ -481,6 +481,20 @@ public enum SessionProtocol {
     case verbose
   }
 
+  /// What confines a process that reads files, where the system has it.
+  public enum Confinement: String, WireEnum {
+    /// It dies with the server, however the server ends.
+    case lifetime
+    /// It has a network namespace of its own, without interfaces.
+    case network
+    /// A seccomp filter refuses sockets, programs, processes and writing.
+    case systemCalls
+    /// Its memory is bounded (`--reader-memory`).
+    case memory
+    /// Landlock lets it open no file but those that its libraries need; it gets the source's files open.
+    case files
+  }
+
   /// The severity of a message.
   public enum LogLevel: String, WireEnum {
     /// Something failed.
@@ -890,16 +904,20 @@ public enum SessionProtocol {
       public var model: SessionProtocol.ModelCounts
       /// Resident memory; null where the system does not report it. Unit: byte.
       public var residentBytes: Int?
+      /// What confines the processes that read files; null before the first has begun.
+      public var confinement: [SessionProtocol.Confinement]?
 
       public init(
         revision: Int, tasks: SessionProtocol.TaskCounts, traffic: SessionProtocol.TrafficCounts,
-        model: SessionProtocol.ModelCounts, residentBytes: Int? = nil
+        model: SessionProtocol.ModelCounts, residentBytes: Int? = nil,
+        confinement: [SessionProtocol.Confinement]? = nil
       ) {
         self.revision = revision
         self.tasks = tasks
         self.traffic = traffic
         self.model = model
         self.residentBytes = residentBytes
+        self.confinement = confinement
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -915,6 +933,10 @@ public enum SessionProtocol {
         if let residentBytes {
           writer.key("residentBytes")
           writer.value(residentBytes)
+        }
+        if let confinement {
+          writer.key("confinement")
+          writer.array(confinement) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }

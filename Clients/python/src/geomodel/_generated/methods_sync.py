@@ -58,6 +58,7 @@ class SessionMethods(SyncCaller):
             traffic: Messages.
             model: Objects.
             residentBytes: Resident memory; null where the system does not report it. (byte)
+            confinement: What confines the processes that read files; null before the first has begun.
 
         Example:
             server.session.status()

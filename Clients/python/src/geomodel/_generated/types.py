@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "e4a519b3aaf7792a"
+PROTOCOL_HASH = "6fed3cf98e7b9e91"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -245,6 +245,16 @@ TraceValue = Literal["off", "messages", "verbose"]
 `verbose`: The same, with params.
 """
 
+Confinement = Literal["lifetime", "network", "systemCalls", "memory", "files"]
+"""What confines a process that reads files, where the system has it.
+
+`lifetime`: It dies with the server, however the server ends.
+`network`: It has a network namespace of its own, without interfaces.
+`systemCalls`: A seccomp filter refuses sockets, programs, processes and writing.
+`memory`: Its memory is bounded (`--reader-memory`).
+`files`: Landlock lets it open no file but those that its libraries need; it gets the source's files open.
+"""
+
 LogLevel = Literal["error", "warning", "info", "debug"]
 """The severity of a message.
 
@@ -362,6 +372,8 @@ class SessionStatusResult(TypedDict):
     """Objects."""
     residentBytes: NotRequired[int]
     """Resident memory; null where the system does not report it. (byte)"""
+    confinement: NotRequired[list[Confinement]]
+    """What confines the processes that read files; null before the first has begun."""
 
 
 class SessionDescribeResult(TypedDict):
