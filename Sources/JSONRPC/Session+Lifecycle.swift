@@ -86,7 +86,7 @@ extension Session {
       writer.value("\(method) #\(id): \(Double(microseconds) / 1000) ms")
       if trace == .verbose {
         writer.key("verbose")
-        writer.value(params.text)
+        writer.value(params.jsonText)
       }
     }
   }

@@ -47,7 +47,7 @@ package enum SourceService: SourceHandlers {
       )
     }
     let reference = try world.canonical(params.spatialReference)
-    let bytes = Array(value.text.utf8)
+    let bytes = Array(value.jsonText.utf8)
     return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
   }
 
