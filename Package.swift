@@ -15,6 +15,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let collections: Target.Dependency = .product(name: "HashTreeCollections", package: "swift-collections")
+let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
@@ -53,7 +54,7 @@ let package = Package(
     // The model.
     library("Geometry", ["Platform"]),
     library("Query", ["Geometry", "Calendar", "TextFormatting", "Platform", collections]),
-    library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections]),
+    library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
     // One wrapper a native concern.
     library("Projection", ["Geometry", "CPROJ"]),
@@ -73,7 +74,7 @@ let package = Package(
       ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query"]),
     library(
       "Subscriptions",
-      ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query"]),
+      ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", ordered]),
     library(
       "Drawing",
       ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting"]),

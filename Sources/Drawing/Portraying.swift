@@ -2,8 +2,6 @@
 
 import GeoModel
 import GeoProtocol
-import Geometry
-import JSONRPC
 import Query
 import TextFormatting
 import WireCoding

@@ -139,11 +139,13 @@ struct FeatureDataset: ~Copyable {
   ) throws(FormatError) -> FeatureDriver {
     if let driver = options.driver { return driver }
     if case .geoJSON = source { return .geoJSON }
-    for driver in FeatureDriver.allCases {
-      let known = withStrings(driver.gdalNames(gdal)) { drivers in
-        gdal.pointee.GDALIdentifyDriverEx(name, UInt32(GDAL_OF_VECTOR), drivers, nil) != nil
-      }
-      if known { return driver }
+    // All drivers at once: asked alone, GDAL 3.10's CSV driver takes any file.
+    let names = FeatureDriver.allCases.flatMap { $0.gdalNames(gdal) }
+    let found = withStrings(names) { gdal.pointee.GDALIdentifyDriverEx(name, UInt32(GDAL_OF_VECTOR), $0, nil) }
+    if let name = found.flatMap({ gdal.pointee.GDALGetDriverShortName($0) }).map({ String(cString: $0) }),
+      let driver = FeatureDriver.allCases.first(where: { $0.gdalNames(gdal).contains(name) })
+    {
+      return driver
     }
     throw .unrecognized(path: source.name)
   }

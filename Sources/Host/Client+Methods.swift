@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import Handlers
 import JSON
 import JSONRPC
@@ -113,7 +114,7 @@ extension Client {
     host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []
     while true {
-      host.world.begin(origin: .client(meta.origin))
+      host.world.begin(origin: .client(Text(meta.origin)))
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
       for link in closed { try? host.world.unlink(link) }
       do {

@@ -21,7 +21,7 @@ extension Host {
       case .closed(let object):
         for each in clients { each.client.endTasks(of: object) }
         if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
-      case .graphics(_, let edit): trimLater(edit.count)
+      case .graphics(_, let edit): trimLater(edit.ids.count)
       case .created, .changed, .member, .clock, .history, .document: break
       }
     }

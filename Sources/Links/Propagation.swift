@@ -1,11 +1,8 @@
 // Propagation: after each command and tick, derived properties and links that depend on a change update in the same revision.
 
 import GeoModel
-import GeoProtocol
 import Geometry
-import Handlers
 import JSONRPC
-import Query
 import StateTree
 import WireCoding
 

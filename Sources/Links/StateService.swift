@@ -3,7 +3,6 @@
 import GeoModel
 import GeoProtocol
 import Handlers
-import JSON
 import JSONRPC
 import StateTree
 import Subscriptions
@@ -23,7 +22,7 @@ package enum StateService: StateHandlers {
     }
     return .init(
       revision: world.revision,
-      values: matches.map { .init(path: pointer($0.path), value: $0.node.rendered) })
+      values: matches.map { .init(path: $0.path.description, value: $0.node.rendered) })
   }
 
   package static func observe(_ params: StateProtocol.Observe.Params, on client: any HandlerClient) throws

@@ -2,10 +2,9 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import Handlers
-import JSON
 import JSONRPC
-import StateTree
 import WireCoding
 
 package enum ViewModelService: ViewModelHandlers {
@@ -69,9 +68,11 @@ package enum ViewModelService: ViewModelHandlers {
     let written = try params.path.map { try Wire.path($0, "path") }
     for (index, name) in (params.clear ?? []).enumerated() {
       // Invalid pointers are refused later, when they are cleared.
-      let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [name]
+      let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [Text(name)]
       guard let property = names.first else { continue }
-      guard values?.member(property).isPresent == true || written?.overlaps(ModelPath(names)) == true else { continue }
+      guard values?.member(property.string).isPresent == true || written?.overlaps(ModelPath(names)) == true else {
+        continue
+      }
       throw RPCError(
         .invalidParams, "\"\(name)\" is both set and cleared.", path: "/params/clear/\(index)",
         expected: "a property that the request does not set")

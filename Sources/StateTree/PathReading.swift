@@ -1,17 +1,16 @@
 // What stands at a path of the state tree, as a value of the model.
 
 import GeoModel
-import JSON
 
 package enum PathReading {
   /// Refuses a path that can lead nowhere, whatever happens to the object that it leads to.
   package static func check(_ path: ModelPath, in world: World) throws {
-    guard path.names.count > 1, StateTree.node(at: Array(path.names.prefix(1)), in: world) != nil else {
+    guard path.names.count > 1, StateTree.node(at: path.prefix(1), in: world) != nil else {
       throw ModelError.flow(.invalidPath(path.description))
     }
     guard let object = path.object else { return }
     guard world.revision(of: object) != nil else { throw ModelError.unknownID(object.collection, object.id) }
-    guard path.names.count < 3 || StateTree.node(at: Array(path.names.prefix(3)), in: world) != nil else {
+    guard path.names.count < 3 || StateTree.node(at: path.prefix(3), in: world) != nil else {
       throw ModelError.flow(.invalidPath(path.description))
     }
   }
@@ -20,15 +19,11 @@ package enum PathReading {
   package static func value(at path: ModelPath, in world: World) -> Value? {
     // The quick way: most paths of links and derived properties lead into view models.
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
-      return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2])?.part(at: path.names.dropFirst(3))
+      return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2].string)?
+        .part(at: path.names.dropFirst(3))
     }
-    guard path.names.count > 1, let node = StateTree.node(at: StatePath(path.names), in: world),
-      node.graphicCount <= graphicsInOnePiece
-    else {
-      return nil
-    }
-    var writer = JSONWriter(capacity: 256)
-    node.write(to: &writer)
-    return Value(json: writer.string)
+    guard path.names.count > 1, let node = StateTree.node(at: path, in: world), node.graphicCount <= graphicsInOnePiece
+    else { return nil }
+    return Value(json: node.text)
   }
 }

@@ -2,7 +2,6 @@
 
 import GeoModel
 import Geometry
-import JSON
 
 /// A pattern as a client gives it: `/layers/*/opacity`.
 package struct StatePattern: Hashable {
@@ -20,40 +19,26 @@ package struct StatePattern: Hashable {
 
   /// - Returns: nil when `text` is not a JSON Pointer.
   package init?(_ text: String) {
-    guard !text.isEmpty else {
-      segments = []
-      return
-    }
-    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
-    var segments: [Segment] = []
-    for part in ModelPath.parts(of: text) {
-      if part == "*" {
-        segments.append(.any)
-        continue
-      }
-      guard let name = ModelPath.unescaped(part) else { return nil }
-      segments.append(.name(Text(name)))
-    }
-    self.segments = segments
+    guard let names = text.isEmpty ? [] : ModelPath.names(of: text) else { return nil }
+    segments = names.map { $0 == "*" ? .any : .name($0) }
   }
 
-  /// The names of a pointer without wildcards.
-  package static func names(of text: String) -> [String] {
-    StatePattern(text)?.segments.map { segment in
-      if case .name(let name) = segment { name.string } else { "*" }
-    } ?? []
+  /// A member of an object.
+  package init(_ object: ObjectReference, _ member: String) {
+    segments = ModelPath(object, member).names.map { .name($0) }
   }
 
   /// Whether the path, or one above it, matches.
-  package func covers(_ path: [String]) -> Bool {
-    path.count >= segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
+  package func covers(_ path: ModelPath) -> Bool {
+    guard path.names.count >= segments.count else { return false }
+    for level in segments.indices where !segments[level].matches(path.names[level]) { return false }
+    return true
   }
 
   /// Whether paths below this one may match.
-  package func isBelow(_ path: [String]) -> Bool {
-    path.count < segments.count && zip(segments, path).allSatisfy { $0.matches(Text($1)) }
+  package func isBelow(_ path: ModelPath) -> Bool {
+    guard path.names.count < segments.count else { return false }
+    for level in path.names.indices where !segments[level].matches(path.names[level]) { return false }
+    return true
   }
 }
-
-/// The JSON Pointer of a path.
-package func pointer(_ path: [String]) -> String { path.map { "/" + jsonPointerEscaped($0) }.joined() }

@@ -5,39 +5,25 @@ import GeoModel
 /// Above so many graphics a snapshot gives them in parts.
 package let graphicsInOnePiece = 1000
 
-private func value(_ value: some MemberReadable) -> StateNode { StateNode(value.memberValue, .whole) }
-
 extension StateTree {
   package static func clock(_ world: World) -> StateNode {
-    .branch(["mode", "tickRate"]) { name in
-      switch name {
-      case "mode": value(world.clock.mode == .real ? "real" : "manual")
-      case "tickRate": value(world.clock.tickRate)
-      default: nil
-      }
-    }
+    branch(["mode": world.clock.mode == .real ? "real" : "manual", "tickRate": world.clock.tickRate])
   }
 
   package static func edit(_ history: History) -> StateNode {
-    .branch(["canUndo", "canRedo", "undoName", "redoName", "isEditing"]) { name in
-      switch name {
-      case "canUndo": value(history.canUndo)
-      case "canRedo": value(history.canRedo)
-      case "undoName": value(history.undoName)
-      case "redoName": value(history.redoName)
-      case "isEditing": value(history.isEditing)
-      default: nil
-      }
-    }
+    branch([
+      "canUndo": history.canUndo, "canRedo": history.canRedo, "undoName": history.undoName,
+      "redoName": history.redoName, "isEditing": history.isEditing,
+    ])
   }
 
   package static func document(_ world: World) -> StateNode {
-    .branch(["path", "isModified"]) { name in
-      switch name {
-      case "path": value(world.document.path)
-      case "isModified": value(world.history.isModified)
-      default: nil
-      }
+    branch(["path": world.document.path, "isModified": world.history.isModified])
+  }
+
+  private static func branch(_ members: KeyValuePairs<String, any MemberReadable>) -> StateNode {
+    .branch(members.map(\.key)) { name in
+      members.first { $0.key == name }.map { StateNode($0.value.memberValue, .whole) }
     }
   }
 }

@@ -131,17 +131,27 @@ package enum StateTree {
       case "clock": clock(world)
       case "edit": edit(world.history)
       case "document": document(world)
-      default: Collection(rawValue: name).map { collection(world, $0) }
+      default:
+        Collection(rawValue: name).map { collection in
+          .branch(world.ids(of: collection)) { node(of: ObjectReference(collection, $0), in: world) }
+        }
       }
     }
   }
 
   /// The node at a path; nil when the path leads nowhere.
-  package static func node(at path: [String], in world: World) -> StateNode? {
-    // Straight to an object: no list of ids is made.
-    let object = path.count > 1 ? Collection(rawValue: path[0]).map { ObjectReference($0, path[1]) } : nil
-    var node = object.map { self.node(of: $0, in: world) } ?? root(world)
-    for name in path.dropFirst(object == nil ? 0 : 2) { node = node?.child(name) }
+  package static func node(at path: ModelPath, in world: World) -> StateNode? {
+    var node: StateNode?
+    var depth = 0
+    // Straight to an object, and to a member of it: no list of ids is made, nor one of names.
+    if let object = path.object {
+      if path.names.count > 2 { node = member(path.names[2].string, of: object, in: world) }
+      depth = node == nil ? 2 : 3
+      node = node ?? self.node(of: object, in: world)
+    } else {
+      node = root(world)
+    }
+    for name in path.names.dropFirst(depth) { node = node?.child(name.string) }
     return node
   }
 
@@ -154,55 +164,16 @@ package enum StateTree {
     }
   }
 
-  package static func node(at path: StatePath, in world: World) -> StateNode? {
-    guard let member = path.member, let collection = Collection(rawValue: path.root.string) else {
-      return node(at: path.names, in: world)
-    }
-    // Straight to the member: no list of ids is made, nor one of names.
-    var node = self.member(member.string, of: ObjectReference(collection, path.id.string), in: world)
-    if node == nil { node = self.node(at: Array(path.names.prefix(3)), in: world) }
-    for name in path.rest { node = node?.child(name.string) }
-    return node
-  }
-
   /// Every node whose path matches a pattern, in order.
-  package static func matches(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
-    var matches: [(path: [String], node: StateNode)] = [([], root(world))]
+  package static func matches(of pattern: StatePattern, in world: World) -> [(path: ModelPath, node: StateNode)] {
+    var matches: [(path: ModelPath, node: StateNode)] = [(ModelPath([]), root(world))]
     for segment in pattern.segments {
-      var below: [(path: [String], node: StateNode)] = []
-      for (path, node) in matches {
-        switch segment {
-        case .name(let name):
-          if let child = node.child(name.string) { below.append((path + [name.string], child)) }
-        case .any:
-          for name in node.names {
-            if let node = node.child(name) { below.append((path + [name], node)) }
-          }
-        }
+      matches = matches.flatMap { path, node in
+        let names = if case .name(let name) = segment { [name.string] } else { node.names }
+        return names.compactMap { name in node.child(name).map { (path.appending(name), $0) } }
       }
-      matches = below
     }
     return matches
-  }
-
-  package static func path(of object: ObjectReference) -> [String] { [object.collection.rawValue, object.id] }
-
-  private static func collection(_ world: World, _ collection: Collection) -> StateNode {
-    switch collection {
-    case .sources: branch(world.sources, world)
-    case .maps: branch(world.maps, world)
-    case .layers: branch(world.layers, world)
-    case .scenes: branch(world.scenes, world)
-    case .views: branch(world.views, world)
-    case .overlays: branch(world.overlays, world)
-    case .locationSources: branch(world.locationSources, world)
-    case .viewModelTypes: branch(world.viewModelTypes, world)
-    case .viewModels: branch(world.viewModels, world)
-    case .bindings: branch(world.bindings, world)
-    case .links: branch(world.links, world)
-    case .environmentKeys: branch(world.environmentKeys, world)
-    case .environments: branch(world.environments, world)
-    }
   }
 
   /// Hands on what an object has but for its id: the names of its members, and each by its name. Nil when there is no such object.
@@ -228,7 +199,7 @@ package enum StateTree {
     case .viewModelTypes: return open(world.viewModelTypes[ID(id)])
     case .viewModels:
       guard let model = world.viewModels[ID(id)] else { return nil }
-      return body({ model.properties.map(\.name) }, { member($0, of: model) })
+      return body({ model.properties.map(\.name) }) { model.value(of: $0).map { StateNode($0.memberValue, .whole) } }
     case .bindings: return open(world.bindings[ID(id)])
     case .links: return open(world.links[ID(id)])
     case .environmentKeys: return open(world.environmentKeys[ID(id)])
@@ -238,10 +209,6 @@ package enum StateTree {
 
   private static func member(_ name: String, of object: ObjectReference, in world: World) -> StateNode? {
     withMembers(of: object, in: world) { _, make in make(name) } ?? nil
-  }
-
-  private static func branch<Element>(_ registry: Registry<Element>, _ world: World) -> StateNode {
-    .branch(registry.ids.map(\.rawValue)) { node(of: ObjectReference(Element.collection, $0), in: world) }
   }
 }
 

@@ -33,12 +33,12 @@ package enum SendLimits {
 
 /// A value of the tree, or a piece of one that is too long to send whole.
 package enum StatePiece {
-  case value([String], (inout JSONWriter) -> Void)
+  case value(ModelPath, (inout JSONWriter) -> Void)
   /// Rows of a container of graphics that the client has.
-  case graphics([String], FeatureStore, rows: [UInt32])
+  case graphics(ModelPath, FeatureStore, rows: [UInt32])
 
   /// A value as pieces: an object without its many graphics, then the graphics.
-  package static func pieces(_ path: [String], _ node: StateNode) -> [StatePiece] {
+  package static func pieces(_ path: ModelPath, _ node: StateNode) -> [StatePiece] {
     guard node.graphicCount > graphicsInOnePiece else { return [.value(path, node.write)] }
     switch node {
     case .leaf, .list, .ids, .parts: return [.value(path, node.write)]
@@ -61,7 +61,8 @@ package enum StatePiece {
         }
         writer.endObject()
       }
-      return [.value(path, small)] + large.flatMap { name in child(name).map { pieces(path + [name], $0) } ?? [] }
+      return [.value(path, small)]
+        + large.flatMap { name in child(name).map { pieces(path.appending(name), $0) } ?? [] }
     }
   }
 }

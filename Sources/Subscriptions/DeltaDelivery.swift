@@ -4,7 +4,6 @@ import GeoModel
 import JSON
 import JSONRPC
 import Query
-import StateTree
 import WireCoding
 
 /// `state/changed`, in parts of ``SendLimits/partBytes``.
@@ -16,7 +15,7 @@ package final class DeltaDelivery: Delivery {
     case list(String, [ListDelta.Step])
     /// Operations on graphics of a container, by id; with `before`, only those that differ from it.
     case graphics(
-      [String], FeatureStore, [(id: Int, operation: StateSubscriber.Operation)], before: FeatureStore?)
+      ModelPath, FeatureStore, [(id: Int, operation: StateSubscriber.Operation)], before: FeatureStore?)
   }
 
   private let subscription: String
@@ -71,7 +70,7 @@ package final class DeltaDelivery: Delivery {
     guard !isFull else { return false }
     switch entries[index] {
     case .remove(let path): entry(.remove, path) { _ in }
-    case .write(let operation, .value(let path, let write)): entry(operation, pointer(path), write)
+    case .write(let operation, .value(let path, let write)): entry(operation, path.description, write)
     case .write(_, .graphics(let path, let store, let rows)):
       let start = Self.start(.add, path)
       while item < rows.count {
@@ -96,8 +95,8 @@ package final class DeltaDelivery: Delivery {
   }
 
   /// The text of an operation on a graphic, up to its id.
-  private static func start(_ operation: StateSubscriber.Operation, _ container: [String]) -> String {
-    #"{"op":"\#(operation.rawValue)","path":"\#(pointer(container))/"#
+  private static func start(_ operation: StateSubscriber.Operation, _ container: ModelPath) -> String {
+    #"{"op":"\#(operation.rawValue)","path":"\#(container)/"#
   }
 
   private func open(_ start: String, _ id: Int) {
@@ -108,7 +107,7 @@ package final class DeltaDelivery: Delivery {
   }
 
   private func graphics(
-    _ path: [String], _ store: FeatureStore, _ items: [(id: Int, operation: StateSubscriber.Operation)],
+    _ path: ModelPath, _ store: FeatureStore, _ items: [(id: Int, operation: StateSubscriber.Operation)],
     _ before: FeatureStore?
   ) -> Bool {
     let starts = (add: Self.start(.add, path), replace: Self.start(.replace, path), remove: Self.start(.remove, path))

@@ -1,5 +1,6 @@
 // Subscriptions in a tree by the names of their patterns: a change visits only those that it concerns.
 
+import GeoModel
 import Geometry
 import StateTree
 
@@ -52,9 +53,9 @@ struct InterestTree {
   /// Subscriptions that observe the path, or one above or below it, each once and ascending.
   ///
   /// - Complexity: O(d + k log k) for a path of d names and k subscriptions found.
-  func subscribers(of path: StatePath) -> [Int] {
+  func subscribers(of path: ModelPath) -> [Int] {
     var found: [Int] = []
-    collect(path, 0, path.depth, root, &found)
+    collect(path.names[...], root, &found)
     guard found.count > 1 else { return found }
     found.sort()
     var last = -1
@@ -65,14 +66,13 @@ struct InterestTree {
     return found
   }
 
-  private func collect(_ path: StatePath, _ level: Int, _ depth: Int, _ node: Node, _ found: inout [Int]) {
+  private func collect(_ rest: ArraySlice<Text>, _ node: Node, _ found: inout [Int]) {
     found += node.here
-    guard level < depth else {
-      for below in node.named.values { collect(path, level, depth, below, &found) }
-      if let below = node.any { collect(path, level, depth, below, &found) }
-      return
+    if let name = rest.first {
+      if let below = node.named[name] { collect(rest.dropFirst(), below, &found) }
+    } else {
+      for below in node.named.values { collect(rest, below, &found) }
     }
-    if let below = node.named[path[level]] { collect(path, level + 1, depth, below, &found) }
-    if let below = node.any { collect(path, level + 1, depth, below, &found) }
+    if let below = node.any { collect(rest.dropFirst(), below, &found) }
   }
 }

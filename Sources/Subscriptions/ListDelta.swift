@@ -2,7 +2,6 @@
 
 import Geometry
 import JSON
-import StateTree
 
 /// An element of a list, by its id.
 package struct ListElement: Equatable {
@@ -29,8 +28,8 @@ package struct ListElement: Equatable {
       guard array.kind == .array else { return nil }
       var elements: [ListElement] = []
       var ids: Set<Text> = []
-      for place in 0..<array.count {
-        let value = array[place]
+      for index in 0..<array.count {
+        let value = array[index]
         guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(Text(id)).inserted
         else { return nil }
         elements.append(ListElement(id: id, text: value.text))

@@ -3,7 +3,6 @@
 import GeoModel
 import GeoProtocol
 import Geometry
-import JSON
 import JSONRPC
 import StateTree
 import WireCoding
@@ -27,19 +26,19 @@ package final class ViewpointSubscriber: Subscriber {
     self.exceptOrigin = exceptOrigin
     self.maxRate = maxRate
     self.base = base
-    let path = StatePath(ObjectReference(.views, view.rawValue))
-    interests = [StatePattern(path, "viewpoint"), StatePattern(path, "isNavigating")]
+    let object = ObjectReference(.views, view.rawValue)
+    interests = [StatePattern(object, "viewpoint"), StatePattern(object, "isNavigating")]
   }
 
   package var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
   package let interests: [StatePattern]
   package var isDirty: Bool { origin != nil }
 
-  package func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
+  package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
-    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) { return 0 }
+    if case .client(let name?) = change.origin, name == Text(exceptOrigin) { return 0 }
     defer { origin = change.origin }
     return origin == nil ? 0 : 1
   }
@@ -80,15 +79,15 @@ package final class LocationSubscriber: Subscriber {
     self.id = id
     self.source = source
     self.maxRate = maxRate
-    let path = StatePath(ObjectReference(.locationSources, source.rawValue))
-    interests = [StatePattern(path, "location"), StatePattern(path, "status")]
+    let object = ObjectReference(.locationSources, source.rawValue)
+    interests = [StatePattern(object, "location"), StatePattern(object, "status")]
   }
 
   package var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
   package let interests: [StatePattern]
   package var isDirty: Bool { hasLocation || hasStatus }
 
-  package func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
+  package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
     switch property {
     case .status: hasStatus = true

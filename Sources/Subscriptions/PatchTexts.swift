@@ -6,7 +6,7 @@ import StateTree
 
 /// The operation that was encoded last. Valid while the world does not change.
 package struct PatchTexts: ~Copyable {
-  private var path: StatePath?
+  private var path: ModelPath?
   private var text = JSONWriter(capacity: 256)
 
   package init() {}
@@ -14,13 +14,13 @@ package struct PatchTexts: ~Copyable {
   /// Encodes the `replace` of the value at a path.
   ///
   /// - Returns: false where the path leads nowhere.
-  package mutating func make(_ path: StatePath, in world: World) -> Bool {
+  package mutating func make(_ path: ModelPath, in world: World) -> Bool {
     if self.path == path { return true }
     self.path = nil
     guard let node = StateTree.node(at: path, in: world) else { return false }
     text.truncate(to: 0)
     text.append("{\"op\":\"replace\",\"path\":")
-    text.value(path.pointer)
+    text.value(path.description)
     text.key("value")
     node.write(to: &text)
     text.endObject()

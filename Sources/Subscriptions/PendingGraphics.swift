@@ -1,31 +1,32 @@
 // Coalesced operations on graphics of one overlay since they were last sent.
 
 import GeoModel
+import OrderedCollections
 
 struct PendingGraphics {
   typealias Operation = StateSubscriber.Operation
 
   /// A single edit is kept as it is: recording a bulk edit is O(1).
   private var only: (ids: GraphicIDs, operation: Operation)?
-  private var operations: [Int: Operation] = [:]
-  private var order: [Int] = []
+  /// Operations by id, in order; nil where they have cancelled out, so that a removal is O(1).
+  private var operations: OrderedDictionary<Int, Operation?> = [:]
+  private var cancelled = 0
 
-  var count: Int { only?.ids.count ?? operations.count }
+  var count: Int { only?.ids.count ?? operations.count - cancelled }
 
   /// Records an edit.
   ///
   /// - Parameter isObserved: which graphics are observed; nil for all.
   /// - Returns: the number of recorded operations that the edit coalesces.
   mutating func record(_ ids: GraphicIDs, _ operation: Operation, where isObserved: ((Int) -> Bool)?) -> Int {
-    if only == nil, order.isEmpty, isObserved == nil, ids.isAscending {
+    if only == nil, operations.isEmpty, isObserved == nil, ids.isAscending {
       only = (ids, operation)
       return 0
     }
     if let first = only {
       only = nil
       operations.reserveCapacity(first.ids.count)
-      order.reserveCapacity(first.ids.count)
-      first.ids.forEach { _ = record($0, first.operation) }
+      first.ids.forEach { operations[$0] = .some(first.operation) }
     }
     var coalesced = 0
     ids.forEach { id in
@@ -35,41 +36,36 @@ struct PendingGraphics {
   }
 
   private mutating func record(_ id: Int, _ operation: Operation) -> Int {
-    switch (operations[id], operation) {
-    case (nil, _):
-      operations[id] = operation
-      order.append(id)
+    guard let earlier = operations[id] else {
+      operations[id] = .some(operation)
       return 0
-    case (.add, .remove):
-      operations[id] = nil
-      compactOrder()
+    }
+    switch (earlier, operation) {
+    case (nil, _):
+      operations[id] = .some(operation)
+      cancelled -= 1
+      return 0
+    case (.add?, .remove):
+      operations[id] = .some(nil)
+      cancelled += 1
+      if cancelled > operations.count / 2 + 1000 {
+        operations.removeAll { $0.value == nil }
+        cancelled = 0
+      }
       return 2
-    case (.add, _), (.replace, .replace): return 1
-    case (.remove, .add): operations[id] = .replace
-    case (_, let later): operations[id] = later
+    case (.add?, _), (.replace?, .replace): break
+    case (.remove?, .add): operations[id] = .replace
+    case (_?, let later): operations[id] = later
     }
     return 1
-  }
-
-  /// Drops ids without an operation from the order, once they outnumber the others.
-  private mutating func compactOrder() {
-    guard order.count > 2 * operations.count + 1000 else { return }
-    var seen: Set<Int> = []
-    order = order.filter { operations[$0] != nil && seen.insert($0).inserted }
   }
 
   /// All operations in order, each graphic once.
   func items() -> [(id: Int, operation: Operation)] {
     var items: [(id: Int, operation: Operation)] = []
     items.reserveCapacity(count)
-    if let only {
-      only.ids.forEach { items.append((id: $0, operation: only.operation)) }
-      return items
-    }
-    var left = operations
-    for id in order {
-      if let operation = left.removeValue(forKey: id) { items.append((id: id, operation: operation)) }
-    }
+    if let only { only.ids.forEach { items.append((id: $0, operation: only.operation)) } }
+    for case (let id, let operation?) in operations { items.append((id: id, operation: operation)) }
     return items
   }
 }

@@ -1,5 +1,6 @@
 // A list, or an object that contains lists, as it was last sent, and the operations that lead from it to the current value.
 
+import GeoModel
 import Geometry
 import JSON
 import StateTree
@@ -25,12 +26,12 @@ package enum SentList {
   /// The operations that lead to a node's current value: steps of a list, members of an object.
   ///
   /// - Returns: nil when the node has to be sent whole: it is no list or object, has changed its kind, or its elements have no ids.
-  package func entries(to node: StateNode, at path: [String]) -> [Entry]? {
+  package func entries(to node: StateNode, at path: ModelPath) -> [Entry]? {
     if case .parts = node {
       guard case .text(let text) = self, let old = Self.members(of: text) else { return nil }
       return Self.entries(from: old, to: node, at: path)
     }
-    return steps(to: node).map { $0.isEmpty ? [] : [.list(pointer(path), $0)] }
+    return steps(to: node).map { $0.isEmpty ? [] : [.list(path.description, $0)] }
   }
 
   // MARK: Lists
@@ -52,13 +53,13 @@ package enum SentList {
   // MARK: Objects
 
   /// - Returns: nil when the node is no object.
-  private static func entries(from old: [Text: String], to node: StateNode, at path: [String]) -> [Entry]? {
+  private static func entries(from old: [Text: String], to node: StateNode, at path: ModelPath) -> [Entry]? {
     guard members(of: node.text) != nil else { return nil }
     var removed = old
     var entries: [Entry] = []
     for name in node.names {
       guard let member = node.child(name) else { continue }
-      let memberPath = path + [name]
+      let memberPath = path.appending(name)
       guard let was = removed.removeValue(forKey: Text(name)) else {
         entries.append(.write(.add, .value(memberPath, member.write)))
         continue
@@ -67,7 +68,7 @@ package enum SentList {
       entries +=
         SentList.text(was).entries(to: member, at: memberPath) ?? [.write(.replace, .value(memberPath, member.write))]
     }
-    return entries + removed.keys.map(\.string).sorted().map { .remove(pointer(path + [$0])) }
+    return entries + removed.keys.map(\.string).sorted().map { .remove(path.appending($0).description) }
   }
 
   /// The members of an object as JSON texts; nil for other values.

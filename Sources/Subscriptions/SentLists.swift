@@ -1,12 +1,12 @@
 // The model's lists as of the last recorded changes: list deltas are computed against them.
 
 import GeoModel
-import JSON
+import Geometry
 import StateTree
 
 /// Every property that is sent by steps, kept once for all subscriptions while there are any.
 struct SentLists {
-  private var lists: [StatePath: [String: SentList]] = [:]
+  private var lists: [ObjectReference: [Text: SentList]] = [:]
   private(set) var isKept = false
 
   /// Starts keeping lists, with those of `world`.
@@ -14,46 +14,38 @@ struct SentLists {
     guard !isKept else { return }
     isKept = true
     for collection in Collection.allCases {
-      for id in StateTree.node(at: [collection.rawValue], in: world)?.names ?? [] {
-        keep(StatePath(collection.rawValue, id), world)
-      }
+      for id in world.ids(of: collection) { keep(ObjectReference(collection, id), world) }
     }
   }
 
   mutating func drop() { self = SentLists() }
 
-  private mutating func keep(_ object: StatePath, _ world: World) {
-    guard case .branch(let names, let child)? = StateTree.node(at: object.names, in: world) else { return }
-    var known: [String: SentList] = [:]
-    for name in names { known[name] = SentList(child(name)) }
+  private mutating func keep(_ object: ObjectReference, _ world: World) {
+    guard case .branch(let names, let child)? = StateTree.node(at: ModelPath(object), in: world) else { return }
+    var known: [Text: SentList] = [:]
+    for name in names { known[Text(name)] = SentList(child(name)) }
     if !known.isEmpty { lists[object] = known }
   }
 
   /// The list at a path before the changes that are being recorded; nil where the value is not sent by steps.
-  func list(at path: StatePath) -> SentList? {
-    guard let member = path.member, !lists.isEmpty else { return nil }
-    return lists[path.object]?[member.string]
+  func list(at path: ModelPath) -> SentList? {
+    guard path.names.count > 2, !lists.isEmpty, let object = path.object else { return nil }
+    return lists[object]?[path.names[2]]
   }
 
   /// Updates the lists that have changed.
   mutating func update(_ changes: [Change], _ world: World) {
     guard isKept else { return }
     for change in changes {
-      let path = change.event.path
       switch change.event {
-      case .created: keep(path, world)
-      case .closed: lists[path] = nil
-      case .changed:
-        guard let member = path.member, lists[path.object]?[member.string] != nil else { continue }
-        lists[path.object]?[member.string] = SentList(StateTree.node(at: path, in: world))
-      case .member:
+      case .created(let object): keep(object, world)
+      case .closed(let object): lists[object] = nil
+      case .changed(let object, let property):
+        guard lists[object]?[Text(property.rawValue)] != nil else { continue }
+        lists[object]?[Text(property.rawValue)] = SentList(StateTree.node(at: change.event.path, in: world))
+      case .member(let object, let name):
         // A client's value may become a list, or cease to be one.
-        guard let member = path.member else { continue }
-        if let list = SentList(StateTree.node(at: path, in: world)) {
-          lists[path.object, default: [:]][member.string] = list
-        } else {
-          lists[path.object]?[member.string] = nil
-        }
+        lists[object, default: [:]][Text(name)] = SentList(StateTree.node(at: change.event.path, in: world))
       case .clock, .history, .document, .graphics: break
       }
     }

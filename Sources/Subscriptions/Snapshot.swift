@@ -2,23 +2,19 @@
 
 import GeoModel
 import GeoProtocol
-import Geometry
 import JSON
 import JSONRPC
-import Query
 import StateTree
 
 /// The values at some patterns as of one revision.
 package struct Snapshot {
   package let revision: Int
-  private let values: [(path: [String], node: StateNode)]
+  private let values: [(path: ModelPath, node: StateNode)]
 
   package init(_ patterns: [StatePattern], in world: World) {
     revision = world.revision
-    var seen: Set<Text> = []
-    values = patterns.flatMap { StateTree.matches(of: $0, in: world) }.filter {
-      seen.insert(Text(pointer($0.path))).inserted
-    }
+    var seen: Set<ModelPath> = []
+    values = patterns.flatMap { StateTree.matches(of: $0, in: world) }.filter { seen.insert($0.path).inserted }
   }
 
   /// All values, or nil when they are too long for one message.
@@ -34,7 +30,7 @@ package struct Snapshot {
       bytes += writer.count
       if bytes > SendLimits.partBytes { return nil }
       let text = writer.string
-      encoded.append(.init(path: pointer(path), value: .written { $0.raw(text) }))
+      encoded.append(.init(path: path.description, value: .written { $0.raw(text) }))
     }
     return encoded
   }

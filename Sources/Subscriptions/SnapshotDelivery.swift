@@ -1,8 +1,8 @@
 // Sends a snapshot that is too long for one message, in parts.
 
+import GeoModel
 import JSON
 import JSONRPC
-import Query
 import StateTree
 import WireCoding
 
@@ -57,10 +57,10 @@ final class SnapshotDelivery: Delivery {
     return .done
   }
 
-  private func value(_ path: [String], _ write: (inout JSONWriter) -> Void) {
+  private func value(_ path: ModelPath, _ write: (inout JSONWriter) -> Void) {
     values.beginObject()
     values.key("path")
-    values.value(pointer(path))
+    values.value(path.description)
     values.key("value")
     write(&values)
     values.endObject()

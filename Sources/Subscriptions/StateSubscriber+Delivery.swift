@@ -2,7 +2,6 @@
 
 import GeoModel
 import Geometry
-import JSON
 import JSONRPC
 import Query
 import StateTree
@@ -34,16 +33,14 @@ extension StateSubscriber {
       return
     }
     var entries: [Entry] = []
-    for entry in pending.entries {
-      if let operation = entry.operation { entries += self.entries(entry, operation, world) }
-    }
+    for (path, entry) in pending.entries { entries += self.entries(path, entry, world) }
     for index in touchedPatterns.sorted() { entries += entriesInside(patterns[index], world) }
     for (overlay, recorded) in graphics.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let store = world.overlays[overlay]?.store else { continue }
       let items = recorded.items()
-      let container = StatePath(Collection.overlays.rawValue, overlay.rawValue, "graphics")
+      let container = ModelPath(ObjectReference(.overlays, overlay.rawValue), "graphics")
       rememberSent(items, of: container, store)
-      entries.append(.graphics(container.names, store, items, before: before?.overlays[overlay]?.store))
+      entries.append(.graphics(container, store, items, before: before?.overlays[overlay]?.store))
     }
     if !entries.isEmpty {
       delivery = DeltaDelivery(id, base: base, revision: world.revision, origins: origins, entries)
@@ -55,8 +52,10 @@ extension StateSubscriber {
   ///
   /// - Returns: false when the delta is not of that kind.
   private func sendSingleChange(_ world: World, _ session: Session, _ texts: inout PatchTexts) -> Bool {
-    guard let entry = pending.only, entry.operation == .replace, entry.list == nil, before == nil, !needsResync,
-      entry.path.member != nil, graphics.isEmpty, touchedPatterns.isEmpty, texts.make(entry.path, in: world)
+    guard pending.count == 1, let (path, entry) = pending.entries.elements.first, entry.operation == .replace,
+      entry.list == nil,
+      before == nil, !needsResync, path.names.count > 2, graphics.isEmpty, touchedPatterns.isEmpty,
+      texts.make(path, in: world)
     else { return false }
     session.notify("state/changed") { writer in
       DeltaDelivery.open(id, base: base, revision: world.revision, origins, &writer)
@@ -68,41 +67,37 @@ extension StateSubscriber {
     return true
   }
 
-  private func entries(_ recorded: PendingPaths.Entry, _ operation: Operation, _ world: World) -> [Entry] {
-    let path = recorded.path
-    if operation == .remove {
+  private func entries(_ path: ModelPath, _ recorded: PendingPaths.Entry, _ world: World) -> [Entry] {
+    if recorded.operation == .remove {
       // The object is added again: `entriesOfNew` compares both.
-      return before != nil && pending[path.object] == .add ? [] : [.remove(path.pointer)]
+      return before != nil && pending[path.prefix(2)] == .add ? [] : [.remove(path.description)]
     }
     guard patterns.contains(where: { $0.covers(path) }) else { return entriesOfNew(path, world) }
     guard let node = StateTree.node(at: path, in: world) else { return [] }
-    if operation == .replace {
-      if let entries = recorded.list?.entries(to: node, at: path.names) { return entries }
+    if recorded.operation == .replace {
+      if let entries = recorded.list?.entries(to: node, at: path) { return entries }
       if let before, StateTree.node(at: path, in: before).map({ Self.isSame($0, node) }) == true { return [] }
     }
-    return StatePiece.pieces(path.names, node).enumerated().map { .write($0 == 0 ? operation : .add, $1) }
+    return StatePiece.pieces(path, node).enumerated().map { .write($0 == 0 ? recorded.operation : .add, $1) }
   }
 
   /// Entries of the observed parts of an object that is new.
-  private func entriesOfNew(_ object: StatePath, _ world: World) -> [Entry] {
-    let above = object.names
+  private func entriesOfNew(_ object: ModelPath, _ world: World) -> [Entry] {
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(object) {
-      var old: [Text: StateNode] = [:]
+      var old: [ModelPath: StateNode] = [:]
       if let before {
-        for (path, node) in matches(of: pattern, in: before) where path.starts(with: above) {
-          old[Text(pointer(path))] = node
-        }
+        for (path, node) in matches(of: pattern, in: before) where path.isBelow(object) { old[path] = node }
       }
-      for (path, node) in matches(of: pattern, in: world) where path.starts(with: above) {
+      for (path, node) in matches(of: pattern, in: world) where path.isBelow(object) {
         rememberSent(path, node, pattern)
-        let known = old.removeValue(forKey: Text(pointer(path)))
+        let known = old.removeValue(forKey: path)
         if let known, Self.isSame(known, node) { continue }
         entries += StatePiece.pieces(path, node).enumerated().map {
           .write(known == nil || $0 > 0 ? .add : .replace, $1)
         }
       }
-      for key in Self.fromTheEnd(old.keys) { entries.append(.remove(key)) }
+      for path in Self.fromTheEnd(old.keys) { entries.append(.remove(path.description)) }
     }
     return entries
   }
@@ -113,35 +108,31 @@ extension StateSubscriber {
     return Text(old.text) == Text(new.text)
   }
 
-  /// Pointers from the end of each list to its beginning, so that no removal shifts the index of a later one.
-  private static func fromTheEnd(_ keys: some Sequence<Text>) -> [String] {
-    keys.map(\.string).sorted {
-      $0.utf8.count != $1.utf8.count
-        ? $0.utf8.count > $1.utf8.count : $1.utf8.lexicographicallyPrecedes($0.utf8)
-    }
+  /// Paths from the end of each list to its beginning, so that no removal shifts the index of a later one.
+  private static func fromTheEnd(_ paths: some Sequence<ModelPath>) -> [ModelPath] {
+    paths.map { (path: $0, pointer: $0.description.utf8) }.sorted {
+      $0.pointer.count != $1.pointer.count
+        ? $0.pointer.count > $1.pointer.count : $1.pointer.lexicographicallyPrecedes($0.pointer)
+    }.map(\.path)
   }
 
   /// Entries of observed parts of a value that differ from what was last sent.
   private func entriesInside(_ pattern: StatePattern, _ world: World) -> [Entry] {
-    var now: Set<Text> = []
+    var now: Set<ModelPath> = []
     var entries: [Entry] = []
     for (path, node) in matches(of: pattern, in: world) where Self.isInsideValue(path) {
-      let key = pointer(path)
-      now.insert(Text(key))
+      now.insert(path)
       let text = node.text
-      let sent = sentParts[Text(key)]
+      let sent = sentParts[path]
       guard Text(text) != Text(sent) else { continue }
       entries +=
         sent.flatMap { SentList.text($0).entries(to: node, at: path) }
         ?? [.write(sent == nil ? .add : .replace, .value(path) { $0.raw(text) })]
       rememberSent(path, node, pattern)
     }
-    for key in Self.fromTheEnd(sentParts.keys) where !now.contains(Text(key)) {
-      let names = StatePattern.names(of: key)
-      guard pattern.covers(names) else { continue }
-      entries.append(.remove(key))
-      sentParts[Text(key)] = nil
-      sentPaths.remove(StatePath(names))
+    for path in Self.fromTheEnd(sentParts.keys) where !now.contains(path) && pattern.covers(path) {
+      entries.append(.remove(path.description))
+      forgetSent(path)
     }
     return entries
   }
@@ -149,34 +140,36 @@ extension StateSubscriber {
   // MARK: What the client has
 
   /// Records all observed values below a path as sent: after a snapshot, or after a change that the client made itself.
-  package func rememberSent(_ world: World, below path: [String] = []) {
-    if path.isEmpty {
+  package func rememberSent(_ world: World, below path: ModelPath = ModelPath([])) {
+    if path.names.isEmpty {
       sentParts = [:]
       sentPaths = []
     }
     for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
-      var known: Set<Text> = []
-      for (match, node) in matches(of: pattern, in: world) where match.starts(with: path) {
-        known.insert(Text(pointer(match)))
+      var known: Set<ModelPath> = []
+      for (match, node) in matches(of: pattern, in: world) where match.names.starts(with: path.names) {
+        known.insert(match)
         rememberSent(match, node, pattern)
       }
-      for key in sentParts.keys where !known.contains(key) {
-        let names = StatePattern.names(of: key.string)
-        guard names.starts(with: path), pattern.covers(names) else { continue }
-        sentParts[key] = nil
-        sentPaths.remove(StatePath(names))
+      for sent in sentParts.keys where !known.contains(sent) && sent.names.starts(with: path.names) {
+        if pattern.covers(sent) { forgetSent(sent) }
       }
     }
   }
 
+  private func forgetSent(_ path: ModelPath) {
+    sentParts[path] = nil
+    sentPaths.remove(path)
+  }
+
   /// Records graphics of a delta as sent that are observed one by one.
   private func rememberSent(
-    _ items: [(id: Int, operation: Operation)], of container: StatePath, _ store: FeatureStore
+    _ items: [(id: Int, operation: Operation)], of container: ModelPath, _ store: FeatureStore
   ) {
-    let single = patterns.filter { $0.segments.count == 4 && !isObservedAbove($0, container.names) }
+    let single = patterns.filter { $0.segments.count == 4 && !isObservedAbove($0, container) }
     guard !single.isEmpty else { return }
     for (id, operation) in items {
-      let path = container.graphic(id)
+      let path = container.appending(String(id))
       let exists = operation != .remove && store.contains(id: id)
       for pattern in single where pattern.covers(path) {
         let removed = removal(pattern, path)
@@ -185,22 +178,23 @@ extension StateSubscriber {
     }
   }
 
-  private func rememberSent(_ path: [String], _ node: StateNode, _ pattern: StatePattern) {
-    sentPaths.insert(removal(pattern, StatePath(path)))
-    if Self.isInsideValue(path) { sentParts[Text(pointer(path))] = node.text }
+  private func rememberSent(_ path: ModelPath, _ node: StateNode, _ pattern: StatePattern) {
+    sentPaths.insert(removal(pattern, path))
+    if Self.isInsideValue(path) { sentParts[path] = node.text }
   }
 
   /// The nodes that match a pattern, except those below a shorter pattern of the subscription.
-  private func matches(of pattern: StatePattern, in world: World) -> [(path: [String], node: StateNode)] {
+  private func matches(of pattern: StatePattern, in world: World) -> [(path: ModelPath, node: StateNode)] {
     StateTree.matches(of: pattern, in: world).filter { !isObservedAbove(pattern, $0.path) }
   }
 
-  private func isObservedAbove(_ pattern: StatePattern, _ path: [String]) -> Bool {
+  private func isObservedAbove(_ pattern: StatePattern, _ path: ModelPath) -> Bool {
     patterns.contains { $0.segments.count < pattern.segments.count && $0.covers(path) }
   }
 
   /// Whether the path leads into a property's value; changes are recorded by the property's path.
-  private static func isInsideValue(_ path: [String]) -> Bool {
-    path.count > 4 || path.count == 4 && !(path[0] == Collection.overlays.rawValue && path[2] == "graphics")
+  private static func isInsideValue(_ path: ModelPath) -> Bool {
+    path.names.count > 4
+      || path.names.count == 4 && !(path.object?.collection == .overlays && path.names[2] == "graphics")
   }
 }

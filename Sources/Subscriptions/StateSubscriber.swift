@@ -2,11 +2,7 @@
 // makes deltas of them.
 
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSON
-import JSONRPC
-import Query
 import StateTree
 
 package final class StateSubscriber: Subscriber {
@@ -25,10 +21,10 @@ package final class StateSubscriber: Subscriber {
   var graphics: [OverlayID: PendingGraphics] = [:]
   /// Indexes of patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
-  /// Texts last sent of parts of values, by their pointers.
-  var sentParts: [Text: String] = [:]
+  /// Texts last sent of parts of values.
+  var sentParts: [ModelPath: String] = [:]
   /// Paths to remove when an object closes of which only parts are observed; see ``removal(_:_:)``.
-  var sentPaths: Set<StatePath> = []
+  var sentPaths: Set<ModelPath> = []
   var origins: [Origin] = []
   package var needsResync = false
   /// The delivery in progress; changes recorded meanwhile are sent after it.
@@ -63,9 +59,9 @@ package final class StateSubscriber: Subscriber {
 
   // MARK: Recording
 
-  package func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int {
+  package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     if needsResync { return 1 }
-    if case .client(let name?) = change.origin, Text(name) == Text(exceptOrigin) {
+    if case .client(let name?) = change.origin, name == Text(exceptOrigin) {
       assumeKnown(change.event, path, world)
       return 0
     }
@@ -82,13 +78,13 @@ package final class StateSubscriber: Subscriber {
     return coalesced
   }
 
-  private func record(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+  private func record(_ path: ModelPath, _ operation: Operation, _ list: SentList?) -> Int {
     if patterns.contains(where: { $0.covers(path) }) { return merge(path, operation, list) }
     let below = patterns.enumerated().filter { $0.element.isBelow(path) }
     var coalesced = 0
     if operation == .remove, !below.isEmpty {
       // An object that is removed, added and removed again between two deltas is still removed at the client.
-      var known: [StatePath] = []
+      var known: [ModelPath] = []
       for removed in below.map({ removal($0.element, path) }) where !known.contains(removed) {
         let wasSent = sentPaths.remove(removed) != nil
         if wasSent || pending[removed] == .remove || pending[removed] == .replace { known.append(removed) }
@@ -111,7 +107,7 @@ package final class StateSubscriber: Subscriber {
   /// Merges an operation with the recorded ones.
   ///
   /// - Returns: the number of operations that it coalesces.
-  private func merge(_ path: StatePath, _ operation: Operation, _ list: SentList?) -> Int {
+  private func merge(_ path: ModelPath, _ operation: Operation, _ list: SentList?) -> Int {
     switch (pending[path], operation) {
     case (nil, .replace) where isSentWhole(path): return 1
     case (nil, _):
@@ -120,7 +116,7 @@ package final class StateSubscriber: Subscriber {
       return 0
     case (.add, .remove):
       pending.drop(below: path)
-      pending.set(path, nil)
+      pending.drop(path)
       return 2
     case (.add, _), (.replace, .replace): return 1
     case (.remove, .add): pending.set(path, .replace)
@@ -132,27 +128,24 @@ package final class StateSubscriber: Subscriber {
   }
 
   /// Whether the object of the path will be sent whole, members included.
-  private func isSentWhole(_ path: StatePath) -> Bool {
-    guard path.member != nil, let operation = pending[path.object] else { return false }
+  private func isSentWhole(_ path: ModelPath) -> Bool {
+    guard path.names.count > 2, !pending.isEmpty, let operation = pending[path.prefix(2)] else { return false }
     return operation != .remove
   }
 
   /// The path to remove at the client when the object at `path` closes: down to the pattern's first wildcard.
-  func removal(_ pattern: StatePattern, _ path: StatePath) -> StatePath {
-    var names: [String] = []
-    for segment in pattern.segments.dropFirst(2) {
-      guard case .name(let name) = segment else { break }
-      names.append(name.string)
-    }
-    return StatePath(path.root.string, path.id.string, names.first, Array(names.dropFirst()))
+  func removal(_ pattern: StatePattern, _ path: ModelPath) -> ModelPath {
+    var names = Array(path.names.prefix(2))
+    for case .name(let name) in pattern.segments.dropFirst(2).prefix(while: { $0 != .any }) { names.append(name) }
+    return ModelPath(names)
   }
 
   /// Treats a change that the client made itself (`exceptOrigin`) as sent.
-  private func assumeKnown(_ event: Change.Event, _ path: StatePath, _ world: World) {
+  private func assumeKnown(_ event: Change.Event, _ path: ModelPath, _ world: World) {
     switch event {
-    case .created, .graphics: rememberSent(world, below: path.names)
+    case .created, .graphics: rememberSent(world, below: path)
     case .changed, .member:
-      rememberSent(world, below: path.names)
+      rememberSent(world, below: path)
       // The client's list is no longer the sent one.
       pending.dropList(path)
     case .clock, .history, .document: break
@@ -162,13 +155,11 @@ package final class StateSubscriber: Subscriber {
     }
   }
 
-  private func dropSentParts(below path: StatePath) {
-    guard !sentParts.isEmpty else { return }
-    let prefix = path.pointer + "/"
-    sentParts = sentParts.filter { !$0.key.string.utf8.starts(with: prefix.utf8) }
+  private func dropSentParts(below path: ModelPath) {
+    if !sentParts.isEmpty { sentParts = sentParts.filter { !$0.key.isBelow(path) } }
   }
 
-  private func record(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: StatePath) -> Int {
+  private func record(_ edit: GraphicsEdit, of overlay: OverlayID, _ container: ModelPath) -> Int {
     var observesAll = false
     var observesSome = false
     for (index, pattern) in patterns.enumerated() {
@@ -180,17 +171,17 @@ package final class StateSubscriber: Subscriber {
     }
     // A new overlay is sent whole, graphics included.
     guard observesAll || observesSome, !isSentWhole(container) else { return 0 }
-    let (ids, operation): (GraphicIDs, Operation) =
-      switch edit {
-      case .added(let ids): (ids, .add)
-      case .updated(let ids): (ids, .replace)
-      case .removed(let ids): (ids, .remove)
+    let operation: Operation =
+      switch edit.kind {
+      case .added: .add
+      case .updated: .replace
+      case .removed: .remove
       }
     let isObserved: ((Int) -> Bool)? =
       observesAll
-      ? nil : { [patterns] id in patterns.contains { $0.covers(container.graphic(id)) } }
+      ? nil : { [patterns] id in patterns.contains { $0.covers(container.appending(String(id))) } }
     defer { if graphics[overlay]?.count == 0 { graphics[overlay] = nil } }
-    return graphics[overlay, default: PendingGraphics()].record(ids, operation, where: isObserved)
+    return graphics[overlay, default: PendingGraphics()].record(edit.ids, operation, where: isObserved)
   }
 
   package func discardRecorded() -> Bool {

@@ -35,7 +35,7 @@ package protocol Subscriber: AnyObject {
   ///   - path: the path that changed.
   ///   - list: the list at the path as it was last sent, if it is one.
   /// - Returns: the number of recorded changes that this one coalesces.
-  func record(_ change: Change, _ path: StatePath, _ list: SentList?, _ world: World) -> Int
+  func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int
   /// Sends the recorded changes with their current values.
   ///
   /// - Parameter texts: operations that other subscribers have encoded for the same world.

@@ -28,7 +28,7 @@ package enum Wire {
 
   package static func origin(_ origin: Origin) -> SessionProtocol.Origin {
     switch origin {
-    case .client(let name): .client(name)
+    case .client(let name): .client(name?.string)
     case .animation: .animation
     case .location: .location
     case .task: .task

@@ -90,7 +90,7 @@ extension Wire {
 
   package static func source(_ field: String?, _ expression: String?) throws(SymbologyError) -> AttributeSource {
     switch (field, expression) {
-    case (let field?, nil): return .field(field)
+    case (let field?, nil): return .field(Text(field))
     case (nil, let text?): return .expression(try self.expression(text, at: "expression"))
     default: throw oneOf("field", "expression", isNone: field == nil)
     }
@@ -98,7 +98,7 @@ extension Wire {
 
   private static func sources(_ fields: [String]?, _ expression: String?) throws(SymbologyError) -> [AttributeSource] {
     switch (fields, expression) {
-    case (let fields?, nil): return fields.map(AttributeSource.field)
+    case (let fields?, nil): return fields.map { .field(Text($0)) }
     case (nil, let text?): return [.expression(try self.expression(text, at: "expression"))]
     default: throw oneOf("fields", "expression", isNone: fields == nil)
     }
@@ -200,7 +200,7 @@ extension Wire {
   }
 
   package static func field(_ source: AttributeSource) -> String? {
-    if case .field(let name) = source { name } else { nil }
+    if case .field(let name) = source { name.string } else { nil }
   }
 
   package static func expression(_ source: AttributeSource) -> String? {

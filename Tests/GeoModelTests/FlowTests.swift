@@ -1,6 +1,7 @@
 // View models, the environment, and release of what belongs to objects: types, undo, closing.
 
 import GeoModel
+import Geometry
 import Query
 import Testing
 
@@ -54,7 +55,9 @@ struct ValueTests {
     #expect(value.part(at: ["people", "0", "name"]) == .string("Ann"))
     _ = value.setPart(at: ["people", "0", "age"], to: .integer(3))
     #expect(value.part(at: ["people", "0", "age"]) == .integer(3))
-    for path in [["people", "2"], ["people", "01"], ["people", "-1"], ["nobody", "x"], ["people", "1", "x"]] {
+    for path: [Text] in [
+      ["people", "2"], ["people", "01"], ["people", "-1"], ["nobody", "x"], ["people", "1", "x"],
+    ] {
       let before = value
       let isSet = value.setPart(at: path, to: .null)
       #expect(!isSet, "\(path)")

@@ -14,7 +14,7 @@ struct SymbologyRendererTests {
     Renderer(
       .uniqueValue(
         try UniqueValueRenderer(
-          sources: fields.map(AttributeSource.field),
+          sources: fields.map { .field(Text($0)) },
           entries: values.enumerated().map { .init(values: $1, entry: entry(Double($0 + 1))) }, defaultEntry: other)))
   }
 

@@ -72,10 +72,8 @@ extension World {
   ) throws(ModelError) -> Binding {
     try checkFree(id)
     if case .path(let path) = target { try requireObject(of: path) }
-    let claimed = try claim(id, prefix: "binding")
-    let binding = Binding(id: claimed, target: target, isReadOnly: isReadOnly, owner: owner)
-    insert(binding)
-    return binding
+    let id = try claim(id, prefix: "binding")
+    return insert(Binding(id: id, target: target, isReadOnly: isReadOnly, owner: owner))
   }
 
   public mutating func closeBinding(_ id: BindingID) throws(ModelError) {
@@ -94,12 +92,10 @@ extension World {
     try requireObject(of: first)
     try requireObject(of: second)
     guard !first.overlaps(second) else { throw .flow(.cycle([first.description, second.description])) }
-    let claimed = try claim(id, prefix: "link")
-    let link = Link(
-      id: claimed, first: first, second: second, isTwoWay: isTwoWay, transform: transform, inverse: inverse,
-      owner: owner)
-    insert(link)
-    return link
+    return insert(
+      Link(
+        id: try claim(id, prefix: "link"), first: first, second: second, isTwoWay: isTwoWay, transform: transform,
+        inverse: inverse, owner: owner))
   }
 
   public mutating func unlink(_ id: LinkID) throws(ModelError) {

@@ -11,15 +11,8 @@ public enum Dependent: Hashable, Sendable {
 
 /// Dependents by the object that they depend on.
 struct Dependents: Sendable {
-  fileprivate struct Key: Hashable {
-    let collection: String
-    let id: String
-    init(_ path: ModelPath) {
-      collection = path.names.first ?? ""
-      id = path.names.dropFirst().first ?? ""
-    }
-  }
-  private var byObject: [Key: [(path: ModelPath, dependent: Dependent)]] = [:]
+  /// Paths outside objects are under nil.
+  private var byObject: [ObjectReference?: [(path: ModelPath, dependent: Dependent)]] = [:]
 
   var isEmpty: Bool { byObject.isEmpty }
 
@@ -42,14 +35,14 @@ struct Dependents: Sendable {
   }
 
   private mutating func add(_ path: ModelPath, _ dependent: Dependent) {
-    byObject[Key(path), default: []].append((path, dependent))
+    byObject[path.object, default: []].append((path, dependent))
   }
 
   /// Calls `body` with the dependents of the path, of paths above it and of paths below it.
   ///
   /// - Complexity: linear in the dependents of the path's object.
   func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
-    guard let here = byObject[Key(path)] else { return }
+    guard let here = byObject[path.object] else { return }
     for (own, dependent) in here where own.overlaps(path) { body(dependent) }
   }
 }
@@ -58,12 +51,12 @@ struct Dependents: Sendable {
 private struct RestoredPaths {
   private let changes: ArraySlice<Change>
   private lazy var paths = Dictionary(
-    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: Dependents.Key.init)
+    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: \.object)
 
   init(_ changes: ArraySlice<Change>) { self.changes = changes }
 
   mutating func has(_ path: ModelPath) -> Bool {
-    paths[Dependents.Key(path)]?.contains { $0.overlaps(path) } ?? false
+    paths[path.object]?.contains { $0.overlaps(path) } ?? false
   }
 }
 
@@ -145,7 +138,7 @@ extension World {
   /// Whether undo has restored all inputs of a derived property, and so its value.
   private func isDerivedRestored(_ path: ModelPath) -> Bool {
     guard oldestReverted != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
-      let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2])
+      let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2].string)
     else { return false }
     return property.derivation != nil && isUndone(path)
   }
@@ -156,7 +149,8 @@ extension World {
     guard object.collection == .viewModels, path.names.count > 2 else {
       return object.collection.kind.isUndoable || object.collection == .environments
     }
-    guard let model = viewModels[ViewModelID(object.id)], let property = try? model.property(path.names[2]) else {
+    guard let model = viewModels[ViewModelID(object.id)], let property = try? model.property(path.names[2].string)
+    else {
       return false
     }
     return property.derivation == nil
@@ -194,7 +188,8 @@ extension World {
     }
     guard !done.contains(path), let object = path.object, stack.count < 1000 else { return }
     let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)]
-    guard let here, let name = path.names.last, let derivation = (try? here.property(name))?.derivation else { return }
+    guard let here, let name = path.names.last, let derivation = (try? here.property(name.string))?.derivation
+    else { return }
     stack.append(path)
     for (_, path) in derivation.sources(in: here.id) {
       for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &done) }

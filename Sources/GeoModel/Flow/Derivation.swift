@@ -56,12 +56,12 @@ public struct Derivation: Equatable, Sendable {
 
   /// The inputs: names in the expression and their absolute paths.
   func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)] {
-    let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
+    let own = ObjectReference(.viewModels, model.rawValue)
     return expression.properties.map { name in
       switch inputPaths[Text(name)] {
-      case .relative(let path): (name, ModelPath(own + path.names))
+      case .relative(let path): (name, ModelPath(ModelPath(own).names + path.names))
       case .absolute(let path): (name, path)
-      case nil: (name, ModelPath(own + [name]))
+      case nil: (name, ModelPath(own, name))
       }
     }
   }

@@ -1,8 +1,6 @@
 // The environment: values that are set at a node of the object tree and inherited by all nodes below, and shared
 // objects likewise.
 
-import Query
-
 public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentID = ID<EnvironmentScope>
 
@@ -84,9 +82,7 @@ extension EnvironmentKey.Rule {
   func allows(_ value: Value) -> Bool {
     switch (self, value) {
     case (.oneOf(let names), .string(let text)): names.contains(text)
-    case (.color, .string(let text)):
-      [7, 9].contains(text.utf8.count) && text.hasPrefix("#")
-        && text.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
+    case (.color, .string(let text)): Color(text) != nil
     case (.languageTag, .string(let text)):
       text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { Self.isPart($0, 1...8) }
         && text.prefix { $0 != "-" }.allSatisfy(\.isLetter)

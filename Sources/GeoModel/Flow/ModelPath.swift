@@ -1,4 +1,4 @@
-// Paths in the state tree, as bindings, links and derived properties use them.
+// Paths in the state tree: what changes are recorded under, what bindings, links and derived properties lead to, and what clients observe.
 
 import Geometry
 
@@ -10,36 +10,47 @@ import Geometry
 /// path?.description  // "/layers/roads/opacity"
 /// ```
 public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
-  public let names: [String]
+  public let names: [Text]
 
-  public init(_ names: [String]) { self.names = names }
+  public init(_ names: [Text]) { self.names = names }
 
-  public init(_ object: ObjectReference, _ rest: String...) {
-    names = [object.collection.rawValue, object.id] + rest
+  public init(_ object: ObjectReference) { names = [Text(object.collection.rawValue), object.text] }
+
+  public init(_ object: ObjectReference, _ member: String) {
+    names = [Text(object.collection.rawValue), object.text, Text(member)]
   }
 
   /// Reads a JSON Pointer (RFC 6901); nil if it is malformed or has a wildcard.
   public init?(pointer text: String) {
-    guard text.utf8.first == UInt8(ascii: "/") else { return nil }
-    var names: [String] = []
-    for part in Self.parts(of: text) {
-      guard part != "*", let name = Self.unescaped(part) else { return nil }
-      names.append(name)
-    }
+    guard let names = Self.names(of: text), !names.contains("*") else { return nil }
     self.names = names
   }
 
   /// The object at or above the path.
   public var object: ObjectReference? {
-    guard names.count >= 2, let collection = Collection(rawValue: names[0]) else { return nil }
-    return ObjectReference(collection, names[1])
+    guard names.count >= 2, let collection = Collection(rawValue: names[0].string) else { return nil }
+    return ObjectReference(collection, names[1].string)
   }
 
   /// The JSON Pointer.
-  public var description: String { names.map { "/" + Self.escaped($0) }.joined() }
+  public var description: String {
+    var text = ""
+    for name in names {
+      text += "/"
+      text += Self.escaped(name.string)
+    }
+    return text
+  }
+
+  public func appending(_ name: String) -> ModelPath { ModelPath(names + [Text(name)]) }
+
+  /// The path of the first names.
+  public func prefix(_ count: Int) -> ModelPath { ModelPath(Array(names.prefix(count))) }
+
+  public func isBelow(_ other: ModelPath) -> Bool { names.count > other.names.count && names.starts(with: other.names) }
 
   /// Whether one path is equal to, above or below the other.
-  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy { Text($0) == Text($1) } }
+  public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy(==) }
 
   private static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
@@ -54,17 +65,25 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     return result
   }
 
-  /// The parts of a JSON Pointer after its first slash. Splits by code points, here and below: a combining mark after a
-  /// slash or a tilde would hide it from a split by characters.
-  public static func parts(of pointer: String) -> [Substring] {
-    pointer.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Substring($0) }
+  /// The names in a JSON Pointer, wildcards included; nil if it is malformed.
+  ///
+  /// Splits by code points, here and below: a combining mark after a slash or a tilde would hide it from a split by
+  /// characters.
+  public static func names(of pointer: String) -> [Text]? {
+    guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
+    var names: [Text] = []
+    for part in pointer.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      guard let name = unescaped(part) else { return nil }
+      names.append(Text(name))
+    }
+    return names
   }
 
   /// The name that a part of a JSON Pointer stands for; nil if it has an invalid escape.
-  public static func unescaped(_ part: Substring) -> String? {
-    guard part.utf8.contains(UInt8(ascii: "~")) else { return String(part) }
+  private static func unescaped(_ part: Substring.UnicodeScalarView) -> String? {
+    guard part.contains("~") else { return String(part) }
     var result = ""
-    var rest = part.unicodeScalars
+    var rest = part
     while let character = rest.popFirst() {
       guard character == "~" else {
         result.unicodeScalars.append(character)
@@ -82,15 +101,15 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 
 extension Change.Event {
   /// The path that changed.
-  var path: ModelPath {
+  public var path: ModelPath {
     switch self {
     case .created(let object), .closed(let object): ModelPath(object)
     case .changed(let object, let property): ModelPath(object, property.rawValue)
     case .member(let object, let name): ModelPath(object, name)
     case .graphics(let overlay, _): ModelPath(ObjectReference(.overlays, overlay.rawValue), "graphics")
-    case .clock(let property): ModelPath(["clock", property.rawValue])
-    case .history(let property): ModelPath(["edit", property.rawValue])
-    case .document(let property): ModelPath(["document", property.rawValue])
+    case .clock(let property): ModelPath(["clock", Text(property.rawValue)])
+    case .history(let property): ModelPath(["edit", Text(property.rawValue)])
+    case .document(let property): ModelPath(["document", Text(property.rawValue)])
     }
   }
 }

@@ -1,6 +1,7 @@
 // Client-defined values of view models and of the environment: any JSON value.
 
 import Geometry
+import OrderedCollections
 
 /// A JSON value. Objects keep the order of their members, which does not count in comparisons.
 ///
@@ -20,29 +21,25 @@ public indirect enum Value: Sendable {
 
   /// The members of an object, in order. Names are unique by code points.
   public struct Members: Sendable {
-    public private(set) var names: [String] = []
-    private var values: [Text: Value] = [:]
+    private var values: OrderedDictionary<Text, Value> = [:]
 
     public init() {}
 
-    public var count: Int { names.count }
+    public var count: Int { values.count }
+    public var names: [String] { values.keys.map(\.string) }
 
     /// - Complexity: O(1); O(n) when a member is removed.
     public subscript(name: String) -> Value? {
       get { values[Text(name)] }
-      set {
-        guard let newValue else {
-          if values.removeValue(forKey: Text(name)) != nil { names.removeAll { Text($0) == Text(name) } }
-          return
-        }
-        if values.updateValue(newValue, forKey: Text(name)) == nil { names.append(name) }
-      }
+      set { values[Text(name)] = newValue }
     }
   }
 }
 
 extension Value.Members: Equatable {
-  public static func == (left: Self, right: Self) -> Bool { left.values == right.values }
+  public static func == (left: Self, right: Self) -> Bool {
+    left.count == right.count && left.values.allSatisfy { right.values[$0.key] == $0.value }
+  }
 }
 
 extension Value: Equatable {
@@ -115,12 +112,12 @@ extension Value {
 
 extension Value {
   /// The part at a path of member names and list indexes; nil if there is none.
-  public func part(at names: some Swift.Collection<String>) -> Value? {
+  public func part(at names: some Swift.Collection<Text>) -> Value? {
     guard let name = names.first else { return self }
     let rest = names.dropFirst()
     switch self {
-    case .object(let members): return members[name]?.part(at: rest)
-    case .array(let elements): return Self.index(of: name, in: elements).flatMap { elements[$0].part(at: rest) }
+    case .object(let members): return members[name.string]?.part(at: rest)
+    case .array(let elements): return Self.index(of: name.string, in: elements).flatMap { elements[$0].part(at: rest) }
     default: return nil
     }
   }
@@ -129,8 +126,8 @@ extension Value {
   ///
   /// - Parameter part: nil removes the part.
   /// - Returns: false, with nothing changed, if the path leads nowhere.
-  public mutating func setPart(at names: some Swift.Collection<String>, to part: Value?) -> Bool {
-    guard let name = names.first else {
+  public mutating func setPart(at names: some Swift.Collection<Text>, to part: Value?) -> Bool {
+    guard let name = names.first?.string else {
       self = part ?? .null
       return true
     }

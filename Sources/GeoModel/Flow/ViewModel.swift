@@ -1,7 +1,6 @@
 // View models: objects whose published properties a client defines, and their types.
 
 import Geometry
-import Query
 
 public typealias ViewModelTypeID = ID<ViewModelType>
 public typealias ViewModelID = ID<ViewModel>

@@ -1,7 +1,5 @@
 // Text conventions at a node: units, numbers, names and times by its environment.
 
-import Geometry
-import Query
 import TextFormatting
 
 extension World {

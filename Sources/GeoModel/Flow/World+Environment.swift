@@ -1,7 +1,5 @@
 // Setting and reading the environment: the value of the nearest node at or above an object counts.
 
-import Query
-
 extension World {
   /// Registers a key. Registering an equal definition again changes nothing.
   public mutating func registerEnvironmentKey(_ definition: PropertyDefinition) throws(ModelError) {
@@ -106,11 +104,9 @@ extension World {
   /// All nodes that have an environment; the session is first.
   var environmentNodes: [ObjectReference] {
     [ObjectReference(.environments, EnvironmentScope.session.rawValue)]
-      + maps.ids.map { ObjectReference(.maps, $0.rawValue) }
-      + scenes.ids.map { ObjectReference(.scenes, $0.rawValue) }
-      + views.ids.map { ObjectReference(.views, $0.rawValue) }
-      + overlays.ids.map { ObjectReference(.overlays, $0.rawValue) }
-      + layers.ids.map { ObjectReference(.layers, $0.rawValue) }
+      + [Collection.maps, .scenes, .views, .overlays, .layers].flatMap { collection in
+        ids(of: collection).map { ObjectReference(collection, $0) }
+      }
   }
 
   /// The nearest node at or above an object; nil for the session.
@@ -170,12 +166,10 @@ extension World {
   ) throws(ModelError) {
     try checkNode(node)
     let id = scopeID(node)
-    if environments[id] == nil {
-      var scope = EnvironmentScope(node)
-      body(&scope)
-      return insert(scope)
-    }
-    changeScope(id, body)
+    guard environments[id] == nil else { return changeScope(id, body) }
+    var scope = EnvironmentScope(node)
+    body(&scope)
+    insert(scope)
   }
 
   /// Changes a scope. Does nothing if there is none.

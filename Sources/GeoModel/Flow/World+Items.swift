@@ -9,7 +9,7 @@ extension World {
   ///   - names: the property's name and the path to the list in its value.
   ///   - item: id of the item to insert before; the end when nil.
   public mutating func insertItems(
-    _ items: [Value], into id: ViewModelID, at names: [String], before item: String?
+    _ items: [Value], into id: ViewModelID, at names: [Text], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       var known = Set(list.compactMap(\.itemKey))
@@ -24,7 +24,7 @@ extension World {
   }
 
   /// Removes items from a list.
-  public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [String]) throws(ModelError) {
+  public mutating func removeItems(_ ids: [String], from id: ViewModelID, at names: [Text]) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       let known = Set(list.compactMap(\.itemKey))
       var removed: Set<Text> = []
@@ -38,7 +38,7 @@ extension World {
 
   /// Moves items, in the order of `ids`, before another item; to the end when nil.
   public mutating func moveItems(
-    _ ids: [String], in id: ViewModelID, at names: [String], before item: String?
+    _ ids: [String], in id: ViewModelID, at names: [Text], before item: String?
   ) throws(ModelError) {
     try changeList(id, names) { (list) throws(ModelError) in
       var byID: [Text: Value] = [:]
@@ -58,10 +58,10 @@ extension World {
   }
 
   private mutating func changeList(
-    _ id: ViewModelID, _ names: [String], _ body: (inout [Value]) throws(ModelError) -> Void
+    _ id: ViewModelID, _ names: [Text], _ body: (inout [Value]) throws(ModelError) -> Void
   ) throws(ModelError) {
     let model = try viewModels.require(id)
-    guard let name = names.first else { throw .flow(.invalidPath("")) }
+    guard let name = names.first?.string else { throw .flow(.invalidPath("")) }
     _ = try model.property(name)
     guard var list = model.values[name]?.part(at: names.dropFirst())?.elements else {
       throw .flow(.invalidPath(ModelPath(names).description))

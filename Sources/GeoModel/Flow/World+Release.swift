@@ -1,13 +1,10 @@
 // Release of an object: what closes or changes together with it.
 
-import Query
-
 extension World {
   /// Closes and clears all that belongs or refers to an object that is about to be removed. Undo restores it where
   /// possible.
   mutating func release(_ object: ObjectReference) {
     for source in locationSources.values where source.owner == object { try? closeLocationSource(source.id) }
-    guard hasFlowObjects else { return }
     for model in viewModels.values where model.owner == object { remove(model.id) }
     for binding in bindings.values where binding.owner == object || binding.path?.object == object {
       remove(binding.id)
@@ -39,11 +36,5 @@ extension World {
       let dangling = keys.filter { scope.values[$0]?.text == object.id }
       if !dangling.isEmpty { changeKnown(scope.id, by: .binding) { for key in dangling { $0.values[key] = .null } } }
     }
-  }
-
-  /// Whether view models, bindings, links or environment values exist. Avoids the scan in the common case.
-  private var hasFlowObjects: Bool {
-    viewModels.count > 0 || bindings.count > 0 || links.count > 0 || environments.count > 1
-      || environments[EnvironmentScope.session]?.values.isEmpty == false
   }
 }

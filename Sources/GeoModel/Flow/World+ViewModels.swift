@@ -71,11 +71,10 @@ extension World {
       values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
     for (name, value) in try accepted(values, for: model) { model.values[name] = value }
     try checkCycles(with: model)
-    let claimed = try claim(id, prefix: "viewModel")
-    let made = ViewModel(
-      id: claimed, type: type, properties: definitions, owner: owner, values: model.values)
-    insert(made)
-    return made
+    return insert(
+      ViewModel(
+        id: try claim(id, prefix: "viewModel"), type: type, properties: definitions, owner: owner, values: model.values)
+    )
   }
 
   public mutating func closeViewModel(_ id: ViewModelID) throws(ModelError) {
@@ -96,11 +95,11 @@ extension World {
     for name in clear {
       guard name.hasPrefix("/") else {
         let property = try model.property(name)
-        guard property.derivation == nil else { throw .flow(.readOnly(path(id, name))) }
+        guard property.derivation == nil else { throw .flow(.readOnly(ModelPath(model.reference, name).description)) }
         changes.append((name, property.defaultValue))
         continue
       }
-      guard let path = ModelPath(pointer: name), let first = path.names.first, path.names.count > 1 else {
+      guard let path = ModelPath(pointer: name), let first = path.names.first?.string, path.names.count > 1 else {
         throw .flow(.invalidPath(name))
       }
       let property = try model.property(first)
@@ -115,14 +114,15 @@ extension World {
   /// Sets a property, or a part of its value.
   ///
   /// - Parameter names: the property's name and the path in its value.
-  public mutating func setValue(of id: ViewModelID, at names: [String], to value: Value) throws(ModelError) {
+  public mutating func setValue(of id: ViewModelID, at names: [Text], to value: Value) throws(ModelError) {
     let model = try viewModels.require(id)
-    guard let name = names.first else { throw .flow(.notWritable(path(id))) }
+    let own = ModelPath(model.reference)
+    guard let name = names.first?.string else { throw .flow(.notWritable(own.description)) }
     let property = try model.property(name)
-    guard property.derivation == nil else { throw .flow(.readOnly(path(id, name))) }
+    guard property.derivation == nil else { throw .flow(.readOnly(own.appending(name).description)) }
     var whole = model.values[name] ?? .null
     guard whole.setPart(at: names.dropFirst(), to: value) else {
-      throw .flow(.invalidPath(ModelPath(ModelPath(model.reference).names + names).description))
+      throw .flow(.invalidPath(ModelPath(own.names + names).description))
     }
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
@@ -160,7 +160,7 @@ extension World {
     var result: [(name: String, value: Value)] = []
     for (name, value) in values {
       let property = try model.property(name)
-      guard property.derivation == nil else { throw .flow(.readOnly(path(model.id, name))) }
+      guard property.derivation == nil else { throw .flow(.readOnly(ModelPath(model.reference, name).description)) }
       result.append((name, try checked(value, for: property, at: "/" + name)))
     }
     return result
@@ -209,10 +209,5 @@ extension World {
         try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.string).sorted())
       } catch { throw .expression(error, path: "/properties/\(index)/derived/expression") }
     }
-  }
-
-  private func path(_ id: ViewModelID, _ name: String? = nil) -> String {
-    let names = ModelPath(ObjectReference(.viewModels, id.rawValue)).names
-    return ModelPath(names + (name.map { [$0] } ?? [])).description
   }
 }

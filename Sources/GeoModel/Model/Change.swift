@@ -5,24 +5,13 @@ import Geometry
 /// The author of a change.
 public enum Origin: Hashable, Sendable {
   /// A request; the name is its `origin`.
-  case client(String?)
+  case client(Text?)
   case animation
   case location
   case task
   case undo
   /// A link or a derived property, by propagation.
   case binding
-}
-
-extension Origin {
-  /// Names are equal by code points.
-  public static func == (left: Origin, right: Origin) -> Bool {
-    switch (left, right) {
-    case (.client(let left), .client(let right)): Text(left) == Text(right)
-    case (.animation, .animation), (.location, .location), (.task, .task), (.undo, .undo), (.binding, .binding): true
-    default: false
-    }
-  }
 }
 
 /// Ids of graphics: a range of minted ones, or a list.
@@ -46,16 +35,14 @@ public enum GraphicIDs: Hashable, Sendable {
 }
 
 /// An edit of graphics of an overlay.
-public enum GraphicsEdit: Hashable, Sendable {
-  case added(GraphicIDs)
-  case updated(GraphicIDs)
-  case removed(GraphicIDs)
+public struct GraphicsEdit: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable { case added, updated, removed }
+  public let kind: Kind
+  public let ids: GraphicIDs
 
-  /// Number of graphics.
-  public var count: Int {
-    switch self {
-    case .added(let ids), .updated(let ids), .removed(let ids): ids.count
-    }
+  init(_ kind: Kind, _ ids: GraphicIDs) {
+    self.kind = kind
+    self.ids = ids
   }
 }
 

@@ -1,8 +1,5 @@
 // The protocol of all objects of the model, so that generic code can change any of them.
 
-import Geometry
-import Query
-
 /// An object with an id, which stores the revision of its last change or that of a descendant.
 public protocol Entity: Sendable {
   static var collection: Collection { get }
@@ -34,8 +31,6 @@ public protocol Entity: Sendable {
   func canReturn(to world: World) -> Bool
   /// The error for setting a member that this object of the kind does not have.
   func refusal(of member: String) -> ModelError
-  /// Reverts an edit of the contents exactly.
-  mutating func rollBackContents(_ undoRecord: StoreUndoRecord)
 }
 
 extension Entity {
@@ -56,5 +51,4 @@ extension Entity {
   public func withoutDanglingReferences(in world: World) -> Self { self }
   public func canReturn(to world: World) -> Bool { true }
   public func refusal(of member: String) -> ModelError { .unknownMember(member, allowed: []) }
-  public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {}
 }

@@ -50,19 +50,9 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
   /// The name of one object in errors, which is also the wire member that holds its id.
   public var noun: String {
     switch self {
-    case .sources: "source"
-    case .maps: "map"
-    case .layers: "layer"
-    case .scenes: "scene"
-    case .views: "view"
-    case .overlays: "overlay"
-    case .locationSources: "locationSource"
-    case .viewModelTypes: "viewModelType"
-    case .viewModels: "viewModel"
-    case .bindings: "binding"
-    case .links: "link"
     case .environmentKeys: "key"
     case .environments: "node"
+    default: String(rawValue.dropLast())
     }
   }
 
@@ -86,7 +76,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
 /// A reference to an object of any kind.
 public struct ObjectReference: Hashable, Sendable {
   public let collection: Collection
-  private let text: Text
+  let text: Text
   public init(_ collection: Collection, _ id: String) {
     self.collection = collection
     text = Text(id)

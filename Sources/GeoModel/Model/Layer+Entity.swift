@@ -1,7 +1,5 @@
 // What undo leaves alone of layers: their features and load status.
 
-import Query
-
 extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }

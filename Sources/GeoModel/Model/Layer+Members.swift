@@ -1,8 +1,5 @@
 // The table of members of layers, and the members that overlays have as well.
 
-import Geometry
-import Query
-
 extension Layer {
   public static let members: [Member<Layer>] = identity + drawing + ofGroups + ofFeatures + [.environment]
 

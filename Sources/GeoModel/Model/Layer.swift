@@ -22,22 +22,6 @@ public struct Layer: Sendable {
   /// Nil except for groups.
   public internal(set) var grouping: LayerGrouping?
 
-  init(id: LayerID, in container: ViewContent, group: LayerID?, name: String, features: LayerFeatures) {
-    self.id = id
-    self.container = container
-    self.group = group
-    self.name = name
-    self.features = features
-  }
-
-  init(id: LayerID, in container: ViewContent, group: LayerID?, name: String, grouping: LayerGrouping) {
-    self.id = id
-    self.container = container
-    self.group = group
-    self.name = name
-    self.grouping = grouping
-  }
-
   public var kind: Kind { features.map { $0.isTable ? .table : .feature } ?? .group }
 
   public var schema: SourceLayer? { features?.schema }
@@ -75,14 +59,6 @@ public struct LayerFeatures: Sendable {
   public internal(set) var definitionExpression: Expression?
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
-
-  init(source: SourceID, schema: SourceLayer, origin: SourceOrigin, driver: String, isTable: Bool) {
-    self.source = source
-    self.schema = schema
-    self.origin = origin
-    self.driver = driver
-    self.isTable = isTable
-  }
 }
 
 /// The fields with the time of features, and the extent to which features are filtered.

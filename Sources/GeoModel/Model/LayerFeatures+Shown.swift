@@ -1,9 +1,6 @@
 // Visible features: those that match the layer's definition expression and time filter. Queries and drawing use only
 // these.
 
-import Geometry
-import Query
-
 extension LayerFeatures {
   /// Whether no filter applies.
   public var isUnfiltered: Bool { definitionExpression == nil && timeFilter == nil }

@@ -64,13 +64,7 @@ struct Drive: Sendable {
   /// - Complexity: O(log n) in the line's positions.
   func position(at distance: Double, _ geodesy: any Geodesy) throws(TransformError) -> (Point, course: Double) {
     guard distance < length else { return (end, endAzimuth) }
-    var low = 0
-    var high = segments.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if segments[middle].before <= distance { low = middle } else { high = middle }
-    }
-    let segment = segments[low]
+    let segment = segments[max(0, segments.partitioningIndex { $0.before > distance } - 1)]
     let rest = max(0, distance - segment.before)
     guard rest > 0 else { return (Point(x: segment.start.x, y: segment.start.y), segment.azimuth) }
     let (point, azimuth) = try geodesy.direct(from: segment.start, azimuth: segment.azimuth, distance: rest)

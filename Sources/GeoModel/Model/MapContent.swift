@@ -57,21 +57,24 @@ public struct MapContent: Hashable, Sendable {
     (basemap?.baseLayers ?? []) + operationalLayers + (basemap?.referenceLayers ?? [])
   }
 
-  subscript(list: TopList) -> [LayerID] {
+  /// A list at the top level; empty for a group's.
+  subscript(list: LayerList) -> [LayerID] {
     get {
       switch list {
-      case .operational: operationalLayers
-      case .base: basemap?.baseLayers ?? []
-      case .reference: basemap?.referenceLayers ?? []
+      case .role(.operational): operationalLayers
+      case .role(.base): basemap?.baseLayers ?? []
+      case .role(.reference): basemap?.referenceLayers ?? []
       case .tables: tables
+      case .group: []
       }
     }
     set {
       switch list {
-      case .operational: operationalLayers = newValue
+      case .role(.operational): operationalLayers = newValue
+      case .role(.base): basemap = basemap(newValue) { $0.baseLayers = newValue }
+      case .role(.reference): basemap = basemap(newValue) { $0.referenceLayers = newValue }
       case .tables: tables = newValue
-      case .base: basemap = basemap(newValue) { $0.baseLayers = newValue }
-      case .reference: basemap = basemap(newValue) { $0.referenceLayers = newValue }
+      case .group: break
       }
     }
   }
@@ -88,17 +91,11 @@ public struct MapContent: Hashable, Sendable {
 /// The role of a layer in a map or a scene.
 public enum LayerRole: Hashable, Sendable { case operational, base, reference }
 
-/// A list at the top level.
-enum TopList: Hashable, Sendable {
-  case operational, base, reference, tables
-
-  init(_ role: LayerRole) {
-    switch role {
-    case .operational: self = .operational
-    case .base: self = .base
-    case .reference: self = .reference
-    }
-  }
+/// A list that holds layers: at the top level, or of a group.
+enum LayerList: Hashable, Sendable {
+  case role(LayerRole)
+  case tables
+  case group(LayerID)
 }
 
 /// Changes to a basemap; nil keeps a value.

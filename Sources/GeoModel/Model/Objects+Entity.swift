@@ -59,11 +59,6 @@ extension Overlay: Entity {
     result.selectedCount = current.selectedCount
     return result
   }
-
-  public mutating func rollBackContents(_ undoRecord: StoreUndoRecord) {
-    store.rollBack(undoRecord)
-    selectedCount = store.selectedCount
-  }
 }
 
 extension LocationSource: Entity {

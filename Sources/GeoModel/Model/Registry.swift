@@ -1,15 +1,15 @@
 // The store of all objects of one kind.
 
-import Query
+import OrderedCollections
 
 /// Objects of one kind, by id and in the order of creation.
 public struct Registry<Element: Entity>: Sendable {
-  public private(set) var ids: [ID<Element>] = []
   // Usable from inline code, so that generic callers in other modules are specialized.
-  @usableFromInline private(set) var elements: [ID<Element>: Element] = [:]
+  @usableFromInline private(set) var elements: OrderedDictionary<ID<Element>, Element> = [:]
 
-  public var count: Int { ids.count }
-  @inlinable public var values: [Element] { ids.compactMap { elements[$0] } }
+  public var count: Int { elements.count }
+  public var ids: [ID<Element>] { elements.keys.elements }
+  @inlinable public var values: [Element] { elements.values.elements }
 
   /// Whether an object satisfies the predicate. Unlike ``values``, copies no objects.
   @inlinable public func contains(where predicate: (Element) -> Bool) -> Bool {
@@ -27,16 +27,14 @@ public struct Registry<Element: Entity>: Sendable {
   // Only `World+Change` and undo records call these: every change needs an undo record.
 
   mutating func insert(_ element: Element, at index: Int? = nil) {
-    ids.insert(element.id, at: min(index ?? ids.count, ids.count))
-    elements[element.id] = element
+    elements.updateValue(element, forKey: element.id, insertingAt: min(index ?? count, count))
   }
 
   /// - Returns: the object and its index.
   /// - Complexity: O(n).
   mutating func remove(_ id: ID<Element>) -> (Element, at: Int)? {
-    guard let element = elements.removeValue(forKey: id), let index = ids.firstIndex(of: id) else { return nil }
-    ids.remove(at: index)
-    return (element, index)
+    guard let index = elements.index(forKey: id) else { return nil }
+    return (elements.remove(at: index).value, index)
   }
 
   /// Changes an object in place. Does nothing if there is none.

@@ -24,12 +24,6 @@ public struct SurfaceSource: Hashable, Sendable {
   public let path: Text
   public internal(set) var raster: Raster
 
-  init(id: String, path: String, _ raster: Raster) {
-    self.id = id
-    self.path = Text(path)
-    self.raster = raster
-  }
-
   /// Why the raster is not loaded; nil if it is.
   public var failure: Failure? { if case .failed(let failure) = raster { failure } else { nil } }
 

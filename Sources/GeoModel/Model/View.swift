@@ -134,9 +134,8 @@ public struct View: Sendable {
           let moved = try transformer.transform(center, from: own, to: reference)
           return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
         }
-        let center = try transformer.transform(
-          Point(x: camera.x, y: camera.y), from: self.reference.reference, to: reference)
-        return .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
+        let center = try transformer.transform(camera.center, from: self.reference.reference, to: reference)
+        return camera.viewpoint(center, reference)
       case .boundingGeometry:
         let area = Geometry.polygon([visibleArea])
         var moved = try transformer.transform(area, from: self.reference.reference, to: reference)
@@ -154,6 +153,6 @@ public struct View: Sendable {
   func sceneCamera() throws(ModelError) -> SceneCamera {
     if case .camera(let camera) = viewpoint { return camera }
     guard case .scene = content else { throw .cameraNeedsScene }
-    return .above(Point(x: camera.x, y: camera.y), scale: camera.scale, rotation: camera.rotation, on: screen)
+    return .above(camera.center, scale: camera.scale, rotation: camera.rotation, on: screen)
   }
 }

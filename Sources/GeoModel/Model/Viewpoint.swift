@@ -100,6 +100,13 @@ public let metersPerDegree = 111_319.490793
 extension Camera {
   static let metersPerInch = 0.0254
 
+  var center: Point { Point(x: x, y: y) }
+
+  /// The viewpoint with the camera's scale and rotation.
+  func viewpoint(_ center: Point, _ reference: SpatialReference) -> Viewpoint {
+    .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
+  }
+
   /// Map units per device-independent pixel.
   func resolution(on screen: Screen, metersPerUnit: Double) -> Double {
     scale * Self.metersPerInch / screen.dpi / metersPerUnit

@@ -6,13 +6,13 @@ import TextFormatting
 
 /// The source of a value: a field, or an expression over fields.
 public enum AttributeSource: Hashable, Sendable {
-  case field(String)
+  case field(Text)
   case expression(Expression)
 
   /// The names of the fields that it reads.
   public var fields: [String] {
     switch self {
-    case .field(let name): [name]
+    case .field(let name): [name.string]
     case .expression(let expression): expression.properties
     }
   }
@@ -22,7 +22,8 @@ public enum AttributeSource: Hashable, Sendable {
   /// Fields without a declared type, such as attributes of graphics, are accepted: the next value may have any type.
   public func check(for schema: FeatureSchema, as use: Expression.Use = .value) throws(SymbologyError) {
     switch self {
-    case .field(let name):
+    case .field(let field):
+      let name = field.string
       guard let column = schema.column(named: name) else {
         throw SymbologyError(
           .unknownField(name, available: schema.fields.map(\.name.string)), expected: "a field of the layer",
@@ -33,17 +34,6 @@ public enum AttributeSource: Hashable, Sendable {
       throw SymbologyError(.fieldType(name), expected: "a field of numbers", found: type)
     case .expression(let expression):
       do { _ = try expression.compiled(for: schema, as: use) } catch { throw SymbologyError(error) }
-    }
-  }
-}
-
-extension AttributeSource {
-  /// Field names are equal by code points.
-  public static func == (left: AttributeSource, right: AttributeSource) -> Bool {
-    switch (left, right) {
-    case (.field(let left), .field(let right)): Text(left) == Text(right)
-    case (.expression(let left), .expression(let right)): left == right
-    default: false
     }
   }
 }
@@ -63,7 +53,7 @@ struct BoundSource: Sendable {
   /// - Parameter conventions: for formatting in expressions.
   init(_ source: AttributeSource, schema: FeatureSchema, by conventions: TextConventions = .neutral) {
     switch source {
-    case .field(let name): evaluation = schema.column(named: name).map(Evaluation.column) ?? .null
+    case .field(let name): evaluation = schema.column(named: name.string).map(Evaluation.column) ?? .null
     case .expression(let expression):
       if let compiled = try? expression.compiled(for: schema, by: conventions) {
         evaluation = .compiled(compiled)

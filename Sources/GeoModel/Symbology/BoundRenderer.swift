@@ -49,7 +49,7 @@ public struct BoundRenderer: Sendable {
       hasDefault = breaks.defaultEntry != nil
       rule = .breaks(
         ClassBounds(breaks), BoundSource(breaks.source, schema: schema),
-        normalization: breaks.normalizationField.map { BoundSource(.field($0.string), schema: schema) })
+        normalization: breaks.normalizationField.map { BoundSource(.field($0), schema: schema) })
     }
     defaultIndex = hasDefault ? entries.count - 1 : nil
     variables = renderer.visualVariables.map { (BoundSource($0.source, schema: schema), $0.effect) }

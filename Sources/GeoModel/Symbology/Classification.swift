@@ -1,5 +1,6 @@
 // Classification: class breaks computed from data, with a symbol per class.
 
+import Geometry
 import Query
 
 /// The method by which numbers are divided into classes.
@@ -118,7 +119,7 @@ public struct Classification: Hashable, Sendable {
     in store: FeatureStore, of source: AttributeSource, normalizationField: String?, isCancelled: () -> Bool
   ) -> [Double] {
     let source = BoundSource(source, schema: store.schema)
-    let divisor = normalizationField.map { BoundSource(.field($0), schema: store.schema) }
+    let divisor = normalizationField.map { BoundSource(.field(Text($0)), schema: store.schema) }
     var numbers: [Double] = []
     numbers.reserveCapacity(store.count)
     var visited = 0

@@ -22,44 +22,22 @@ public struct Color: Hashable, Sendable {
 
   /// Parses `#RRGGBB` or `#RRGGBBAA`, in either case; nil for other texts.
   public init?(_ text: String) {
-    let bytes = Array(text.utf8)
-    guard bytes.first == UInt8(ascii: "#"), let parts = Self.parts(bytes.dropFirst()) else { return nil }
-    switch parts.count {
-    case 3: self.init(red: parts[0], green: parts[1], blue: parts[2])
-    case 4: self.init(red: parts[0], green: parts[1], blue: parts[2], alpha: parts[3])
-    default: return nil
-    }
+    let digits = text.dropFirst()
+    // A number may begin with a sign.
+    guard text.hasPrefix("#"), digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),
+      var number = UInt32(digits, radix: 16)
+    else { return nil }
+    if digits.utf8.count == 6 { number = number << 8 | 0xFF }
+    self.init(
+      red: UInt8(number >> 24), green: UInt8(truncatingIfNeeded: number >> 16),
+      blue: UInt8(truncatingIfNeeded: number >> 8), alpha: UInt8(truncatingIfNeeded: number))
   }
 
   /// `#RRGGBB` in upper case, followed by `AA` unless opaque.
   public var text: String {
-    var digits: [UInt8] = [UInt8(ascii: "#")]
-    for part in alpha == 255 ? [red, green, blue] : [red, green, blue, alpha] {
-      for digit in [part >> 4, part & 15] { digits.append(digit < 10 ? 48 + digit : 55 + digit) }
+    (alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]).reduce(into: "#") { text, part in
+      text += (part < 16 ? "0" : "") + String(part, radix: 16, uppercase: true)
     }
-    return String(decoding: digits, as: UTF8.self)
-  }
-
-  /// Parses pairs of hexadecimal digits; nil if there are others.
-  static func parts(_ digits: some Sequence<UInt8>) -> [UInt8]? {
-    var result: [UInt8] = []
-    var high: UInt8?
-    for digit in digits {
-      let value: UInt8
-      switch digit {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - 48
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - 55
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - 87
-      default: return nil
-      }
-      if let first = high {
-        result.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    return high == nil ? result : nil
   }
 
   /// Interpolates each component to another color, with a fraction in 0...1, rounded.

@@ -2,7 +2,6 @@
 
 import Geometry
 import Platform
-import Query
 import TextFormatting
 
 /// One line of a legend.

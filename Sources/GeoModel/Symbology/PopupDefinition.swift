@@ -28,7 +28,7 @@ public struct PopupDefinition: Hashable, Sendable {
       }
       let value =
         switch source {
-        case .field(let name): Self.quoted(name, by: "\"")
+        case .field(let name): Self.quoted(name.string, by: "\"")
         case .expression(let expression): "(\(expression.text))"
         }
       let pattern = Self.quoted(format, by: "'")
@@ -47,7 +47,7 @@ public struct PopupDefinition: Hashable, Sendable {
     ///
     /// A pattern that is valid for both, such as `%d`, is one of dates only for fields of dates.
     func shown(for schema: FeatureSchema) -> (source: AttributeSource, isOfDates: Bool) {
-      if case .field(let name) = source, let column = schema.column(named: name) {
+      if case .field(let name) = source, let column = schema.column(named: name.string) {
         switch schema.declaredType(of: column) {
         case .date, .dateTime: if let asDate { return (asDate, true) }
         default: break
@@ -133,17 +133,13 @@ extension PopupDefinition {
       let shown =
         element.format == nil || value == .null
         ? value : BoundSource(element.shown(for: schema).source, schema: schema, by: conventions).value(of: row)
-      var field: String?
-      var name = ""
-      switch element.source {
-      case .field(let own):
-        field = own
-        name = own
-      case .expression(let expression): name = expression.text
-      }
+      let (field, name): (Text?, Text) =
+        switch element.source {
+        case .field(let name): (name, name)
+        case .expression(let expression): (nil, Text(expression.text))
+        }
       return Popup.Line(
-        field: Text(field), label: element.label ?? Text(name), value: value,
-        text: Text(shown.shownText(by: conventions)))
+        field: field, label: element.label ?? name, value: value, text: Text(shown.shownText(by: conventions)))
     }
   }
 }

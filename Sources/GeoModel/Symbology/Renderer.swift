@@ -163,7 +163,7 @@ public struct Renderer: Hashable, Sendable {
     case .classBreaks(let renderer):
       do { try renderer.source.check(for: schema, as: .number) } catch { throw error.under(renderer.source.member) }
       if let name = renderer.normalizationField {
-        do { try AttributeSource.field(name.string).check(for: schema, as: .number) } catch {
+        do { try AttributeSource.field(name).check(for: schema, as: .number) } catch {
           throw error.under("normalizationField")
         }
       }

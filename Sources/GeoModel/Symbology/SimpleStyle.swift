@@ -2,7 +2,6 @@
 // not written by the client.
 
 import Geometry
-import Query
 
 /// A feature's simplestyle properties.
 public struct SimpleStyle: Hashable, Sendable {

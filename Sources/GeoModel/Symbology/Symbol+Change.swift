@@ -24,21 +24,11 @@ extension Symbol {
   /// The symbol magnified by a factor, with outlines and halos, as for a map's reference scale.
   public func scaled(by factor: Double) -> Symbol {
     if factor == 1 { return self }
-    func grown(_ outline: SimpleLineSymbol?) -> SimpleLineSymbol? {
-      guard var outline else { return nil }
-      outline.width = min(outline.width * factor, symbolSizes.upperBound)
-      return outline
-    }
-    switch self {
-    case .simpleMarker(var marker):
-      marker.outline = grown(marker.outline)
-      return Symbol.simpleMarker(marker).scaled(factor, to: 0)
-    case .text(var text):
-      text.haloWidth = min(text.haloWidth * factor, symbolSizes.upperBound)
-      return Symbol.text(text).scaled(factor, to: 0)
-    case .composite(let parts): return .composite(parts.map { $0.scaled(by: factor) })
-    case .simpleLine, .simpleFill: return scaled(factor, to: 0)
-    }
+    func grown(_ width: Double) -> Double { min(width * factor, symbolSizes.upperBound) }
+    return mapped(
+      marker: { if let outline = $0.outline { $0.outline?.width = grown(outline.width) } },
+      text: { $0.haloWidth = grown($0.haloWidth) }
+    ).scaled(factor, to: 0)
   }
 
   /// - Parameter size: the new size if there is no factor.
@@ -46,85 +36,66 @@ extension Symbol {
     let limit = symbolSizes.upperBound
     func new(_ old: Double) -> Double { min(factor.map { old * $0 } ?? size, limit) }
     func moved(_ offset: Double) -> Double { max(-limit, min(offset * (factor ?? 1), limit)) }
-    switch self {
-    case .simpleMarker(var marker):
-      marker.size = new(marker.size)
-      marker.xOffset = moved(marker.xOffset)
-      marker.yOffset = moved(marker.yOffset)
-      return .simpleMarker(marker)
-    case .simpleLine(var line):
-      line.width = new(line.width)
-      return .simpleLine(line)
-    case .simpleFill(var fill):
-      if let outline = fill.outline { fill.outline?.width = new(outline.width) }
-      return .simpleFill(fill)
-    case .text(var text):
-      text.size = new(text.size)
-      text.xOffset = moved(text.xOffset)
-      text.yOffset = moved(text.yOffset)
-      return .text(text)
-    case .composite(let parts): return .composite(parts.map { $0.scaled(factor, to: size) })
-    }
+    return mapped(
+      marker: {
+        $0.size = new($0.size)
+        ($0.xOffset, $0.yOffset) = (moved($0.xOffset), moved($0.yOffset))
+      }, line: { $0.width = new($0.width) },
+      fill: { if let outline = $0.outline { $0.outline?.width = new(outline.width) } },
+      text: {
+        $0.size = new($0.size)
+        ($0.xOffset, $0.yOffset) = (moved($0.xOffset), moved($0.yOffset))
+      })
   }
 
   /// The symbol with an angle, in degrees clockwise. Lines and areas have none.
   public func rotated(to angle: Double) -> Symbol {
-    switch self {
-    case .simpleMarker(var marker):
-      marker.angle = angle
-      return .simpleMarker(marker)
-    case .text(var text):
-      text.angle = angle
-      return .text(text)
-    case .composite(let parts): return .composite(parts.map { $0.rotated(to: angle) })
-    case .simpleLine, .simpleFill: return self
-    }
+    mapped(marker: { $0.angle = angle }, text: { $0.angle = angle })
   }
 
   /// The symbol in another color; outlines and halos keep theirs.
   public func colored(_ color: Color) -> Symbol {
-    switch self {
-    case .simpleMarker(var marker):
-      marker.color = color
-      return .simpleMarker(marker)
-    case .simpleLine(var line):
-      line.color = color
-      return .simpleLine(line)
-    case .simpleFill(var fill):
-      fill.color = color
-      return .simpleFill(fill)
-    case .text(var text):
-      text.color = color
-      return .text(text)
-    case .composite(let parts): return .composite(parts.map { $0.colored(color) })
-    }
+    mapped(
+      marker: { $0.color = color }, line: { $0.color = color }, fill: { $0.color = color }, text: { $0.color = color })
   }
 
   /// The symbol with the alpha of all colors multiplied by an opacity in 0...1.
   public func faded(_ opacity: Double) -> Symbol {
-    switch self {
-    case .simpleMarker(var marker):
-      marker.color = marker.color.faded(opacity)
-      marker.outline = marker.outline?.faded(opacity)
-      return .simpleMarker(marker)
-    case .simpleLine(let line): return .simpleLine(line.faded(opacity))
-    case .simpleFill(var fill):
-      fill.color = fill.color.faded(opacity)
-      fill.outline = fill.outline?.faded(opacity)
-      return .simpleFill(fill)
-    case .text(var text):
-      text.color = text.color.faded(opacity)
-      text.haloColor = text.haloColor?.faded(opacity)
-      return .text(text)
-    case .composite(let parts): return .composite(parts.map { $0.faded(opacity) })
+    func fade(_ color: inout Color) { color = color.faded(opacity) }
+    func fade(_ outline: inout SimpleLineSymbol?) {
+      if let color = outline?.color { outline?.color = color.faded(opacity) }
     }
+    return mapped(
+      marker: {
+        fade(&$0.color)
+        fade(&$0.outline)
+      }, line: { fade(&$0.color) },
+      fill: {
+        fade(&$0.color)
+        fade(&$0.outline)
+      },
+      text: {
+        fade(&$0.color)
+        $0.haloColor = $0.haloColor?.faded(opacity)
+      })
   }
-}
 
-extension SimpleLineSymbol {
-  fileprivate func faded(_ opacity: Double) -> SimpleLineSymbol {
-    var result = self
-    result.color = color.faded(opacity)
-    return result
+  /// The symbol with each part changed by the function for its kind.
+  private func mapped(
+    marker: (inout SimpleMarkerSymbol) -> Void = { _ in }, line: (inout SimpleLineSymbol) -> Void = { _ in },
+    fill: (inout SimpleFillSymbol) -> Void = { _ in }, text: (inout TextSymbol) -> Void = { _ in }
+  ) -> Symbol {
+    func changed<Part>(_ part: Part, _ change: (inout Part) -> Void) -> Part {
+      var part = part
+      change(&part)
+      return part
+    }
+    return switch self {
+    case .simpleMarker(let part): .simpleMarker(changed(part, marker))
+    case .simpleLine(let part): .simpleLine(changed(part, line))
+    case .simpleFill(let part): .simpleFill(changed(part, fill))
+    case .text(let part): .text(changed(part, text))
+    case .composite(let parts): .composite(parts.map { $0.mapped(marker: marker, line: line, fill: fill, text: text) })
+    }
   }
 }

@@ -6,7 +6,7 @@ import TextFormatting
 
 /// A text with embedded expressions.
 public struct Template: Hashable, Sendable {
-  enum Part: Sendable {
+  enum Part: Hashable, Sendable {
     case text(String)
     /// `start` is the offset of the expression in the text, in bytes of UTF-8.
     case expression(Expression, start: Int)
@@ -76,10 +76,6 @@ public struct Template: Hashable, Sendable {
     }
     return nil
   }
-
-  /// Parts follow from the text, so that the text alone is compared.
-  public static func == (left: Template, right: Template) -> Bool { left.text == right.text }
-  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   /// Throws unless the expressions are valid for a layer with these columns. Positions refer to the whole text.
   func check(for schema: FeatureSchema) throws(SymbologyError) {

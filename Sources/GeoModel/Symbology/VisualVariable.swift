@@ -1,7 +1,5 @@
 // Visual variables: properties of a symbol that follow from a number of the feature.
 
-import Query
-
 /// Sets one property of the renderer's symbol by a number of the feature. Without a number the symbol is unchanged.
 public struct VisualVariable: Hashable, Sendable {
   public enum Rotation: String, Hashable, Sendable, CaseIterable {

@@ -31,26 +31,17 @@ extension World {
   ///
   /// - Parameter realTime: the current real time.
   public mutating func setClock(mode: Clock.Mode?, now: Instant?, tickRate: Double?, realTime: Instant) {
-    var new = clock
-    if let tickRate, tickRate != new.tickRate {
-      new.tickRate = tickRate
-      new.tickOrigin = new.now
-      new.ticks = 0
-    }
-    if let mode, mode != new.mode {
-      new.mode = mode
-      if mode == .real { new.manualTime = new.now }
-      new.now = mode == .manual ? new.manualTime : realTime
-      new.tickOrigin = new.now
-      new.ticks = 0
-    }
-    if let now, new.mode == .manual, now != new.now {
-      new.now = now
-      new.tickOrigin = now
-      new.ticks = 0
-    }
-    guard new != clock else { return }
     let old = clock
+    var new = clock
+    if let tickRate { new.tickRate = tickRate }
+    if let mode, mode != old.mode {
+      new.mode = mode
+      if mode == .real { new.manualTime = old.now }
+      new.now = mode == .manual ? old.manualTime : realTime
+    }
+    if let now, new.mode == .manual { new.now = now }
+    guard new != old else { return }
+    (new.tickOrigin, new.ticks) = (new.now, 0)
     clock = new
     // A difference of more than 292 years overflows; the wrapping addition that follows gives the right sum.
     shiftRunning(by: new.now.nanoseconds &- old.now.nanoseconds)

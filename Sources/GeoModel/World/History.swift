@@ -25,6 +25,11 @@ struct Step: Sendable {
     self.revision = revision
     byteCount = undoRecords.reduce(64) { $0 + $1.byteCount }
   }
+
+  /// The step with other records, which revert or repeat it.
+  func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
+    Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
+  }
 }
 
 /// The published properties of a history.
@@ -189,14 +194,13 @@ public struct History: Sendable {
 
   /// Moves a step to ``undone``; `undoRecords` redo it.
   mutating func recordUndone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    undone.append(
-      Step(name: step.name, undoRecords: undoRecords, contentNumber: step.contentNumber, revision: revision))
+    undone.append(step.with(undoRecords, at: revision))
     content.step = done.last?.contentNumber ?? firstContent
   }
 
   /// Moves a step to ``done``; `undoRecords` undo it.
   mutating func recordRedone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    push(Step(name: step.name, undoRecords: undoRecords, contentNumber: step.contentNumber, revision: revision))
+    push(step.with(undoRecords, at: revision))
   }
 
   /// Drops the records of objects that cannot be restored.
@@ -205,9 +209,7 @@ public struct History: Sendable {
       steps.compactMap { step in
         guard step.undoRecords.contains(where: condition) else { return step }
         let remaining = step.undoRecords.filter { !condition($0) }
-        return remaining.isEmpty
-          ? nil
-          : Step(name: step.name, undoRecords: remaining, contentNumber: step.contentNumber, revision: step.revision)
+        return remaining.isEmpty ? nil : step.with(remaining, at: step.revision)
       }
     }
     done = kept(done)

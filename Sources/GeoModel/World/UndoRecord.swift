@@ -137,11 +137,17 @@ struct ContentsSummary: Sendable {
     selectedCount = overlay.selectedCount
     extent = overlay.store.extent
   }
+
+  /// The properties with another value than earlier.
+  func changes(since earlier: ContentsSummary) -> [Property] {
+    (count == earlier.count ? [] : [.graphicCount])
+      + (selectedCount == earlier.selectedCount ? [] : [.selectedCount]) + (extent == earlier.extent ? [] : [.extent])
+  }
 }
 
-/// Reverts changes of contents: the graphics of an overlay.
-struct Edited<Element: Entity>: UndoRecord {
-  let id: ID<Element>
+/// Reverts edits of the graphics of an overlay.
+struct Edited: UndoRecord {
+  let id: OverlayID
   private(set) var undoRecord: StoreUndoRecord
   /// Derived properties before the change; nil if they stay.
   var summary: ContentsSummary?
@@ -150,34 +156,31 @@ struct Edited<Element: Entity>: UndoRecord {
   /// Number of edits that the record reverts.
   private(set) var calls = 1
   var byteCount: Int { undoRecord.byteCount }
-  var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
+  var object: ObjectReference { ObjectReference(.overlays, id.rawValue) }
   var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool { isUndone }
   func covers(_ later: any UndoRecord) -> Bool {
-    guard let later = later as? Edited<Element>, later.id == id else { return false }
+    guard let later = later as? Edited, later.id == id else { return false }
     return undoRecord.covers(later.undoRecord)
   }
   func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
-    guard let summary, let now = world.overlays[OverlayID(id.rawValue)].map(ContentsSummary.init) else { return nil }
-    return switch member {
-    case .property(.graphicCount): now.count == summary.count
-    case .property(.selectedCount): now.selectedCount == summary.selectedCount
-    case .property(.extent): now.extent == summary.extent
-    default: nil
-    }
+    guard case .property(let property) = member, [.graphicCount, .selectedCount, .extent].contains(property),
+      let summary, let now = world.overlays[id].map(ContentsSummary.init)
+    else { return nil }
+    return !now.changes(since: summary).contains(property)
   }
   mutating func absorb(_ next: any UndoRecord) -> Bool {
-    guard let next = next as? Edited<Element>, next.id == id, next.isUndone == isUndone else { return false }
-    guard undoRecord.absorb(next.undoRecord) else { return false }
+    guard let next = next as? Edited, next.id == id, next.isUndone == isUndone, undoRecord.absorb(next.undoRecord)
+    else { return false }
     calls += next.calls
     return true
   }
   func rollBack(_ world: inout World) {
-    _ = world[keyPath: Element.registry].modify(id) { $0.rollBackContents(undoRecord) }
+    _ = world.overlays.modify(id) { overlay in
+      overlay.store.rollBack(undoRecord)
+      overlay.selectedCount = overlay.store.selectedCount
+    }
   }
-  func undo(_ world: inout World) {
-    // Contents of layers are selections, which undo leaves alone.
-    if Element.collection == .overlays { world.undoGraphics(undoRecord, of: OverlayID(id.rawValue)) }
-  }
+  func undo(_ world: inout World) { world.undoGraphics(undoRecord, of: id) }
 }

@@ -1,7 +1,5 @@
 // The only functions that change, insert and remove objects: each adds an undo record and records the change.
 
-import Query
-
 extension World {
   /// Changes an object and records the observed members that differ. Equal values record nothing.
   ///
@@ -37,12 +35,17 @@ extension World {
   }
 
   /// - Parameter index: index in the registry of its kind; last when nil.
-  mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) {
+  /// - Returns: the inserted object, with its revision.
+  @discardableResult
+  mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) -> E {
     self[keyPath: E.registry].insert(element, at: index)
     recordUndo(Inserted(id: element.id))
     addDependents(of: element)
     record(.created(element.reference))
     touch(element.id)
+    var inserted = element
+    inserted.revision = revision
+    return inserted
   }
 
   mutating func remove<E: Entity>(_ id: ID<E>) {

@@ -1,8 +1,6 @@
 // Coalesces undo records and change records of a command, a transaction or an edit: changes that cancel each other out
 // are dropped.
 
-import Query
-
 extension World {
   /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that
   /// have their earlier state again.
@@ -12,7 +10,6 @@ extension World {
   ///
   /// - Complexity: linear in the records, and in the graphics of edits without effect.
   mutating func coalesced(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
-    guard mayCoalesce(undoRecords) else { return undoRecords }
     let (inserted, structural) = structure(undoRecords)
     var result: [any UndoRecord] = []
     var values: [ViewModelID: Int] = [:]
@@ -26,7 +23,7 @@ extension World {
             continue
           }
           values[later.id] = result.count
-        } else if let edit = undoRecord as? Edited<Overlay> {
+        } else if let edit = undoRecord as? Edited {
           graphics[edit.id, default: []].append(result.count)
         }
       }
@@ -38,31 +35,13 @@ extension World {
       if let remaining = undoRecord.differing(in: self) { result[index] = remaining } else { noOps.insert(index) }
     }
     for (id, indexes) in graphics {
-      let edits = indexes.compactMap { (result[$0] as? Edited<Overlay>)?.undoRecord }
+      let edits = indexes.compactMap { (result[$0] as? Edited)?.undoRecord }
       guard let back = overlays.modify(id, { $0.store.forget(edits) }) ?? nil else { continue }
-      for undoRecord in back { recordUndo(Edited<Overlay>(id: id, undoRecord: undoRecord, isUndone: false)) }
+      for undoRecord in back { recordUndo(Edited(id: id, undoRecord: undoRecord, isUndone: false)) }
       noOps.formUnion(indexes)
     }
     guard !noOps.isEmpty else { return result }
     return result.indices.lazy.filter { !noOps.contains($0) }.map { result[$0] }
-  }
-
-  /// False if a scan of the records shows that none can be dropped, as after a bulk edit in many commands.
-  private func mayCoalesce(_ undoRecords: [any UndoRecord]) -> Bool {
-    var last: OverlayID?
-    for undoRecord in undoRecords {
-      switch undoRecord.kind {
-      // Mementos without a difference have been left out before.
-      case .members, .revision: continue
-      case .insertion, .removal: return true
-      case .contents:
-        guard let edit = undoRecord as? Edited<Overlay> else { return true }
-        guard edit.id != last else { continue }
-        last = edit.id
-        guard overlays[edit.id]?.store.isOther(since: edit.undoRecord) == true else { return true }
-      }
-    }
-    return false
   }
 
   /// Objects whose first record is an insertion, and all objects that were inserted or removed.

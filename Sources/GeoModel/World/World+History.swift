@@ -1,7 +1,5 @@
 // Commit, undo and redo, and edits, which make one step of many commands.
 
-import Query
-
 extension World {
   /// Ends a command that succeeded: its changes become a step of history, or a part of the edit under way.
   ///

@@ -2,12 +2,6 @@
 
 import Geometry
 
-/// A list that holds layers.
-enum LayerList: Hashable, Sendable {
-  case top(TopList)
-  case group(LayerID)
-}
-
 extension World {
   /// Maximum nesting of groups.
   static let groupDepthLimit = 64
@@ -26,7 +20,7 @@ extension World {
     id: LayerID?, to container: ViewContent, over source: SourceID, sourceLayer: String?, name: String?,
     asTable: Bool = false, at position: LayerPosition = LayerPosition(), missing: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
-    let list = asTable ? .top(.tables) : try list(for: position, in: container)
+    let list = asTable ? .tables : try list(for: position, in: container)
     let data = try sources.require(source)
     let names = data.layers.map(\.name.string)
     guard
@@ -38,7 +32,7 @@ extension World {
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name.string) }
     return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, in: container, group: position.group, name: name ?? schema.name.string,
+        id: id, container: container, group: position.group, name: name ?? schema.name.string,
         features: LayerFeatures(
           source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }
@@ -56,7 +50,7 @@ extension World {
     }
     return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, in: container, group: position.group, name: name,
+        id: id, container: container, group: position.group, name: name,
         grouping: LayerGrouping(layers: [], visibilityMode: visibilityMode))
     }
   }
@@ -159,7 +153,7 @@ extension World {
   private func list(for position: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
     guard let id = position.group else {
       _ = try content(of: container)
-      return .top(TopList(position.role ?? .operational))
+      return .role(position.role ?? .operational)
     }
     let group = try require(id, in: container)
     guard group.kind == .group else { throw .wrongKind(id.rawValue, group.kind, expected: [.group]) }
@@ -168,7 +162,7 @@ extension World {
 
   private func list(of layer: Layer) -> LayerList {
     if let group = layer.group { return .group(group) }
-    return layer.kind == .table ? .top(.tables) : .top(TopList(role(of: layer)))
+    return layer.kind == .table ? .tables : .role(role(of: layer))
   }
 
   /// The role of a layer at the top level, or of the top-level group around it.
@@ -180,24 +174,21 @@ extension World {
   }
 
   private func layers(in list: LayerList, of container: ViewContent) throws(ModelError) -> [LayerID] {
-    switch list {
-    case .top(let top): try content(of: container)[top]
-    case .group(let id): try layers.require(id).grouping?.layers ?? []
-    }
+    guard case .group(let id) = list else { return try content(of: container)[list] }
+    return try layers.require(id).grouping?.layers ?? []
   }
 
   private mutating func changeLayers(
     in list: LayerList, of container: ViewContent, _ body: (inout [LayerID]) -> Void
   ) {
-    switch (list, container) {
-    case (.top(let top), .map(let id)): changeKnown(id) { body(&$0.content[top]) }
-    case (.top(let top), .scene(let id)): changeKnown(id) { body(&$0.content[top]) }
-    case (.group(let id), _):
-      changeKnown(id) { layer in
-        guard var grouping = layer.grouping else { return }
-        body(&grouping.layers)
-        layer.grouping = grouping
-      }
+    guard case .group(let id) = list else {
+      try? changeContent(of: container) { (content) throws(ModelError) in body(&content[list]) }
+      return
+    }
+    changeKnown(id) { layer in
+      guard var grouping = layer.grouping else { return }
+      body(&grouping.layers)
+      layer.grouping = grouping
     }
   }
 

@@ -1,6 +1,5 @@
 // The load lifecycle of a layer: one attempt at a time; a failure stays until a retry.
 
-import Geometry
 import Query
 
 extension World {

@@ -23,10 +23,9 @@ extension World {
     } catch { throw .transform(error) }
     guard let drive else { throw .invalidGeometry(expected: "LineString with at least two different positions") }
     let id = try claim(id, prefix: "location")
-    insert(
+    return insert(
       LocationSource(
         id: id, velocity: velocity, interval: interval, loops: loops, owner: owner, drive: drive, startTime: startTime))
-    return try locationSources.require(id)
   }
 
   /// Starts or continues a source; one that has ended starts again. The first location comes with the next tick.
@@ -154,9 +153,8 @@ extension World {
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
     camera.scale = clamped(camera.scale, in: view)
     changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
-    let viewpoint = Viewpoint.centerAndScale(
-      center: Point(x: position.x, y: position.y), scale: camera.scale, rotation: camera.rotation, reference: .wgs84)
     interruptAnimation(of: view.id, by: .location)
+    let viewpoint = camera.viewpoint(Point(x: position.x, y: position.y), .wgs84)
     setCamera(of: view.id, camera, viewpoint, by: .location)
   }
 }

@@ -1,7 +1,6 @@
 // Maps: created, changed, closed; and what maps and scenes share: titles, bookmarks, scale ranges, basemaps.
 
 import Geometry
-import Query
 
 extension World {
   @discardableResult
@@ -12,9 +11,7 @@ extension World {
       throw .transform(
         .unknownReference(reference.definition, reason: "a map is projected or geographic, this is \(info.kind)"))
     }
-    let id = try claim(id, prefix: "map")
-    insert(Map(id: id, reference: info, content: MapContent(title: title)))
-    return try maps.require(id)
+    return insert(Map(id: try claim(id, prefix: "map"), reference: info, content: MapContent(title: title)))
   }
 
   /// Closes a map with its layers and the views that show it.

@@ -14,9 +14,8 @@ extension World {
     let id = try claim(id, prefix: "overlay")
     let overlay = try Overlay(id: id, view: view, reference: info.reference).setting(members)
     try overlay.appearance.checkScaleRange()
-    insert(overlay)
-    changeKnown(view) { $0.overlays.append(id) }
-    return try overlays.require(id)
+    defer { changeKnown(view) { $0.overlays.append(id) } }
+    return insert(overlay)
   }
 
   public mutating func updateOverlay(_ id: OverlayID, _ changes: [MemberChange]) throws(ModelError) {
@@ -50,7 +49,7 @@ extension World {
       let added = try store.append(batch, recording: &undoRecord)
       guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
-      return (added, [.added(added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
+      return (added, [GraphicsEdit(.added, added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
     }
   }
 
@@ -68,7 +67,7 @@ extension World {
       guard !effective.isEmpty else { return ([], []) }
       try store.update(effective, recording: &undoRecord)
       let ids = effective.map(\.id)
-      return (ids, [.updated(.list(ids))])
+      return (ids, [GraphicsEdit(.updated, .list(ids))])
     }
   }
 
@@ -86,7 +85,7 @@ extension World {
       }
       guard !moved.isEmpty else { return (0, []) }
       try store.move(ids, x: x, y: y, z: z, recording: &undoRecord)
-      return (moved.count, [.updated(.list(moved.map { ids[$0] }))])
+      return (moved.count, [GraphicsEdit(.updated, .list(moved.map { ids[$0] }))])
     }
   }
 
@@ -102,10 +101,10 @@ extension World {
           return true
         }
         store.removeAll(recording: &undoRecord)
-        return (all.count, all.isEmpty ? [] : [.removed(.list(all))])
+        return (all.count, [GraphicsEdit(.removed, .list(all))])
       }
       try store.remove(ids, recording: &undoRecord)
-      return (ids.count, ids.isEmpty ? [] : [.removed(.list(ids))])
+      return (ids.count, [GraphicsEdit(.removed, .list(ids))])
     }
   }
 
@@ -125,7 +124,7 @@ extension World {
       let edits = try store.selecting(ids, mode)
       guard !edits.isEmpty else { return ((), []) }
       try store.update(edits, recording: &undoRecord)
-      return ((), [.updated(.list(edits.map(\.id)))])
+      return ((), [GraphicsEdit(.updated, .list(edits.map(\.id)))])
     }
     return overlays[id]?.selectedCount ?? 0
   }
@@ -150,38 +149,33 @@ extension World {
   ) throws(ModelError) -> R {
     var undoRecord: StoreUndoRecord?
     // The store is edited in place: a second reference would make the first write copy it.
-    var before: ContentsSummary?
-    let outcome: (result: R, edits: [GraphicsEdit], properties: [Property], revision: Int)?
+    let outcome: (result: R, edits: [GraphicsEdit], before: ContentsSummary, now: ContentsSummary, revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
-        let summary = ContentsSummary(overlay)
-        before = summary
-        let (result, edits) = try body(&overlay.store, &undoRecord)
-        guard !edits.isEmpty else { return (result, [], [], overlay.revision) }
-        if selects { overlay.selectedCount = overlay.store.selectedCount }
-        var properties: [Property] = []
-        let now = ContentsSummary(overlay)
-        if now.count != summary.count { properties.append(.graphicCount) }
-        if now.selectedCount != summary.selectedCount { properties.append(.selectedCount) }
-        if now.extent != summary.extent { properties.append(.extent) }
-        return (result, edits, properties, overlay.revision)
+        let before = ContentsSummary(overlay)
+        var (result, edits) = try body(&overlay.store, &undoRecord)
+        edits.removeAll { $0.ids.count == 0 }
+        if selects, !edits.isEmpty { overlay.selectedCount = overlay.store.selectedCount }
+        return (result, edits, before, ContentsSummary(overlay), overlay.revision)
       }
     } catch { throw ModelError(error) }
-    guard let outcome else { throw .unknownID(.overlays, id.rawValue) }
+    guard let (result, edits, before, now, earlier) = outcome else { throw .unknownID(.overlays, id.rawValue) }
     if let undoRecord { recordUndo(Edited(id: id, undoRecord: undoRecord, summary: before, isUndone: isUndone)) }
-    guard !outcome.edits.isEmpty else { return outcome.result }
-    for edit in outcome.edits { record(.graphics(id, edit)) }
-    for property in outcome.properties { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
+    guard !edits.isEmpty else { return result }
+    for edit in edits { record(.graphics(id, edit)) }
+    for property in now.changes(since: before) { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
     // An overlay with the current revision has been touched together with its ancestors.
-    if outcome.revision != revision { touch(id) }
-    return outcome.result
+    if earlier != revision { touch(id) }
+    return result
   }
 }
 
 extension GraphicsEdit {
   static func edits(of changes: ChangedFeatures) -> [GraphicsEdit] {
-    [.removed(.list(changes.removed)), .added(.list(changes.added)), .updated(.list(changes.updated))]
-      .filter { $0.count > 0 }
+    [
+      GraphicsEdit(.removed, .list(changes.removed)), GraphicsEdit(.added, .list(changes.added)),
+      GraphicsEdit(.updated, .list(changes.updated)),
+    ]
   }
 }
 

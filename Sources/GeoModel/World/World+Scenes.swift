@@ -1,5 +1,7 @@
 // Scenes and their surfaces. Tasks open the rasters of elevation sources.
 
+import Geometry
+
 extension World {
   @discardableResult
   public mutating func addScene(
@@ -8,10 +10,9 @@ extension World {
     let id = try claim(id, prefix: "scene")
     var scene = Scene(id: id, content: MapContent(title: title))
     scene.surface.elevationSources = elevationSources.map {
-      SurfaceSource(id: mint("elevation"), path: $0.path, .loaded($0))
+      SurfaceSource(id: mint("elevation"), path: Text($0.path), raster: .loaded($0))
     }
-    insert(scene)
-    return try scenes.require(id)
+    return insert(scene)
   }
 
   /// Closes a scene with its layers and the views that show it.
@@ -37,7 +38,7 @@ extension World {
     let name = try claim(wanted.map { SourceID($0) }, prefix: "elevation").rawValue
     try change(id) { (scene) throws(ModelError) in
       scene.surface.elevationSources.insert(
-        SurfaceSource(id: name, path: path, raster), at: index ?? scene.surface.elevationSources.count)
+        SurfaceSource(id: name, path: Text(path), raster: raster), at: index ?? scene.surface.elevationSources.count)
     }
     return name
   }

@@ -1,15 +1,12 @@
 // Data sources: added when a task has read the schema, closed by a command.
 
-import Geometry
-
 extension World {
   @discardableResult
   public mutating func addSource(
     id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer], status: SourceStatus = .open
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
-    insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status))
-    return try sources.require(id)
+    return insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status))
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

@@ -86,11 +86,9 @@ extension World {
     camera.scale = clamped(camera.scale, in: view)
     let reference = animation.destination.reference
     // The interpolated center may have no coordinates in the destination's reference; the map's own serve then.
-    let center = try? transformer.transform(
-      Point(x: camera.x, y: camera.y), from: view.reference.reference, to: reference)
-    let viewpoint = Viewpoint.centerAndScale(
-      center: center ?? Point(x: camera.x, y: camera.y), scale: camera.scale, rotation: camera.rotation,
-      reference: center == nil ? view.reference.reference : reference)
+    let center = try? transformer.transform(camera.center, from: view.reference.reference, to: reference)
+    let viewpoint = camera.viewpoint(
+      center ?? camera.center, center == nil ? view.reference.reference : reference)
     setCamera(of: id, camera, viewpoint, by: .animation)
   }
 
@@ -135,11 +133,8 @@ extension World {
     // A viewpoint that bounds a geometry would state a scale that is not shown.
     do {
       let center = try transformer.transform(
-        Point(x: camera.x, y: camera.y), from: view.reference.reference, to: viewpoint.reference)
-      return (
-        camera,
-        .centerAndScale(center: center, scale: scale, rotation: camera.rotation, reference: viewpoint.reference)
-      )
+        camera.center, from: view.reference.reference, to: viewpoint.reference)
+      return (camera, camera.viewpoint(center, viewpoint.reference))
     } catch { throw .transform(error) }
   }
 
@@ -178,9 +173,7 @@ extension World {
       let point = try projected(center, reference)
       camera = Camera(
         x: point.x, y: point.y, scale: scale, rotation: Camera.normalized(degrees: rotation ?? camera.rotation))
-      return (
-        camera, .centerAndScale(center: center, scale: scale, rotation: camera.rotation, reference: reference)
-      )
+      return (camera, camera.viewpoint(center, reference))
     case .boundingGeometry(let geometry, let padding, let rotation, let reference):
       guard !geometry.isEmpty else { throw .emptyGeometry }
       var inMap: Geometry
@@ -200,12 +193,8 @@ extension World {
       return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
     case .center(let center, let reference):
       let point = try projected(center, reference)
-      camera.x = point.x
-      camera.y = point.y
-      return (
-        camera,
-        .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
-      )
+      (camera.x, camera.y) = (point.x, point.y)
+      return (camera, camera.viewpoint(center, reference))
     case .scale(let scale): camera.scale = scale
     case .rotation(let rotation): camera.rotation = Camera.normalized(degrees: rotation)
     case .camera(let scene):
@@ -223,10 +212,7 @@ extension World {
       case .centerAndScale(let center, _, _, let reference) = try view.viewpoint(
         as: .centerAndScale, in: nil, transformer)
     else { return (camera, view.viewpoint) }
-    return (
-      camera,
-      .centerAndScale(center: center, scale: camera.scale, rotation: camera.rotation, reference: reference)
-    )
+    return (camera, camera.viewpoint(center, reference))
   }
 
   /// The area of use of a spatial reference, fitted to the screen.
@@ -243,8 +229,8 @@ extension World {
         .multiPoint(Positions(values: [extent.xMin, extent.yMin, extent.xMax, extent.yMax])), rotation: 0, padding: 0,
         on: screen, metersPerUnit: info.metersPerUnit ?? metersPerDegree, scale: 1e8)
       guard let camera else { throw ModelError.emptyGeometry }
-      let center = try transformer.transform(Point(x: camera.x, y: camera.y), from: info.reference, to: .wgs84)
-      return (camera, .centerAndScale(center: center, scale: camera.scale, rotation: 0, reference: .wgs84))
+      let center = try transformer.transform(camera.center, from: info.reference, to: .wgs84)
+      return (camera, camera.viewpoint(center, .wgs84))
     } catch let error as TransformError {
       throw .transform(error)
     } catch {

@@ -13,13 +13,10 @@ extension World {
     if let target = viewpoint ?? initial?.target {
       (view.camera, view.viewpoint) = try resolve(target, in: view)
     }
-    let claimed = try claim(id, prefix: "view")
-    insert(
+    return insert(
       View(
-        id: claimed, content: content, reference: view.reference, wrap: view.wrap, polarLimit: view.polarLimit,
-        screen: screen,
-        viewpoint: view.viewpoint, camera: view.camera))
-    return try views.require(claimed)
+        id: try claim(id, prefix: "view"), content: content, reference: view.reference, wrap: view.wrap,
+        polarLimit: view.polarLimit, screen: screen, viewpoint: view.viewpoint, camera: view.camera))
   }
 
   /// A view that shows all of the map or scene and is not part of the model.
@@ -34,8 +31,7 @@ extension World {
     let (camera, start) = try worldCamera(in: info, on: screen)
     var view = View(
       id: ViewID(""), content: content, reference: info, wrap: WorldWrap(info, transformer),
-      polarLimit: PolarLimit(info, transformer), screen: screen,
-      viewpoint: start, camera: camera)
+      polarLimit: PolarLimit(info, transformer), screen: screen, viewpoint: start, camera: camera)
     (view.camera, view.viewpoint) = try clamped(camera, start, in: view)
     return view
   }

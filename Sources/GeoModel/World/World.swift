@@ -2,7 +2,7 @@
 
 import Calendar
 import Geometry
-import Query
+import HashTreeCollections
 
 /// The whole model, as a value: a copy is a snapshot that a task can read off the loop.
 ///
@@ -72,9 +72,9 @@ public struct World: Sendable {
   private var environmentMark = 0
   private var start: Start?
   /// Ids in use in the document, by living and removed objects. None is used twice.
-  private var takenIDs: Set<String> = []
+  private var takenIDs: TreeSet<String> = []
   /// Ids of earlier documents of the session. Clients may choose them again; the server mints none of them.
-  private var retiredIDs: Set<String> = []
+  private var retiredIDs: TreeSet<String> = []
   private var mintedIDs = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
@@ -87,10 +87,9 @@ public struct World: Sendable {
     let ended: Int
     let clock: Clock
     let mintedIDs: Int
+    let takenIDs: TreeSet<String>
+    let retiredIDs: TreeSet<String>
     let derived: Derived
-    var claimed: [String] = []
-    /// Set when the command has begun another document.
-    var ids: (used: Set<String>, retired: Set<String>)?
     /// Set when the command has changed history itself.
     var history: History?
   }
@@ -121,7 +120,7 @@ public struct World: Sendable {
     clearJournal()
     start = Start(
       revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
-      mintedIDs: mintedIDs, derived: derived)
+      mintedIDs: mintedIDs, takenIDs: takenIDs, retiredIDs: retiredIDs, derived: derived)
   }
 
   /// Reverts all changes since ``begin(origin:)``, so that a failed command has no effect.
@@ -134,8 +133,7 @@ public struct World: Sendable {
     examined = start.examined
     derived = start.derived
     ended.removeLast(ended.count - start.ended)
-    if let before = start.ids { (takenIDs, retiredIDs) = before }
-    for id in start.claimed { takenIDs.remove(id) }
+    (takenIDs, retiredIDs) = (start.takenIDs, start.retiredIDs)
     mintedIDs = start.mintedIDs
     revision = start.revision
     hasChanged = false
@@ -240,7 +238,6 @@ public struct World: Sendable {
   mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
     if let wanted {
       guard takenIDs.insert(wanted.rawValue).inserted else { throw .idExists(wanted.rawValue) }
-      start?.claimed.append(wanted.rawValue)
       return wanted
     }
     return ID(mint(prefix))
@@ -251,15 +248,12 @@ public struct World: Sendable {
     while true {
       mintedIDs += 1
       let id = prefix + String(mintedIDs)
-      guard !retiredIDs.contains(id), takenIDs.insert(id).inserted else { continue }
-      start?.claimed.append(id)
-      return id
+      if !retiredIDs.contains(id), takenIDs.insert(id).inserted { return id }
     }
   }
 
   /// Frees all ids when another document begins: no undo can restore objects of the old document.
   mutating func retireIDs() {
-    if start?.ids == nil { start?.ids = (takenIDs, retiredIDs) }
     retiredIDs.formUnion(takenIDs)
     takenIDs = []
   }
@@ -290,6 +284,11 @@ public struct World: Sendable {
   private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
     self[keyPath: kind.registry][ID(id)]?.revision
   }
+
+  /// The ids of all objects of a kind, in the order of creation.
+  public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
+
+  private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
 
   /// Finds an object of any kind by its id.
   public func find(_ id: String) -> ObjectReference? {

@@ -104,7 +104,7 @@ extension LayerService {
     }
     if let name = params.normalizationField {
       try Wire.within("normalizationField") { () throws(SymbologyError) in
-        try AttributeSource.field(name).check(for: store.schema, as: .number)
+        try AttributeSource.field(Text(name)).check(for: store.schema, as: .number)
       }
     }
     let symbol =

@@ -16,20 +16,6 @@ extension FeatureStore {
     return undoRecords.reversed().map { revert($0).0 }
   }
 
-  /// Whether the first thing changed by an edit now differs from its value before, whatever followed.
-  ///
-  /// - Parameter undoRecord: of the first of several edits.
-  /// - Complexity: O(1) if the first thing that it changed differs.
-  public func isOther(since undoRecord: StoreUndoRecord) -> Bool {
-    switch undoRecord.step {
-    case .removed, .replaced: return true
-    case .added(let rows): return rows.contains { $0.contains { self[$0] != nil } }
-    case .changed(let values):
-      var seen = Seen()
-      return !isAsBefore(values, &seen)
-    }
-  }
-
   /// The features, of those given, that are as before the edits, including selection; their position in the order does
   /// not count.
   ///
