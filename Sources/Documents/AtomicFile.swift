@@ -112,7 +112,7 @@ extension FilePolicy {
   ///
   /// - Parameter path: absolute.
   func resolveForWriting(_ path: String) throws(RPCError) -> String {
-    func refused(_ reason: String) -> RPCError { RPCError(ReadError.refused(path: path, reason: reason)) }
+    func refused(_ reason: String) -> RPCError { RPCError(FileRefusal.refused(path: path, reason: reason)) }
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()
     if lstat(path, &status) == 0 {

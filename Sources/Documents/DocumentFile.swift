@@ -12,7 +12,7 @@ import Reading
 enum DocumentFile {
   /// The largest document, in bytes.
   private static let maxBytes = 1 << 30
-  private static let limits = JSONLimits(values: 100_000_000)
+  private static let maximumValues = 100_000_000
 
   /// Reads a document into a new world.
   ///
@@ -23,10 +23,10 @@ enum DocumentFile {
     _ path: String, into empty: World, _ worker: Worker
   ) throws -> (world: World, unknown: UnknownMembers) {
     let real: String
-    do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error, path) }
+    do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error) }
     let document: JSONDocument
     let bytes = try text(real, path)
-    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, limits: limits) } } catch let error
+    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: maximumValues) } } catch let error
       as JSONSyntaxError
     { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }
@@ -37,9 +37,7 @@ enum DocumentFile {
   }
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
-    func failure() -> RPCError {
-      RPCError(ReadError.notReadable(path: path, reason: errorText()))
-    }
+    func failure() -> RPCError { RPCError(FileRefusal.notReadable(path: path, reason: errorText())) }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
     defer { close(descriptor) }

@@ -26,25 +26,11 @@ public struct RPCError: Error, Sendable {
     self.expected = expected
   }
 
-  /// The same error with one more member in `data`.
-  public func with(_ name: String, _ value: some JSONEncodable) -> RPCError {
-    var writer = JSONWriter(capacity: 64)
-    value.encode(to: &writer)
-    return with(name, json: writer.string)
-  }
-
-  public func with(_ name: String, _ value: Int) -> RPCError { with(name, json: "\(value)") }
-
-  public func with(_ name: String, _ text: String?) -> RPCError {
-    guard let text else { return self }
-    var writer = JSONWriter(capacity: text.utf8.count + 2)
-    writer.value(text)
-    return with(name, json: writer.string)
-  }
-
-  public func with(_ name: String, json: String) -> RPCError {
+  /// The same error with one more member in `data`; without one when nil.
+  public func with(_ name: String, _ value: (some JSONEncodable)?) -> RPCError {
+    guard let value else { return self }
     var copy = self
-    copy.details.append((name, json))
+    copy.details.append((name, value.jsonText))
     return copy
   }
 }
@@ -52,22 +38,13 @@ public struct RPCError: Error, Sendable {
 extension RPCError: JSONEncodable {
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.key("code")
-    writer.value(code)
-    writer.key("message")
-    writer.value(message)
+    writer.member("code", code)
+    writer.member("message", message)
     writer.key("data")
     writer.beginObject()
-    writer.key("kind")
-    writer.value(kind)
-    if let path {
-      writer.key("path")
-      writer.value(path)
-    }
-    if let expected {
-      writer.key("expected")
-      writer.value(expected)
-    }
+    writer.member("kind", kind)
+    writer.member("path", path)
+    writer.member("expected", expected)
     for detail in details {
       writer.key(detail.name)
       writer.raw(detail.json)

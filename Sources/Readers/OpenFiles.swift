@@ -21,7 +21,7 @@ final class OpenFiles {
   init(
     _ path: String, _ options: OpenOptions, _ policy: FilePolicy, refusesPart: Bool = false
   ) throws(ReadError) {
-    do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw ReadError(error, path: path) }
+    do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw .file(error) }
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let folder = String(path[..<cut])
     let name = String(path[path.utf8.index(after: cut)...])
@@ -47,8 +47,8 @@ final class OpenFiles {
     job = ReadJob(folder: folder, names: found, database: database?.path, options: options)
     self.descriptors = descriptors
     self.identities = identities
-    if let refused { throw .refused(path: path, reason: "\(refused) leads outside the allowed directories") }
-    guard found.first == names.first else { throw .notReadable(path: path, reason: errorText(EACCES)) }
+    if let refused { throw .file(.refused(path: path, reason: "\(refused) leads outside the allowed directories")) }
+    guard found.first == names.first else { throw .file(.notReadable(path: path, reason: errorText(EACCES))) }
   }
 
   /// A GeoJSON document in memory, which refers to no file.
@@ -56,7 +56,7 @@ final class OpenFiles {
     job = ReadJob(folder: "", names: ["inline.geojson"], options: OpenOptions(driver: .geoJSON))
     identities = [:]
     descriptors = SharedMemory.file(holding: bytes).map { [$0] } ?? []
-    guard !descriptors.isEmpty else { throw .notReadable(path: "inline GeoJSON", reason: errorText()) }
+    guard !descriptors.isEmpty else { throw .file(.notReadable(path: "inline GeoJSON", reason: errorText())) }
   }
 
   deinit { for descriptor in descriptors { close(descriptor) } }
@@ -103,7 +103,7 @@ final class OpenFiles {
     guard !journals.isEmpty else { return nil }
     for suffix in journals + ["-shm"] {
       if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
-        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+        throw .file(.refused(path: path, reason: "its journal lies outside the allowed directories"))
       }
     }
     // Without its index SQLite, which may not write one, reads the database as if there were no log.

@@ -11,13 +11,11 @@ final class ReaderHandle: Sendable {
   private enum Life {
     case starting
     case running(pid_t)
-    case failed(CInt)
     case ended(signal: Int?)
   }
 
   private let channel: Channel
   private let life = Mutex(Life.starting)
-  private let changed = Signal()
 
   /// Starts a process. Its thread waits for its end: on Linux a reader dies with the thread that spawned it.
   init?(_ executable: String, _ arguments: [String]) {
@@ -30,27 +28,30 @@ final class ReaderHandle: Sendable {
       var list = words + [nil]
       let failure = creader_spawn(executable, &list, theirs.descriptor, &process)
       withExtendedLifetime(theirs) {}
-      supervise(failure == 0 ? process : nil, failure)
+      supervise(failure == 0 ? process : nil)
     }
   }
 
-  private func supervise(_ process: pid_t?, _ failure: CInt) {
-    guard let process else {
-      life.withLock { $0 = .failed(failure) }
-      return changed.raise()
-    }
+  private func supervise(_ process: pid_t?) {
     life.withLock { life in
-      if case .ended = life { kill(process, SIGKILL) } else { life = .running(process) }
+      if case .ended = life, let process { kill(process, SIGKILL) }
+      life = process.map { .running($0) } ?? .ended(signal: nil)
     }
+    if process != nil { reap() }
+  }
+
+  /// Waits for the end of the process.
+  private func reap() {
+    guard case .running(let process) = life.withLock({ $0 }) else { return }
     _ = creader_await(process)
-    // Reaped under the lock: nobody sends a signal to a number that may belong to another process by then.
+    // Under the lock: nobody sends a signal to a number that may belong to another process by then.
     life.withLock { life in
+      guard case .running = life else { return }
       var status: CInt = 0
       _ = waitpid(process, &status, 0)
       let signal = status & 0x7f
       life = .ended(signal: signal == 0 ? nil : Int(signal))
     }
-    changed.raise()
   }
 
   /// Ends the process at once, whatever it does.
@@ -59,15 +60,15 @@ final class ReaderHandle: Sendable {
       switch life {
       case .running(let process): kill(process, SIGKILL)
       case .starting: life = .ended(signal: nil)
-      case .failed, .ended: break
+      case .ended: break
       }
     }
   }
 
-  /// The signal that ended the process, once it has ended; waits for that.
+  /// The signal that ended the process; ends it if it lives.
   func endSignal() -> Int? {
     end()
-    _ = changed.wait(seconds: 5)
+    reap()
     return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
   }
 

@@ -297,7 +297,7 @@ extension ReadError {
     case .unavailable(let reason):
       writer.member("kind", "unavailable")
       writer.member("reason", reason)
-    case .unrecognized, .notFound, .isDirectory, .refused, .notReadable, .cancelled, .readerFailed:
+    case .unrecognized, .file, .cancelled, .readerFailed:
       writer.member("kind", "unrecognized")
     }
   }

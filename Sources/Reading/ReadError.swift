@@ -3,11 +3,7 @@
 import Files
 
 public enum ReadError: Error, Hashable, Sendable {
-  case notFound(path: String)
-  case isDirectory(path: String)
-  /// The ``FilePolicy`` denies it.
-  case refused(path: String, reason: String)
-  case notReadable(path: String, reason: String)
+  case file(FileRefusal)
   /// No supported format.
   case unrecognized(path: String)
   case openFailed(driver: String?, path: String, reason: String)
@@ -38,16 +34,5 @@ public struct ReaderFailure: Hashable, Sendable {
     self.driver = driver
     self.signal = signal
     self.messages = messages
-  }
-}
-
-extension ReadError {
-  public init(_ refusal: FileRefusal, path: String) {
-    switch refusal {
-    case .notFound: self = .notFound(path: path)
-    case .isDirectory: self = .isDirectory(path: path)
-    case .refused(let reason): self = .refused(path: path, reason: reason)
-    case .notReadable(let reason): self = .notReadable(path: path, reason: reason)
-    }
   }
 }

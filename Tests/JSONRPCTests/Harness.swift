@@ -3,6 +3,7 @@
 import JSON
 import JSONRPC
 import Logging
+import TestSupport
 
 /// A session and its client. Lines in and out, unless the test writes headers.
 final class Harness {
@@ -61,7 +62,10 @@ final class Harness {
       return .later
     }
     router.on("forget") { _ in .later }
-    router.onNotification("note") { call in waiting.log.append(call.params.text) }
+    router.on("note") { call in
+      waiting.log.append(call.params.jsonText)
+      return .aside(call.params)
+    }
     var lifecycle = Lifecycle { call in
       if call.params["refuse"].isPresent {
         throw RPCError(code: -31000, kind: "versionMismatch", message: "no common version")
@@ -122,7 +126,7 @@ struct Failure: Equatable, CustomStringConvertible {
     let read = document.read { root -> (String, Int, String, String?)? in
       let error = root["error"]
       guard let code = try? error["code"].integer(), let kind = try? error["data"]["kind"].string() else { return nil }
-      return (root["id"].text, code, kind, try? error["data"]["path"].string())
+      return (root["id"].jsonText, code, kind, try? error["data"]["path"].string())
     }
     guard let read else { return nil }
     (id, code, kind, path) = read

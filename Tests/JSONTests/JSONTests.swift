@@ -99,7 +99,7 @@ import Testing
 
   @Test func `too many values are refused before they take memory`() {
     let text = "[" + String(repeating: "1,", count: 100) + "1]"
-    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text, limits: JSONLimits(values: 50)) }
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(Array(text.utf8), maximum: 50) }
     #expect(error?.kind == .tooManyValues)
   }
 
@@ -112,6 +112,6 @@ import Testing
 
   @Test func `a value is written again as it was read`() throws {
     let text = #"{"b":[1,2.5,"x",null,true,false,{}],"a":{"c":[]}}"#
-    #expect(try JSONDocument(text).read(\.text) == text)
+    #expect(try JSONDocument(text).read(\.jsonText) == text)
   }
 }

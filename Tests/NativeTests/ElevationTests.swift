@@ -115,19 +115,19 @@ import Testing
     let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [directory.path])
     let dem = fixture("jacksboro_dem.tif")
-    #expect(throws: ReadError.refused(path: dem, reason: "outside the allowed directories")) {
+    #expect(throws: ReadError.file(.refused(path: dem, reason: "outside the allowed directories"))) {
       try ElevationRaster(readers, path: dem, policy: policy)
     }
     let link = directory.file("link.tif")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dem)
     #expect(throws: ReadError.self) { try ElevationRaster(readers, path: link, policy: policy) }
-    #expect(throws: ReadError.notFound(path: outside.file("x.tif"))) {
+    #expect(throws: ReadError.file(.notFound(path: outside.file("x.tif")))) {
       try ElevationRaster(readers, path: outside.file("x.tif"))
     }
-    #expect(throws: ReadError.isDirectory(path: outside.path)) { try ElevationRaster(readers, path: outside.path) }
+    #expect(throws: ReadError.file(.isDirectory(path: outside.path))) { try ElevationRaster(readers, path: outside.path) }
     for name in ["/vsimem/x.tif", "NETCDF:/tmp/x.nc:z", "<VRTDataset/>", "x.tif"] {
       let error = try #require(throws: ReadError.self) { try ElevationRaster(readers, path: name) }
-      guard case .refused = error else { throw error }
+      guard case .file(.refused) = error else { throw error }
     }
     let vrt = try outside.write(
       "<VRTDataset rasterXSize=\"1\" rasterYSize=\"1\"><VRTRasterBand dataType=\"Byte\" band=\"1\"/></VRTDataset>",

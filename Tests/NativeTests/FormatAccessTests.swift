@@ -15,7 +15,7 @@ import Testing
   ])
   func `names other than absolute paths are refused`(name: String) throws {
     let error = try #require(throws: ReadError.self) { try readers.describe(.file(name)) }
-    guard case .refused(let path, _) = error else { throw error }
+    guard case .file(.refused(let path, _)) = error else { throw error }
     #expect(path == name)
   }
 
@@ -24,13 +24,13 @@ import Testing
     let missing = directory.file("none.geojson")
     let text = try directory.write("hello", to: "notes.txt")
     let empty = try directory.write("", to: "empty.geojson")
-    #expect(throws: ReadError.notFound(path: missing)) { try readers.describe(.file(missing)) }
-    #expect(throws: ReadError.isDirectory(path: directory.path)) {
+    #expect(throws: ReadError.file(.notFound(path: missing))) { try readers.describe(.file(missing)) }
+    #expect(throws: ReadError.file(.isDirectory(path: directory.path))) {
       try readers.describe(.file(directory.path))
     }
     #expect(throws: ReadError.unrecognized(path: text)) { try readers.describe(.file(text)) }
     #expect(throws: ReadError.unrecognized(path: empty)) { try readers.describe(.file(empty)) }
-    #expect(throws: ReadError.notReadable(path: "/dev/null", reason: "not a regular file")) {
+    #expect(throws: ReadError.file(.notReadable(path: "/dev/null", reason: "not a regular file"))) {
       try readers.describe(.file("/dev/null"))
     }
     // A format of GDAL that is not allowed.
@@ -50,7 +50,7 @@ import Testing
     let fine = try inside.write(pointsGeoJSON(1), to: "fine.geojson")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: secret)
     for path in [secret, link, "\(inside.path)/../\(outside.path.split(separator: "/").last ?? "")/secret.geojson"] {
-      #expect(throws: ReadError.refused(path: path, reason: "outside the allowed directories")) {
+      #expect(throws: ReadError.file(.refused(path: path, reason: "outside the allowed directories"))) {
         try features(.file(path), policy: policy)
       }
     }
@@ -209,7 +209,7 @@ import Testing
     let log = try outside.write("not a log", to: "log")
     try FileManager.default.removeItem(atPath: path + "-wal")
     try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
-    #expect(throws: ReadError.refused(path: path, reason: "its journal lies outside the allowed directories")) {
+    #expect(throws: ReadError.file(.refused(path: path, reason: "its journal lies outside the allowed directories"))) {
       try features(.file(path), policy: policy)
     }
   }

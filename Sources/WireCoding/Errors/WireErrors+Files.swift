@@ -8,17 +8,19 @@ import Reading
 
 extension RPCError {
   /// The error of a file that the policy or the system refuses to open.
-  package init(_ refusal: FileRefusal, _ path: String) {
-    self.init(ReadError(refusal, path: path))
-  }
-
-  package init(_ error: ReadError) {
-    switch error {
+  package init(_ refusal: FileRefusal) {
+    switch refusal {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)
     case .isDirectory(let path): self.init(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
     case .refused(let path, let reason): self.init(.pathRefused, "\(path) is refused: \(reason).", path: path)
     case .notReadable(let path, let reason):
       self = RPCError(.openFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
+    }
+  }
+
+  package init(_ error: ReadError) {
+    switch error {
+    case .file(let refusal): self.init(refusal)
     case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path).", path: path)
     case .openFailed(let driver, let path, let reason):
       let text = driver.map { "\($0) cannot open \(path)" } ?? "\(path) cannot be opened"
@@ -30,17 +32,15 @@ extension RPCError {
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with(
-        "available", json: Self.json(available))
+      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with("available", available)
     case .missingField(let name, let available):
-      self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", json: Self.json(available))
+      self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", available)
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
     case .readerFailed(let failure):
       let how = failure.signal.map { " (signal \($0))" } ?? ""
-      let error = RPCError(.readerFailed, "The reader of \(failure.path) died\(how).", path: failure.path)
-        .with("driver", failure.driver).with("messages", json: Self.json(failure.messages))
-      self = failure.signal.map { error.with("signal", $0) } ?? error
+      self = RPCError(.readerFailed, "The reader of \(failure.path) died\(how).", path: failure.path)
+        .with("driver", failure.driver).with("signal", failure.signal).with("messages", failure.messages)
     }
   }
 }
