@@ -30,6 +30,7 @@ static const char *const names[] = {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct cgdal_functions functions;
+static int (*arrow_stream)(OGRLayerH, struct ArrowArrayStream *, char **);
 static int loaded;
 static char failure[512];
 
@@ -53,6 +54,8 @@ static void load(void) {
   }
   CGDAL_FUNCTIONS(CGDAL_FIND)
 #undef CGDAL_FIND
+  // Declared as a C++ bool, of which only the low byte counts.
+  arrow_stream = (__typeof__(arrow_stream))dlsym(library, "OGR_L_GetArrowStream");
   functions.GDALAllRegister();
   functions.OSRSetPROJEnableNetwork(0);
   loaded = 1;
@@ -99,6 +102,13 @@ void cgdal_set_status(VSIStatBufL *status, unsigned mode, long long size, long l
   status->st_mode = (mode_t)mode;
   status->st_size = size;
   status->st_mtime = (time_t)modified;
+}
+
+int cgdal_arrow_stream(OGRLayerH layer, struct ArrowArrayStream *stream, int rows) {
+  char limit[64];
+  snprintf(limit, sizeof limit, "MAX_FEATURES_IN_BATCH=%d", rows);
+  char *options[] = {"INCLUDE_FID=YES", "GEOMETRY_ENCODING=WKB", limit, NULL};
+  return arrow_stream ? arrow_stream(layer, stream, options) & 0xff : 0;
 }
 
 char *cgdal_reference_text(OGRSpatialReferenceH reference) {

@@ -9,6 +9,7 @@ extension FeatureDataset {
   func readFeatures(
     of layer: FeatureLayer, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) {
+    if try readColumns(of: layer, send) { return }
     let share = files.readShare
     let total = layer.description.featureCount.map(Double.init)
     if total == nil && share == 0 { files.readShare = 1 }
@@ -24,15 +25,20 @@ extension FeatureDataset {
       try append(feature, layer, to: &block)
       if block.isFull { try send(&block) }
     }
+    try checkEnd(of: layer, after: count)
+    if block.count > 0 { try send(&block) }
+  }
+
+  /// Throws if the layer has more features than were read.
+  func checkEnd(of layer: FeatureLayer, after count: Int) throws(ReadError) {
     if let reason = call.complaint { throw failure(layer, reason) }
     // FlatGeobuf's reader takes a premature end for the end. Other drivers report it, and their counts may be inexact.
     if driver == .flatGeobuf, let expected = layer.description.featureCount, expected != count {
       throw failure(layer, "the file ends after \(count) of \(expected) features")
     }
-    if block.count > 0 { try send(&block) }
   }
 
-  private func failure(_ layer: FeatureLayer, _ reason: String) -> ReadError {
+  func failure(_ layer: FeatureLayer, _ reason: String) -> ReadError {
     .readFailed(driver: driver.rawValue, path: "", layer: layer.description.name, reason: reason)
   }
 
@@ -55,6 +61,12 @@ extension FeatureDataset {
     of feature: OGRFeatureH, _ layer: FeatureLayer, to block: inout FeatureBlockBuilder
   ) throws(ReadError) {
     guard let shape = gdal.pointee.OGR_F_GetGeometryRef(feature) else { return block.appendNoGeometry() }
+    try append(geometry: shape, layer, to: &block)
+  }
+
+  func append(
+    geometry shape: OGRGeometryH, _ layer: FeatureLayer, to block: inout FeatureBlockBuilder
+  ) throws(ReadError) {
     let type = gdal.pointee.OGR_G_GetGeometryType(shape)
     let flat = gdal.pointee.OGR_GT_Flatten(type)
     if flat == wkbPoint, gdal.pointee.OGR_GT_HasM(type) == 0, gdal.pointee.OGR_G_IsEmpty(shape) == 0 {

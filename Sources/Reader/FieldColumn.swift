@@ -13,10 +13,12 @@ struct FieldColumn {
 
   let index: Int32
   let field: Field
+  let type: OGRFieldType
   private let reader: Reader
 
   init(index: Int32, name: String, type: OGRFieldType, subtype: OGRFieldSubType) {
     self.index = index
+    self.type = type
     let (fieldType, reader): (FieldType, Reader) =
       switch type {
       case OFTInteger where subtype == OFSTBoolean: (.boolean, .bool)

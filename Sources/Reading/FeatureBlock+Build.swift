@@ -60,6 +60,50 @@ public struct BlockColumnBuilder {
     text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
   }
 
+  // MARK: Whole columns. `isNull` says of each row whether it has no value; nil if all have one.
+
+  public mutating func append(words more: some Sequence<UInt64>, isNull: [Bool]?) {
+    words.append(contentsOf: more)
+    note(isNull, upTo: words.count)
+  }
+
+  /// NaN and infinities are null.
+  public mutating func append(doubles more: some Collection<Double>, isNull: [Bool]?) {
+    guard !more.allSatisfy(\.isFinite) else { return append(words: more.lazy.map(\.bitPattern), isNull: isNull) }
+    let known = isNull ?? [Bool](repeating: false, count: more.count)
+    append(
+      words: more.lazy.map { $0.isFinite ? $0.bitPattern : 0 }, isNull: zip(known, more).map { $0 || !$1.isFinite })
+  }
+
+  /// Texts, which divide `text` at `ends`. What is no UTF-8 is repaired.
+  public mutating func append(texts text: UnsafeRawBufferPointer, ends: some Sequence<Int>, isNull: [Bool]?) {
+    let start = bytes.count
+    if text.contains(where: { $0 >= 128 }) {
+      var last = 0
+      for (row, end) in ends.enumerated() {
+        if isNull?[row] == true {
+          appendNull()
+        } else {
+          append(utf8: UnsafeRawBufferPointer(rebasing: text[last..<end]))
+        }
+        last = end
+      }
+      return
+    }
+    bytes.append(contentsOf: text)
+    offsets.append(contentsOf: ends.lazy.map { UInt32(truncatingIfNeeded: start + $0) })
+    note(isNull, upTo: offsets.count - 1)
+  }
+
+  private mutating func note(_ isNull: [Bool]?, upTo rows: Int) {
+    if let isNull {
+      hasNulls = true
+      nulls.append(contentsOf: isNull.lazy.map { $0 ? 1 : 0 })
+    } else {
+      nulls.append(contentsOf: repeatElement(0, count: rows - nulls.count))
+    }
+  }
+
   mutating func reset() {
     words.removeAll(keepingCapacity: true)
     flags.removeAll(keepingCapacity: true)
@@ -102,9 +146,16 @@ public struct FeatureBlockBuilder {
     if id != nil { hasIDs = true }
   }
 
+  /// Begins rows whose geometries and values follow, column by column.
+  public mutating func begin(ids more: UnsafeBufferPointer<Int64>) {
+    count += more.count
+    ids.append(contentsOf: more)
+    hasIDs = true
+  }
+
   public mutating func appendPoint(x: Double, y: Double, z: Double?) {
     let wanted = z == nil ? 2 : 3
-    if isPacked, stride == wanted || count == 1 {
+    if isPacked, stride == wanted || stride == 0 {
       stride = wanted
       points.append(x)
       points.append(y)

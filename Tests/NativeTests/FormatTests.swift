@@ -123,6 +123,19 @@ import Testing
     #expect(found[0].geometry == .point(Point(x: 7.65, y: 45.97, z: 4478)))
   }
 
+  /// GDAL's columns are read where they lose nothing; a boolean makes the second file one that is read feature by feature.
+  @Test func `columns and features give the same`() throws {
+    let columns = try features(.file(fixture("types.gpkg")))
+    let rows = try features(.file(fixture("types_boolean.gpkg")))
+    #expect(rows.layer.fields.first?.type == .boolean)
+    #expect(columns.layer.fields == Array(rows.layer.fields.dropFirst()))
+    #expect(columns.features.count == 50)
+    #expect(columns.features.map(\.fid) == rows.features.map(\.fid))
+    #expect(columns.features.map(\.geometry) == rows.features.map(\.geometry))
+    #expect(columns.features.map(\.attributes) == rows.features.map { Array($0.attributes.dropFirst()) })
+    #expect(Set(rows.features.map { $0.attributes[0] }) == [.null, .bool(true), .bool(false)])
+  }
+
   @Test func `an unknown layer is reported with the available ones`() {
     #expect(throws: ReadError.noSuchLayer("rivers", available: ["cities", "countries"])) {
       try features(.file(fixture("naturalearth_110m.gpkg")), layer: "rivers")

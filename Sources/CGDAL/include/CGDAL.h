@@ -23,6 +23,35 @@
 #endif
 
 
+// The C data interface of Apache Arrow, for versions of GDAL before 3.6, which lack it and this header.
+#if __has_include(<gdal/ogr_recordbatch.h>)
+#include <gdal/ogr_recordbatch.h>
+#elif __has_include(<ogr_recordbatch.h>)
+#include <ogr_recordbatch.h>
+#else
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
+  int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
+  const char *(*get_last_error)(struct ArrowArrayStream *);
+  void (*release)(struct ArrowArrayStream *);
+  void *private_data;
+};
+#endif
+
 /// Every function called, once. Adding one here is all it takes.
 #define CGDAL_FUNCTIONS(X) \
   X(GDALAllRegister) X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
@@ -40,7 +69,7 @@
   X(OGR_F_GetFieldAsStringList) X(OGR_F_GetFieldAsBinary) X(OGR_F_GetFieldAsDateTimeEx) \
   X(OGR_G_GetGeometryType) X(OGR_G_IsEmpty) X(OGR_G_GetX) X(OGR_G_GetY) X(OGR_G_GetZ) X(OGR_G_GetM) \
   X(OGR_G_WkbSize) X(OGR_G_ExportToIsoWkb) X(OGR_G_GetLinearGeometry) X(OGR_G_Clone) X(OGR_G_ForceTo) \
-  X(OGR_G_DestroyGeometry) X(OGR_GT_Flatten) X(OGR_GT_HasZ) X(OGR_GT_HasM) X(OGR_GT_IsNonLinear) \
+  X(OGR_G_DestroyGeometry) X(OGR_G_CreateFromWkb) X(OGR_GT_Flatten) X(OGR_GT_HasZ) X(OGR_GT_HasM) X(OGR_GT_IsNonLinear) \
   X(OGRGeometryTypeToName) X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) X(OSRFindMatches) \
   X(OSRFreeSRSArray) X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
   X(CPLGetErrorHandlerUserData) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
@@ -73,6 +102,9 @@ void cgdal_leave(int allow_network);
 
 /// Sets what GDAL asks of a file, in a struct that Swift does not see. Bytes; seconds since 1970.
 void cgdal_set_status(VSIStatBufL *_Nonnull status, unsigned mode, long long size, long long modified);
+
+/// The features of a layer by columns, at most `rows` at a time; 0 where GDAL (before 3.6) or the driver cannot give them.
+int cgdal_arrow_stream(OGRLayerH _Nonnull layer, struct ArrowArrayStream *_Nonnull stream, int rows);
 
 /// `AUTHORITY:CODE` where the reference has one, else WKT2; NULL where it says nothing. Give it back with VSIFree.
 char *_Nullable cgdal_reference_text(OGRSpatialReferenceH _Nullable reference);
