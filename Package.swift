@@ -47,7 +47,8 @@ let package = Package(
 
     // The wire.
     library("JSON", ["CJansson", "Platform"]),
-    library("JSONRPC", ["JSON", "Platform", logging] + nio),
+    library(
+      "JSONRPC", ["JSON", "Platform", logging, .product(name: "DequeModule", package: "swift-collections")] + nio),
     library("GeoProtocol", ["JSON"]),
 
     // The model.
@@ -116,7 +117,9 @@ let package = Package(
     .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform"], swiftSettings: strict),
 
     // Tests.
-    .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["JSON", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("JSONTests", ["JSON"]),
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),

@@ -12,7 +12,7 @@ import Platform
 enum DocumentFile {
   /// The largest document, in bytes.
   private static let maxBytes = 1 << 30
-  private static let limits = JSONLimits(values: 100_000_000)
+  private static let maximumValues = 100_000_000
 
   /// Reads a document into a new world.
   ///
@@ -26,7 +26,7 @@ enum DocumentFile {
     do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error, path) }
     let document: JSONDocument
     let bytes = try text(real, path)
-    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, limits: limits) } } catch let error
+    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: maximumValues) } } catch let error
       as JSONSyntaxError
     { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }

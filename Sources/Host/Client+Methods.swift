@@ -12,7 +12,7 @@ extension Client {
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, World) throws -> R
   ) {
-    router.on("\(name)") { [self] call in
+    router.on(name) { [self] call in
       try wired(call) { .result(try body(try P(from: call.params), host.world)) }
     }
   }
@@ -30,7 +30,7 @@ extension Client {
       try Propagation.propagate(&world)
       result.encode(to: &writer)
     }
-    router.on("\(name)") { [self] call in
+    router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
         return .result(try perform(call, name) { try body(params, &$0) })
@@ -42,7 +42,7 @@ extension Client {
     _ name: StaticString, start: @escaping (P, inout World) throws -> ProcessID,
     end: @escaping (P, ProcessEnd, World) throws -> R
   ) {
-    router.on("\(name)") { [self] call in
+    router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
         let process = try change(call, name) { try start(params, &$0) }
@@ -63,7 +63,7 @@ extension Client {
   func session<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, any HandlerClient) throws -> R
   ) {
-    router.on("\(name)") { [self] call in
+    router.on(name) { [self] call in
       try wired(call) {
         running = call
         defer { running = nil }

@@ -10,7 +10,7 @@ extension Client {
   func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
     _ name: StaticString, _ body: @escaping (P, inout World) throws -> Plan<R>
   ) {
-    router.on("\(name)") { [self] call in
+    router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
         let request = try TaskRequest(call, in: host.world)

@@ -54,7 +54,7 @@ final class Client: MethodHost, HandlerClient {
   var residentBytes: Int? { host.configuration.residentBytes() }
 
   /// Makes the session. Called once.
-  func makeSession(_ recorder: (any TrafficRecorder)?) -> Session {
+  func makeSession(_ recorder: TrafficRecorder?) -> Session {
     let configuration = host.configuration
     let session = Session(
       router: router, lifecycle: lifecycle, limits: configuration.limits, loop: loop, recorder: recorder,

@@ -57,7 +57,7 @@ public final class Host {
 
   /// A session that serves a new world.
   public static func makeSession(
-    _ configuration: Configuration, on loop: any Loop, recorder: (any TrafficRecorder)? = nil
+    _ configuration: Configuration, on loop: any Loop, recorder: TrafficRecorder? = nil
   ) -> Session {
     Host(configuration, loop).connect(recorder)
   }
@@ -71,7 +71,7 @@ public final class Host {
   }
 
   /// Adds a client and returns its session.
-  private func connect(_ recorder: (any TrafficRecorder)?) -> Session {
+  private func connect(_ recorder: TrafficRecorder?) -> Session {
     let client = Client(of: self)
     clients.append(Connected(client: client))
     return client.makeSession(recorder)

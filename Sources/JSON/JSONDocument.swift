@@ -3,13 +3,6 @@
 import CJansson
 import Platform
 
-/// Limits of one text.
-public struct JSONLimits: Sendable {
-  /// Maximum number of values; jansson needs a few hundred bytes for each.
-  public var values: Int
-  public init(values: Int = 4_000_000) { self.values = values }
-}
-
 /// A parsed text. Immutable, so it may be read from any thread.
 // Safe: nothing writes to the tree after parsing, and this object alone owns its root.
 public final class JSONDocument: @unchecked Sendable {
@@ -33,18 +26,22 @@ public final class JSONDocument: @unchecked Sendable {
   }
 
   /// The document's value, for callers that keep the document alive themselves: Swift releases it after its last use.
-  public var unownedRoot: JSONValue { JSONValue(node: owned, place: JSONPlace(container: nil, step: .root)) }
+  public var unownedRoot: JSONValue { JSONValue(node: owned, in: nil, step: .root) }
+
+  /// Jansson needs a few hundred bytes for each value, so their number is limited.
+  public static let maximumValues = 4_000_000
 
   /// Parses one text: any JSON value in UTF-8. Duplicate member names are errors; NUL is allowed in strings but not in
   /// names.
   ///
   /// An integer beyond 64 bits is read as the nearest double, as JavaScript does.
   ///
+  /// - Parameter maximum: the largest number of values.
   /// - Complexity: O(n); the tree takes about ten times the memory of the text.
-  public init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+  public init(_ text: UnsafeRawBufferPointer, maximum: Int = maximumValues) throws(JSONSyntaxError) {
     // A value takes at least two bytes, so only long texts can have too many.
-    if text.count > 2 * limits.values, Self.countValues(text) > limits.values {
-      throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(limits.values) values", offset: 0)
+    if text.count > 2 * maximum, Self.countValues(text) > maximum {
+      throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(maximum) values", offset: 0)
     }
     guard let arena = ParseArena(textSize: text.count) else {
       throw JSONSyntaxError(kind: .outOfMemory, reason: "out of memory", offset: 0)
@@ -73,15 +70,15 @@ public final class JSONDocument: @unchecked Sendable {
     return json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error)
   }
 
-  public convenience init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
+  public convenience init(_ text: [UInt8], maximum: Int = maximumValues) throws(JSONSyntaxError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
     defer { copy.deallocate() }
     copy.copyBytes(from: text)
-    try self.init(UnsafeRawBufferPointer(copy), limits: limits)
+    try self.init(UnsafeRawBufferPointer(copy), maximum: maximum)
   }
 
-  public convenience init(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) {
-    try self.init(Array(text.utf8), limits: limits)
+  public convenience init(_ text: String) throws(JSONSyntaxError) {
+    try self.init(Array(text.utf8))
   }
 
   /// An upper bound of the number of values: commas and opening brackets outside strings.

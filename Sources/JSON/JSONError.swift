@@ -11,7 +11,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
     case duplicateKey
     /// Nested deeper than 2,048 levels.
     case tooDeep
-    /// More values than ``JSONLimits/values``.
+    /// More values than allowed.
     case tooManyValues
     /// Bytes that are not UTF-8.
     case invalidUTF8
@@ -27,29 +27,20 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
 
 /// A value is not what it has to be.
 ///
-/// The position is kept as container and step, and turned into a pointer (``path(from:)``) only on demand: decoding
-/// pays nothing for errors that do not occur.
+/// The value's pointer (``path(from:)``) is computed only on demand: decoding pays nothing for errors that do not occur.
 public struct JSONError: Error {
   /// What was expected: "number", "integer in 1...1000", "one of \"real\", \"manual\"".
   public let expected: String
   /// What was found: "string", "absent", "-3".
   public let found: String
-  let place: JSONPlace
+  let value: JSONValue
 
-  init(expected: String, found: String, place: JSONPlace) {
-    self.expected = expected
-    self.found = found
-    self.place = place
-  }
-
-  /// The JSON Pointer of the value below `root`, which must be or contain the value: `/params/viewpoint/scale`.
-  ///
-  /// - Complexity: O(n) in the document.
-  public func path(from root: JSONValue) -> String { place.path(from: root) }
+  /// As ``JSONValue/path(from:)``.
+  public func path(from root: JSONValue) -> String { value.path(from: root) }
 }
 
 /// A step from a container to a value in it.
-// Safe to send, as JSONPlace is: the name's bytes belong to the document or are static.
+// Safe to send, as JSONValue is: the name's bytes belong to the document or are static.
 enum JSONStep: @unchecked Sendable {
   case root
   case member(UnsafePointer<UInt8>, count: Int)
@@ -80,16 +71,13 @@ public func jsonPointerEscaped(_ name: String) -> String {
   return result
 }
 
-/// The position of a value: jansson shares `true`, `false` and `null`, so only the container identifies it.
-// Safe to send: the tree is immutable, and is read only while its document lives.
-struct JSONPlace: @unchecked Sendable {
-  let container: UnsafeMutablePointer<json_t>?
-  let step: JSONStep
-
-  func path(from root: JSONValue) -> String {
-    // The container is absent: the path starts there.
-    guard let container else { return step.pointer }
-    guard let start = root.node else { return step.pointer }
+extension JSONValue {
+  /// The JSON Pointer of the value below `root`, which must be or contain the value: `/params/viewpoint/scale`.
+  ///
+  /// - Complexity: O(n) in the document.
+  public func path(from root: JSONValue) -> String {
+    // Without a container the path starts here.
+    guard let container, let start = root.node else { return step.pointer }
     return (Self.search(for: container, in: start) ?? "") + step.pointer
   }
 

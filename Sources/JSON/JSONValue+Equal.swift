@@ -13,24 +13,18 @@ extension JSONValue {
     case (.array, .array):
       let count = json_array_size(node)
       return count == json_array_size(right) && (0..<count).allSatisfy { self[$0].isEqual(to: other[$0]) }
-    case (.integer, .integer): return json_integer_value(node) == json_integer_value(right)
     case (.integer, .real): return Int64(exactly: json_real_value(right)) == int64
-    case (.real, .integer): return Int64(exactly: json_real_value(node)) == other.int64
-    case (.real, .real): return json_real_value(node) == json_real_value(right)
+    case (.real, .integer): return other.isEqual(to: self)
     default: return json_equal(node, right) == 1
     }
   }
 
   private func hasEqualMembers(as other: JSONValue) -> Bool {
-    guard json_object_size(node) == json_object_size(other.node) else { return false }
-    var iterator = json_object_iter(node)
-    while let current = iterator {
-      let there = json_object_getn(other.node, json_object_iter_key(current), json_object_iter_key_len(current))
-      guard let there, let here = json_object_iter_value(current) else { return false }
-      let place = JSONPlace(container: nil, step: .root)
-      guard JSONValue(node: here, place: place).isEqual(to: JSONValue(node: there, place: place)) else { return false }
-      iterator = json_object_iter_next(node, current)
+    guard count == other.count else { return false }
+    var isSame = true
+    forEachMember { name, value in
+      isSame = isSame && value.isEqual(to: JSONValue(node: other.child(named: name), in: other.node, step: .root))
     }
-    return true
+    return isSame
   }
 }

@@ -10,13 +10,17 @@ import CJansson
 /// let title = try params["title"].string()      // throws JSONError with the path if not a string
 /// let scale = try params["viewpoint"]["scale"].double()
 /// ```
+// Safe to send: the tree is immutable, and is read only while its document lives.
 public struct JSONValue: @unchecked Sendable {
   let node: UnsafeMutablePointer<json_t>?
-  let place: JSONPlace
+  /// Jansson shares `true`, `false` and `null`, so only container and step identify a value.
+  let container: UnsafeMutablePointer<json_t>?
+  let step: JSONStep
 
-  init(node: UnsafeMutablePointer<json_t>?, place: JSONPlace) {
+  init(node: UnsafeMutablePointer<json_t>?, in container: UnsafeMutablePointer<json_t>?, step: JSONStep) {
     self.node = node
-    self.place = place
+    self.container = container
+    self.step = step
   }
 
   public enum Kind: String, Sendable { case object, array, string, integer, real, bool, null, absent }
@@ -52,16 +56,13 @@ public struct JSONValue: @unchecked Sendable {
         "\"" + withUTF8({ String(decoding: $0, as: UTF8.self) }) + "\""
       default: kind.rawValue
       }
-    return JSONError(expected: expected, found: found, place: place)
+    return JSONError(expected: expected, found: found, value: self)
   }
 
   /// An error about this value's type.
   public func typeError(expected: String) -> JSONError {
-    JSONError(expected: expected, found: kind.rawValue, place: place)
+    JSONError(expected: expected, found: kind.rawValue, value: self)
   }
-
-  /// The JSON Pointer below `root`. O(n) in the document.
-  public func path(from root: JSONValue) -> String { place.path(from: root) }
 }
 
 // MARK: - Scalars
@@ -81,11 +82,21 @@ extension JSONValue {
 
   /// A number, integer or not.
   public func double() throws(JSONError) -> Double {
-    guard let node else { throw typeError(expected: "number") }
+    guard let number else { throw typeError(expected: "number") }
+    return number
+  }
+
+  /// The number, or nil for any other value: the fast path for well-formed data.
+  @inline(__always)
+  public var number: Double? { Self.number(node) }
+
+  @inline(__always)
+  private static func number(_ node: UnsafeMutablePointer<json_t>?) -> Double? {
+    guard let node else { return nil }
     switch node.pointee.type {
     case JSON_REAL: return json_real_value(node)
     case JSON_INTEGER: return Double(json_integer_value(node))
-    default: throw typeError(expected: "number")
+    default: return nil
     }
   }
 
@@ -128,31 +139,27 @@ extension JSONValue {
 extension JSONValue {
   /// The member of that name; absent if there is none or this is not an object.
   public subscript(name: StaticString) -> JSONValue {
-    let child = name.withUTF8Buffer { utf8 in
-      utf8.baseAddress.flatMap { start in
-        start.withMemoryRebound(to: CChar.self, capacity: utf8.count) { json_object_getn(node, $0, utf8.count) }
-      }
-    }
+    let count = name.utf8CodeUnitCount
     return JSONValue(
-      node: child, place: JSONPlace(container: node, step: .member(name.utf8Start, count: name.utf8CodeUnitCount)))
+      node: child(named: UnsafeBufferPointer(start: name.utf8Start, count: count)), in: node,
+      step: .member(name.utf8Start, count: count))
   }
 
   /// The member of a name known only at run time. Errors about it name the object.
   public func member(_ name: String) -> JSONValue {
     var name = name
-    let child = name.withUTF8 { utf8 in
-      utf8.baseAddress.flatMap { start in
-        start.withMemoryRebound(to: CChar.self, capacity: utf8.count) { json_object_getn(node, $0, utf8.count) }
-      }
-    }
-    return JSONValue(node: child, place: JSONPlace(container: node, step: .root))
+    return JSONValue(node: name.withUTF8 { child(named: $0) }, in: node, step: .root)
+  }
+
+  @inline(__always)
+  func child(named name: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+    guard let start = name.baseAddress else { return nil }
+    return json_object_getn(node, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), name.count)
   }
 
   /// The element at `index`; absent if there is none or this is not an array.
   public subscript(index: Int) -> JSONValue {
-    JSONValue(
-      node: index < 0 ? nil : json_array_get(node, index),
-      place: JSONPlace(container: node, step: .element(index)))
+    JSONValue(node: index < 0 ? nil : json_array_get(node, index), in: node, step: .element(index))
   }
 
   /// The number of elements or members; 0 for other values.
@@ -193,9 +200,7 @@ extension JSONValue {
       let count = json_object_iter_key_len(current)
       if let start = json_object_iter_key(current) {
         let name = UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self)
-        let value = JSONValue(
-          node: json_object_iter_value(current),
-          place: JSONPlace(container: node, step: .member(name, count: count)))
+        let value = JSONValue(node: json_object_iter_value(current), in: node, step: .member(name, count: count))
         try body(UnsafeBufferPointer(start: name, count: count), value)
       }
       iterator = json_object_iter_next(node, current)
@@ -229,12 +234,10 @@ extension JSONValue {
     try requireArray()
     let count = json_array_size(node)
     for index in 0..<count {
-      guard let element = json_array_get(node, index) else { continue }
-      switch element.pointee.type {
-      case JSON_REAL: numbers.append(json_real_value(element))
-      case JSON_INTEGER: numbers.append(Double(json_integer_value(element)))
-      default: throw self[index].typeError(expected: "number")
+      guard let number = Self.number(json_array_get(node, index)) else {
+        throw self[index].typeError(expected: "number")
       }
+      numbers.append(number)
     }
   }
 
@@ -251,16 +254,5 @@ extension JSONValue {
       texts.append(UnsafeRawBufferPointer(start: start, count: json_string_length(element)))
     }
     return try body(texts)
-  }
-
-  /// The number, or nil for any other value: the fast path for well-formed data.
-  @inline(__always)
-  public var number: Double? {
-    guard let node else { return nil }
-    switch node.pointee.type {
-    case JSON_REAL: return json_real_value(node)
-    case JSON_INTEGER: return Double(json_integer_value(node))
-    default: return nil
-    }
   }
 }

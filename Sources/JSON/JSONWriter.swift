@@ -12,8 +12,7 @@ public protocol JSONEncodable {
 /// ```swift
 /// var writer = JSONWriter()
 /// writer.beginObject()
-/// writer.key("revision")
-/// writer.value(7)
+/// writer.member("revision", 7)
 /// writer.endObject()  // {"revision":7}
 /// ```
 public struct JSONWriter: ~Copyable {
@@ -82,27 +81,14 @@ public struct JSONWriter: ~Copyable {
     count -= prefix
   }
 
-  /// Moves the bytes from `from` to the end to the earlier offset `to`.
-  public mutating func close(gapAt to: Int, upTo from: Int) {
-    guard to < from else { return }
-    memmove(start + to, start + from, count - from)
-    count -= from - to
-  }
-
   /// Replaces each occurrence of a byte at or after `offset`.
   public mutating func replace(_ old: UInt8, by new: UInt8, from offset: Int) {
-    var place = offset
-    while place < count, let found = memchr(start + place, CInt(old), count - place) {
-      place = UnsafeMutablePointer(found.assumingMemoryBound(to: UInt8.self)) - start
-      start[place] = new
-      place += 1
+    var index = offset
+    while index < count, let found = memchr(start + index, CInt(old), count - index) {
+      index = UnsafeMutablePointer(found.assumingMemoryBound(to: UInt8.self)) - start
+      start[index] = new
+      index += 1
     }
-  }
-
-  /// Overwrites bytes written earlier.
-  public mutating func overwrite(at offset: Int, with bytes: UnsafeRawBufferPointer) {
-    guard let base = bytes.baseAddress, offset >= 0, offset + bytes.count <= count else { return }
-    UnsafeMutableRawPointer(start + offset).copyMemory(from: base, byteCount: bytes.count)
   }
 
   /// Releases the memory of a large text.
@@ -183,28 +169,31 @@ public struct JSONWriter: ~Copyable {
     separate()
     reserve(20)
     if integer < 0 { append(byte: UInt8(ascii: "-")) }
-    digits(integer.magnitude)
+    append(decimal: integer.magnitude)
   }
 
-  /// Writes decimal digits; the caller has made room.
+  /// Appends decimal digits.
   @inline(__always)
-  private mutating func digits(_ magnitude: UInt64) {
+  public mutating func append(decimal magnitude: UInt64) {
+    reserve(20)
     var length = 1
     var bound: UInt64 = 10
+    // No product overflows: the largest number has 20 digits.
     while length < 20, magnitude >= bound {
       length += 1
-      let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
-      if overflow { break }
-      bound = next
+      bound &*= 10
     }
-    reserve(length)
+    digits(magnitude, length)
+  }
+
+  /// Writes the last `length` digits; the caller has made room.
+  @inline(__always)
+  private mutating func digits(_ magnitude: UInt64, _ length: Int) {
     var rest = magnitude
-    var place = count + length - 1
-    repeat {
-      start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+    for index in (count..<(count + length)).reversed() {
+      start[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
-      place -= 1
-    } while rest > 0
+    }
     count += length
   }
 
@@ -234,27 +223,15 @@ public struct JSONWriter: ~Copyable {
   @inline(__always)
   private mutating func fixed(_ scaled: UInt64) {
     reserve(32)
-    digits(scaled / 10_000_000)
+    append(decimal: scaled / 10_000_000)
+    append(byte: UInt8(ascii: "."))
     var fraction = scaled % 10_000_000
-    start[count] = UInt8(ascii: ".")
-    count += 1
-    guard fraction > 0 else {
-      start[count] = UInt8(ascii: "0")
-      count += 1
-      return
-    }
     var length = 7
-    while fraction % 10 == 0 {
+    while length > 1, fraction % 10 == 0 {
       fraction /= 10
       length -= 1
     }
-    var place = count + length - 1
-    for _ in 0..<length {
-      start[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10)
-      fraction /= 10
-      place -= 1
-    }
-    count += length
+    digits(fraction, length)
   }
 
   public mutating func value(_ text: String) {
@@ -322,9 +299,21 @@ public struct JSONWriter: ~Copyable {
   @inline(__always)
   public mutating func value(_ encodable: some JSONEncodable) { encodable.encode(to: &self) }
 
+  /// Writes a member; nothing for nil.
+  public mutating func member(_ name: StaticString, _ value: (some JSONEncodable)?) {
+    guard let value else { return }
+    key(name)
+    value.encode(to: &self)
+  }
+
   public mutating func array<S: Sequence>(_ elements: S, _ write: (S.Element, inout JSONWriter) -> Void) {
     beginArray()
     for element in elements { write(element, &self) }
     endArray()
   }
 }
+
+extension Bool: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
+extension Int: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
+extension Double: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
+extension String: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }

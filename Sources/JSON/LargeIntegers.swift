@@ -18,7 +18,7 @@ enum LargeIntegers {
         index += 1
       case UInt8(ascii: "-") where !inString, UInt8(ascii: "0")...UInt8(ascii: "9") where !inString:
         let start = index
-        while index < text.count, isOfNumber(text[index]) { index += 1 }
+        while index < text.count, "0123456789-+.eE".utf8.contains(text[index]) { index += 1 }
         guard isTooLarge(text[start..<index]) else { continue }
         result.append(contentsOf: text[copied..<index])
         result.append(contentsOf: ".0".utf8)
@@ -31,21 +31,8 @@ enum LargeIntegers {
     return result
   }
 
-  private static func isOfNumber(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-      UInt8(ascii: "e"),
-      UInt8(ascii: "E"):
-      true
-    default: false
-    }
-  }
-
   private static func isTooLarge(_ number: Slice<UnsafeRawBufferPointer>) -> Bool {
-    let digits = number.first == UInt8(ascii: "-") ? number.dropFirst() : number
-    guard digits.count >= 19, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-      return false
-    }
-    return Int64(String(decoding: number, as: UTF8.self)) == nil
+    number.count >= 19 && !number.contains { ".eE".utf8.contains($0) }
+      && Int64(String(decoding: number, as: UTF8.self)) == nil
   }
 }

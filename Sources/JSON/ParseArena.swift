@@ -8,30 +8,26 @@ import Platform
 import Synchronization
 
 /// The memory of one document. One thread fills it while parsing; afterwards it is only freed.
+///
+/// Nothing is freed earlier: what a growing array or text leaves behind is smaller than its last size.
 struct ParseArena: ~Copyable {
-  /// Larger allocations get heap blocks of their own, which are freed individually: growing buffers make these.
+  /// Larger allocations get blocks of their own.
   private static let largest = 32 << 10
   private static let largestBlock = 1 << 20
 
-  /// The word before each allocation.
-  private enum Tag { static let small: UInt = 0, large: UInt = 1 }
-
-  /// Header of a large allocation: its neighbours in the list of them.
-  fileprivate struct LargeHeader {
-    var arena: UnsafeMutablePointer<State>?
-    var next: UnsafeMutablePointer<LargeHeader>?
-    var previous: UnsafeMutablePointer<LargeHeader>?
-    var tag: UInt
+  /// At the start of each block.
+  private struct Header {
+    let previous: UnsafeMutableRawPointer?
+    let size: Int
   }
 
-  fileprivate struct State {
+  private struct State {
     var cursor: UnsafeMutableRawPointer
     var end: UnsafeMutableRawPointer
-    /// The first two words of each block are the previous block and the size.
+    /// The last block.
     var block: UnsafeMutableRawPointer
-    /// Size of the last block; each is twice the size of the previous one, up to the maximum.
+    /// Size of the last shared block; each is twice the size of the previous one, up to the maximum.
     var size: Int
-    var large: UnsafeMutablePointer<LargeHeader>?
   }
 
   private let state: UnsafeMutablePointer<State>
@@ -39,28 +35,17 @@ struct ParseArena: ~Copyable {
   /// - Parameter textSize: bytes to be parsed; a tree takes several times as much memory.
   init?(textSize: Int) {
     let size = textSize > Self.largestBlock / 8 ? Self.largestBlock : max(textSize &* 6, 2048)
-    guard let block = Self.takeBlock(size) else { return nil }
+    guard let block = Self.takeBlock(size, after: nil) else { return nil }
     // The arena's own state is at the start of its first block.
-    block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
-    block.storeBytes(of: 0, toByteOffset: 8, as: Int.self)
-    state = (block + 16).bindMemory(to: State.self, capacity: 1)
-    let start = block + 16 + MemoryLayout<State>.size
-    state.initialize(to: State(cursor: start, end: block + size, block: block, size: size, large: nil))
+    state = (block + MemoryLayout<Header>.size).bindMemory(to: State.self, capacity: 1)
+    state.initialize(to: State(cursor: state + 1, end: block + size, block: block, size: size))
   }
 
   deinit {
-    var large = state.pointee.large
-    while let piece = large {
-      large = piece.pointee.next
-      free(piece)
-    }
-    var size = state.pointee.size
     var block: UnsafeMutableRawPointer? = state.pointee.block
     while let current = block {
-      block = current.load(as: UnsafeMutableRawPointer?.self)
-      let earlierSize = current.load(fromByteOffset: 8, as: Int.self)
-      Self.giveBlock(current, size)
-      size = earlierSize
+      block = current.load(as: Header.self).previous
+      Self.giveBlock(current)
     }
   }
 
@@ -80,32 +65,34 @@ struct ParseArena: ~Copyable {
     return key
   }()
 
+  /// Other users of jansson in this process, such as GDAL's drivers, stay on the heap.
   private static let isInstalled: Bool = {
-    json_set_alloc_funcs({ ParseArena.allocate($0) }, { ParseArena.release($0) })
+    json_set_alloc_funcs({ ParseArena.allocate($0) }, { if pthread_getspecific(ParseArena.key) == nil { free($0) } })
     return true
   }()
 
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-    let state = pthread_getspecific(key)?.assumingMemoryBound(to: State.self)
-    guard let state, size <= largest else { return allocateLarge(size, state) }
-    // Eight bytes before each allocation, and eight bytes' alignment, which is all that jansson's structures need.
-    let needed = (size + 15) & ~7
+    guard let state = pthread_getspecific(key)?.assumingMemoryBound(to: State.self) else { return malloc(size) }
+    guard size <= largest else { return allocateLarge(size, state) }
+    // Eight bytes' alignment is all that jansson's structures need.
+    let needed = (size + 7) & ~7
     if state.pointee.end - state.pointee.cursor < needed, !addBlock(to: state) { return nil }
-    let piece = state.pointee.cursor
-    state.pointee.cursor = piece + needed
-    piece.storeBytes(of: Tag.small, as: UInt.self)
-    return piece + 8
+    defer { state.pointee.cursor += needed }
+    return state.pointee.cursor
+  }
+
+  private static func allocateLarge(_ size: Int, _ state: UnsafeMutablePointer<State>) -> UnsafeMutableRawPointer? {
+    let header = MemoryLayout<Header>.size
+    guard size <= Int.max - header, let block = takeBlock(size + header, after: state.pointee.block) else { return nil }
+    state.pointee.block = block
+    return block + header
   }
 
   private static func addBlock(to state: UnsafeMutablePointer<State>) -> Bool {
     let size = min(max(state.pointee.size * 2, 2 * largest), largestBlock)
-    guard let block = takeBlock(size) else { return false }
-    block.storeBytes(of: state.pointee.block, as: UnsafeMutableRawPointer?.self)
-    block.storeBytes(of: state.pointee.size, toByteOffset: 8, as: Int.self)
-    state.pointee.block = block
-    state.pointee.cursor = block + 16
-    state.pointee.end = block + size
-    state.pointee.size = size
+    guard let block = takeBlock(size, after: state.pointee.block) else { return false }
+    state.pointee = State(
+      cursor: block + MemoryLayout<Header>.size, end: block + size, block: block, size: size)
     return true
   }
 
@@ -117,43 +104,23 @@ struct ParseArena: ~Copyable {
   private static let spares = Mutex(Spares())
   private static let mostSpares = 4
 
-  private static func takeBlock(_ size: Int) -> UnsafeMutableRawPointer? {
-    if size == largestBlock, let spare = spares.withLock({ $0.blocks.popLast() }) { return spare }
-    return malloc(size)
+  private static func takeBlock(
+    _ size: Int, after previous: UnsafeMutableRawPointer?
+  ) -> UnsafeMutableRawPointer? {
+    let spare = size == largestBlock ? spares.withLock { $0.blocks.popLast() } : nil
+    guard let block = spare ?? malloc(size) else { return nil }
+    block.storeBytes(of: Header(previous: previous, size: size), as: Header.self)
+    return block
   }
 
-  private static func giveBlock(_ block: UnsafeMutableRawPointer, _ size: Int) {
-    guard size == largestBlock else { return free(block) }
-    let isKept = spares.withLock { spares in
-      guard spares.blocks.count < mostSpares else { return false }
-      spares.blocks.append(block)
-      return true
-    }
+  private static func giveBlock(_ block: UnsafeMutableRawPointer) {
+    let isKept =
+      block.load(as: Header.self).size == largestBlock
+      && spares.withLock { spares in
+        guard spares.blocks.count < mostSpares else { return false }
+        spares.blocks.append(block)
+        return true
+      }
     if !isKept { free(block) }
-  }
-
-  private static func allocateLarge(_ size: Int, _ state: UnsafeMutablePointer<State>?) -> UnsafeMutableRawPointer? {
-    let header = MemoryLayout<LargeHeader>.size
-    guard size <= Int.max - header, let memory = malloc(size + header) else { return nil }
-    let piece = memory.bindMemory(to: LargeHeader.self, capacity: 1)
-    piece.initialize(to: LargeHeader(arena: state, next: state?.pointee.large, previous: nil, tag: Tag.large))
-    if let state {
-      state.pointee.large?.pointee.previous = piece
-      state.pointee.large = piece
-    }
-    return memory + header
-  }
-
-  private static func release(_ pointer: UnsafeMutableRawPointer?) {
-    guard let pointer, (pointer - 8).load(as: UInt.self) == Tag.large else { return }
-    let piece = (pointer - MemoryLayout<LargeHeader>.size).assumingMemoryBound(to: LargeHeader.self)
-    let (next, previous) = (piece.pointee.next, piece.pointee.previous)
-    next?.pointee.previous = previous
-    if let previous {
-      previous.pointee.next = next
-    } else if let arena = piece.pointee.arena {
-      arena.pointee.large = next
-    }
-    free(piece)
   }
 }

@@ -1,5 +1,6 @@
 // Holds back answers until the notifications that precede them have been sent.
 
+import DequeModule
 import JSON
 
 /// Answers and work in the queue, in order.
@@ -11,9 +12,7 @@ struct AnswerGate {
     case work(() -> Void)
   }
 
-  fileprivate var items: [(mark: Int, item: Item)] = []
-  /// The number of ``items`` already processed.
-  fileprivate var processed = 0
+  fileprivate var items: Deque<(mark: Int, item: Item)> = []
   fileprivate var mark = 0
   /// The earliest mark that has to wait.
   fileprivate var first: Int?
@@ -21,7 +20,7 @@ struct AnswerGate {
   /// Bytes of the queued answers.
   fileprivate(set) var bytes = 0
 
-  var isEmpty: Bool { processed == items.count }
+  var isEmpty: Bool { items.isEmpty }
   /// Whether a new answer has to wait: answers never overtake each other.
   var isShut: Bool { first != nil || !isEmpty }
 }
@@ -61,22 +60,15 @@ extension Session {
     guard !gate.isOpening else { return }
     gate.isOpening = true
     turn {
-      while !gate.isEmpty {
-        let (mark, item) = gate.items[gate.processed]
-        if let first = gate.first, mark >= first { break }
-        gate.items[gate.processed] = (mark, .answer([]))
-        gate.processed += 1
+      while let (mark, item) = gate.items.first, mark < gate.first ?? .max {
+        gate.items.removeFirst()
         switch item {
         case .answer(let body):
           gate.bytes -= body.count
-          body.withUnsafeBytes { writeFrame($0) }
+          writeFrame { writer in body.withUnsafeBytes { writer.append($0) } }
         // The work may close the gate again for later items.
         case .work(let work): work()
         }
-      }
-      if gate.isEmpty || gate.processed > 1000 {
-        gate.items.removeFirst(gate.processed)
-        gate.processed = 0
       }
       gate.isOpening = false
     }

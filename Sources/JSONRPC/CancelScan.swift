@@ -60,30 +60,31 @@ extension Session {
 
   /// The ids that a message cancels, alone or in a batch.
   private static func cancels(in text: UnsafeRawBufferPointer) -> [RequestID] {
-    guard text.count <= 1 << 16, holdsCancel(text), let document = try? JSONDocument(text) else { return [] }
+    guard text.count <= 1 << 16, text.holds("Request"), let document = try? JSONDocument(text) else { return [] }
     return document.read { root in
       guard root.kind == .array else { return cancelledID(root).map { [$0] } ?? [] }
       return (0..<root.count).compactMap { cancelledID(root[$0]) }
     }
   }
 
-  /// Whether the method's name occurs anywhere: a fast check for the capital letter in it.
-  private static func holdsCancel(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard let start = text.baseAddress else { return false }
-    let word: StaticString = "Request"
-    var place = 0
-    while let found = memchr(start + place, CInt(UInt8(ascii: "R")), text.count - place) {
-      place = UnsafeRawPointer(found) - start
-      guard text.count - place >= word.utf8CodeUnitCount else { return false }
+  private static func cancelledID(_ message: JSONValue) -> RequestID? {
+    guard message["id"].kind == .absent, (try? message["method"].string()) == "\(Router.cancelRequest)" else {
+      return nil
+    }
+    return RequestID(message["params"]["id"])
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether the bytes of `word` occur. Fast where its first byte is rare.
+  func holds(_ word: StaticString) -> Bool {
+    var rest = self
+    while let start = rest.baseAddress, let found = memchr(start, CInt(word.utf8Start.pointee), rest.count) {
+      rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start)...])
+      guard rest.count >= word.utf8CodeUnitCount else { return false }
       if memcmp(found, word.utf8Start, word.utf8CodeUnitCount) == 0 { return true }
-      place += 1
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
     }
     return false
-  }
-
-  private static func cancelledID(_ message: JSONValue) -> RequestID? {
-    guard message["id"].kind == .absent, (try? message["method"].string()) == Router.BuiltIn.cancelRequest.rawValue
-    else { return nil }
-    return RequestID(message["params"]["id"])
   }
 }

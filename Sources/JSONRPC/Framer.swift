@@ -25,7 +25,7 @@ struct Framer {
   /// Detected by the first byte that is not white space.
   private(set) var framing: Framing?
   /// Length of the message whose headers have been read.
-  private(set) var announced: Int?
+  private var announced: Int?
   /// Bytes skipped after an oversized message was reported.
   private(set) var skipped = 0
 
@@ -185,17 +185,10 @@ struct Framer {
     while value < end, isWhite(line[value]) { value += 1 }
     while end > value, isWhite(line[end - 1]) { end -= 1 }
     guard value < end else { return "Content-Length has no value" }
-    var number = 0
-    for index in value..<end {
-      let digit = line[index] &- UInt8(ascii: "0")
-      guard digit < 10 else { return "Content-Length is not a number of bytes" }
-      let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = tens.addingReportingOverflow(Int(digit))
-      guard !overflow, !carry else { return "Content-Length is beyond all bounds" }
-      number = sum
-    }
-    length = number
-    return nil
+    let digits = line[value..<end]
+    guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return "Content-Length is not a number of bytes" }
+    length = Int(String(decoding: digits, as: UTF8.self))
+    return length == nil ? "Content-Length is beyond all bounds" : nil
   }
 
   @inline(__always)

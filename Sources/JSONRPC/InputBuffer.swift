@@ -8,19 +8,12 @@ struct InputBuffer {
   var count: Int { storage.count - start }
   var isEmpty: Bool { count == 0 }
 
-  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+  /// Passes the unconsumed bytes from `index` on to `body`.
+  func withBytes<R>(from index: Int = 0, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[(start + index)...])) }
   }
 
-  /// Appends `bytes`. The array doubles when full, but not beyond the length that a header announced, and only as bytes
-  /// arrive: a header alone allocates nothing.
-  mutating func append(_ bytes: UnsafeRawBufferPointer, announced: Int?) {
-    let needed = storage.count + bytes.count
-    if needed > storage.capacity, let announced, needed < start + announced {
-      storage.reserveCapacity(min(needed * 2, start + announced))
-    }
-    storage.append(contentsOf: bytes)
-  }
+  mutating func append(_ bytes: UnsafeRawBufferPointer) { storage.append(contentsOf: bytes) }
 
   mutating func consume(_ consumed: Int) {
     start += consumed
@@ -44,10 +37,5 @@ struct InputBuffer {
   /// The storage itself, with the position of `range` in it.
   func handOver(_ range: Range<Int>) -> (storage: [UInt8], range: Range<Int>) {
     (storage, (start + range.lowerBound)..<(start + range.upperBound))
-  }
-
-  /// Passes the unconsumed bytes from `index` on to `body`.
-  func withBytes<R>(from index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-    storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[min(start + index, $0.count)...])) }
   }
 }

@@ -50,26 +50,15 @@ public final class Progress {
     if hasBegun { send("end", message: message) }
   }
 
-  private func send(_ kind: StaticString, title: String? = nil, message: String? = nil, percentage: Double? = nil) {
+  private func send(_ kind: String, title: String? = nil, message: String? = nil, percentage: Double? = nil) {
     session.notify("$/progress") { writer in
-      writer.key("token")
-      writer.value(token)
+      writer.member("token", token)
       writer.key("value")
       writer.beginObject()
-      writer.key("kind")
-      writer.value(kind)
-      if let title {
-        writer.key("title")
-        writer.value(title)
-      }
-      if let message {
-        writer.key("message")
-        writer.value(message)
-      }
-      if let percentage {
-        writer.key("percentage")
-        writer.value(percentage)
-      }
+      writer.member("kind", kind)
+      writer.member("title", title)
+      writer.member("message", message)
+      writer.member("percentage", percentage)
       writer.endObject()
     }
   }

@@ -33,14 +33,6 @@ public struct RPCError: Error, Sendable {
     return with(name, json: writer.string)
   }
 
-  public func with(_ name: String, _ value: Int) -> RPCError { with(name, json: "\(value)") }
-
-  public func with(_ name: String, _ text: String) -> RPCError {
-    var writer = JSONWriter(capacity: text.utf8.count + 2)
-    writer.value(text)
-    return with(name, json: writer.string)
-  }
-
   public func with(_ name: String, json: String) -> RPCError {
     var copy = self
     copy.details.append((name, json))
@@ -51,22 +43,13 @@ public struct RPCError: Error, Sendable {
 extension RPCError: JSONEncodable {
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.key("code")
-    writer.value(code)
-    writer.key("message")
-    writer.value(message)
+    writer.member("code", code)
+    writer.member("message", message)
     writer.key("data")
     writer.beginObject()
-    writer.key("kind")
-    writer.value(kind)
-    if let path {
-      writer.key("path")
-      writer.value(path)
-    }
-    if let expected {
-      writer.key("expected")
-      writer.value(expected)
-    }
+    writer.member("kind", kind)
+    writer.member("path", path)
+    writer.member("expected", expected)
     for detail in details {
       writer.key(detail.name)
       writer.raw(detail.json)

@@ -11,19 +11,8 @@ extension Session {
   public func receive(_ bytes: UnsafeRawBufferPointer) {
     guard ending == nil, !inputEnded else { return }
     turn {
-      guard backlog.isEmpty, !isParsing else {
-        backlog.append(bytes, announced: framer.announced)
-        drainBacklog()
-        return
-      }
-      // Most reads end with a message and are never copied.
-      let (consumed, large) = run(bytes)
-      streamPosition += consumed
-      if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
-      if consumed < bytes.count {
-        backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...]), announced: framer.announced)
-      }
-      if isParsing { scanForCancels() }
+      backlog.append(bytes)
+      drainBacklog()
     }
   }
 
@@ -67,7 +56,7 @@ extension Session {
       case .message(let range):
         if range.count > limits.inlineParseBytes { return (position, range) }
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-        take(text, parse(text), at: streamPosition + range.lowerBound)
+        take(text, Self.parse(text, limits.values), at: streamPosition + range.lowerBound)
       case .needsMore: return (position, nil)
       case .tooLarge:
         counters.received += 1
@@ -85,10 +74,10 @@ extension Session {
     end(.afterWriting(code: 2, grace: 2_000_000_000))
   }
 
-  private func parse(_ text: UnsafeRawBufferPointer) -> Result<JSONDocument, JSONSyntaxError> {
-    do throws(JSONSyntaxError) {
-      return .success(try JSONDocument(text, limits: JSONLimits(values: limits.values)))
-    } catch { return .failure(error) }
+  private static func parse(
+    _ text: UnsafeRawBufferPointer, _ maximum: Int
+  ) -> Result<JSONDocument, JSONSyntaxError> {
+    Result { () throws(JSONSyntaxError) in try JSONDocument(text, maximum: maximum) }
   }
 
   private func take(
@@ -116,12 +105,7 @@ extension Session {
     let bound = LoopBound(self, on: loop)
     let loop = loop
     loop.offload(to: .parsing) {
-      let parsed = text.withUnsafeBytes { bytes -> Result<JSONDocument, JSONSyntaxError> in
-        do throws(JSONSyntaxError) {
-          let slice = UnsafeRawBufferPointer(rebasing: bytes[range])
-          return .success(try JSONDocument(slice, limits: JSONLimits(values: values)))
-        } catch { return .failure(error) }
-      }
+      let parsed = text.withUnsafeBytes { Self.parse(UnsafeRawBufferPointer(rebasing: $0[range]), values) }
       loop.execute { bound.value.parsedAside(text, range, parsed, at: position) }
     }
   }
@@ -154,7 +138,7 @@ extension Session {
       switch framer.last(in: bytes, at: &position) {
       case .message(let range):
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-        take(text, parse(text), at: streamPosition)
+        take(text, Self.parse(text, limits.values), at: streamPosition)
         if ending == nil { record(.inputEnded) }
       case .lost(let reason):
         recordUnframed(bytes[...])

@@ -38,7 +38,7 @@ extension Session {
       if let batch = call.batch { batch.exits = true } else { exit() }
     case .setTrace: setTrace(call.params["value"])
     case .initialized: if phase == .initialized { lifecycle.initialized() }
-    case .initialize, .shutdown: logger.debug("\(action.rawValue) is a request; as a notification it was ignored")
+    case .initialize, .shutdown: logger.debug("\(action) is a request; as a notification it was ignored")
     }
   }
 
@@ -49,45 +49,32 @@ extension Session {
 
   /// Cancels the request of that id if it is in flight.
   func cancelInFlight(_ id: RequestID) {
-    guard case .pending(let pending)? = inFlight[id] else { return }
-    pending.cancel()
+    inFlight[id]?.cancel()
   }
 
   /// In order of arrival, which is the order of answers that a reader expects.
   func cancelAll() {
-    let all = inFlight.values.compactMap { entry -> PendingReply? in
-      if case .pending(let pending) = entry { pending } else { nil }
-    }
-    for pending in all.sorted(by: { $0.order < $1.order }) { pending.cancel() }
+    for pending in inFlight.values.sorted(by: { $0.order < $1.order }) { pending.cancel() }
   }
 
   // MARK: - Trace and log
 
   private func setTrace(_ value: JSONValue) {
-    switch try? value.string() {
-    case "off": trace = .off
-    case "messages": trace = .messages
-    case "verbose": trace = .verbose
-    default: break
-    }
+    if let known = (try? value.string()).flatMap(Trace.init(rawValue:)) { trace = known }
   }
 
   /// Sends a trace message for an answered request, if the client has enabled tracing.
   @inline(__always)
   func traceAnswer(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
-    if trace != .off { tellTrace(method, id, params, since: started) }
+    if trace != .off { notifyTrace(method, id, params, since: started) }
   }
 
   @inline(never)
-  private func tellTrace(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
+  private func notifyTrace(_ method: String, _ id: RequestID, _ params: JSONValue, since started: UInt64) {
     let microseconds = started == 0 ? 0 : (loop.nanoseconds - started) / 1000
     notify("$/logTrace") { writer in
-      writer.key("message")
-      writer.value("\(method) #\(id): \(Double(microseconds) / 1000) ms")
-      if trace == .verbose {
-        writer.key("verbose")
-        writer.value(params.text)
-      }
+      writer.member("message", "\(method) #\(id): \(Double(microseconds) / 1000) ms")
+      writer.member("verbose", trace == .verbose ? params.text : nil)
     }
   }
 
@@ -97,10 +84,8 @@ extension Session {
   /// Sends `$/logMessage`.
   public func logMessage(_ level: LogLevel, _ message: String) {
     notify("$/logMessage") { writer in
-      writer.key("level")
-      writer.value(level.rawValue)
-      writer.key("message")
-      writer.value(message)
+      writer.member("level", level.rawValue)
+      writer.member("message", message)
     }
   }
 }

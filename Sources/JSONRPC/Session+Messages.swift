@@ -90,13 +90,12 @@ extension Session {
       if let batch {
         batch.remaining += 1
         batch.ids.append(usable)
-        inFlight[usable] = .answered
+        batchIDs.insert(usable)
       }
     }
     let given = envelope.params.flatMap(Self.params)
     let params = given ?? JSONDocument.emptyObject.unownedRoot
-    let place = name.withUTF8 { router.find($0) }
-    let route = place.map { router.routes[$0] }
+    let route = name.withUTF8 { router.find($0) }
     let call = Call(
       session: self, method: route?.name ?? "", id: id, params: params, document: document, message: message,
       hasParams: given != nil, batch: batch)
@@ -123,7 +122,7 @@ extension Session {
       write(error: .offendingID(given, "An id is a string or an integer."), id: nil, batch: batch)
       return nil
     }
-    if !inFlight.isEmpty, inFlight[id] != nil {
+    if inFlight[id] != nil || batchIDs.contains(id) {
       batch?.remaining += 1
       write(error: .offendingID(given, "The id belongs to a request in flight."), id: nil, batch: batch)
       return nil
@@ -219,7 +218,7 @@ extension Session {
     counters.deferred += 1
     let pending = PendingReply(call, started: trace == .off ? 0 : loop.nanoseconds, order: counters.deferred)
     counters.pending += 1
-    if let id = call.id { inFlight[id] = .pending(pending) }
+    if let id = call.id { inFlight[id] = pending }
     deferred = pending
     return pending
   }
@@ -231,19 +230,18 @@ extension Session {
       logger.debug("an unknown notification was ignored: \((try? name.string()) ?? "")")
       return
     }
-    if case .builtIn(let action) = route.action { return perform(action, call) }
+    let handler: Handler
+    switch route.action {
+    case .builtIn(let action): return perform(action, call)
+    case .request(let request): handler = request
+    }
     guard phase == .initialized || (phase == .created && !route.requiresInitialized), call.params.kind == .object else {
       logger.debug("a notification was ignored", metadata: ["method": "\(route.name)"])
       return
     }
     deferred = nil
     do {
-      switch route.action {
-      case .notification(let handler): try handler(call)
-      case .request(let handler):
-        if case .later = try handler(call) {} else { takeDeferred()?.fail(.cancelled) }
-      case .builtIn: break
-      }
+      if case .later = try handler(call) {} else { takeDeferred()?.fail(.cancelled) }
     } catch {
       logger.info("a notification failed: \(failure(error, call).message)", metadata: ["method": "\(route.name)"])
     }

@@ -2,13 +2,8 @@
 // unread amount is known.
 
 import JSON
-import Platform
 
 extension Session {
-  /// Room for the longest header: its name, ten digits, two line ends. It ends in a line end, after which the writer
-  /// puts no comma.
-  private static let gap: StaticString = "Content-Length: ..........\r\n\r\n"
-
   // MARK: - For the transport
 
   /// Moves the output into `writer`, which has to be empty, and returns whether there was any.
@@ -51,75 +46,71 @@ extension Session {
 
   /// Writes a notification; `params` writes the members of its params. It precedes later answers.
   public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
-    guard ending == nil, framer.framing != nil else { return }
-    let frame = beginFrame()
-    output.append("{\"jsonrpc\":\"2.0\",\"method\":\"")
-    output.append(method)
-    output.append("\",\"params\":{")
-    params(&output)
-    output.append("}}")
-    endFrame(frame)
+    writeNotification(method) { writer in
+      writer.beginObject()
+      params(&writer)
+      writer.endObject()
+    }
+  }
+
+  /// Writes a notification with encodable params.
+  public func notify(_ method: StaticString, _ params: some JSONEncodable) {
+    writeNotification(method) { params.encode(to: &$0) }
+  }
+
+  @inline(__always)
+  private func writeNotification(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
+    guard framer.framing != nil else { return }
+    writeFrame { writer in
+      writer.beginObject()
+      writer.append("\"jsonrpc\":\"2.0\",\"method\":\"")
+      writer.append(method)
+      writer.append("\",\"params\":")
+      params(&writer)
+      writer.endObject()
+    }
   }
 
   // MARK: - Answers
 
   /// - Parameter waits: whether it may state changes not yet sent.
   func write(result: any JSONEncodable, id: RequestID, batch: Batch?, waits: Bool = true) {
-    if let batch {
-      let mark = batch.answers.count
-      Self.append(result, id, to: &batch.answers)
-      if batch.answers.count > limits.resultBytes {
-        batch.answers.truncate(to: mark)
-        Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &batch.answers)
-      }
-      return finish(batch)
+    answer(batch, waits: waits) { writer in
+      let start = writer.count
+      Self.append(id, "result", result, to: &writer)
+      // The limit is of one answer, or of all answers of a batch.
+      guard writer.count - (batch == nil ? start : 0) > limits.resultBytes else { return }
+      writer.truncate(to: start)
+      Self.append(id, "error", RPCError.resultTooLarge(limit: limits.resultBytes), to: &writer)
     }
-    guard ending == nil else { return }
-    if waits, gate.isShut { return holdAnswer { append(result, id, to: &$0) } }
-    let frame = beginFrame()
-    append(result, id, to: &output)
-    endFrame(frame)
-  }
-
-  /// Appends the result, or an error if it is too large.
-  @inline(__always)
-  private func append(_ result: any JSONEncodable, _ id: RequestID, to writer: inout JSONWriter) {
-    let start = writer.count
-    Self.append(result, id, to: &writer)
-    guard writer.count - start > limits.resultBytes else { return }
-    writer.truncate(to: start)
-    Self.append(error: .resultTooLarge(limit: limits.resultBytes), id, to: &writer)
   }
 
   /// - Parameter waits: whether it comes from a handler, and so may state changes not yet sent.
   func write(error: RPCError, id: RequestID?, batch: Batch?, waits: Bool = false) {
-    if let batch {
-      Self.append(error: error, id, to: &batch.answers)
-      return finish(batch)
-    }
-    guard ending == nil else { return }
-    if waits, gate.isShut { return holdAnswer { Self.append(error: error, id, to: &$0) } }
-    let frame = beginFrame()
-    Self.append(error: error, id, to: &output)
-    endFrame(frame)
+    answer(batch, waits: waits) { Self.append(id, "error", error, to: &$0) }
   }
 
   @inline(__always)
-  private static func append(_ result: any JSONEncodable, _ id: RequestID, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.append("\"jsonrpc\":\"2.0\",\"id\":")
-    id.encode(to: &writer)
-    writer.append(",\"result\":")
-    result.encode(to: &writer)
-    writer.append(byte: UInt8(ascii: "}"))
+  private func answer(_ batch: Batch?, waits: Bool, _ write: (inout JSONWriter) -> Void) {
+    if let batch {
+      write(&batch.answers)
+      finish(batch)
+    } else if waits, gate.isShut, ending == nil {
+      holdAnswer(write)
+    } else {
+      writeFrame(write)
+    }
   }
 
-  private static func append(error: RPCError, _ id: RequestID?, to writer: inout JSONWriter) {
+  @inline(__always)
+  private static func append(
+    _ id: RequestID?, _ member: StaticString, _ value: some JSONEncodable, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.append("\"jsonrpc\":\"2.0\",\"id\":")
     if let id { id.encode(to: &writer) } else { writer.null() }
-    writer.append(",\"error\":")
-    error.encode(to: &writer)
+    writer.key(member)
+    value.encode(to: &writer)
     writer.endObject()
   }
 
@@ -127,10 +118,7 @@ extension Session {
   func finish(_ pending: PendingReply, _ answer: (Session, PendingReply) -> Void) {
     turn {
       pending.markAnswered()
-      if let id = pending.id, case .pending(let known)? = inFlight[id], known === pending {
-        // In a batch the id stays taken until the array is written.
-        inFlight[id] = pending.batch == nil ? nil : .answered
-      }
+      if let id = pending.id, inFlight[id] === pending { inFlight[id] = nil }
       counters.pending -= 1
       answer(self, pending)
       if let id = pending.id { traceAnswer(pending.method, id, pending.params, since: pending.started) }
@@ -142,72 +130,47 @@ extension Session {
   func finish(_ batch: Batch) {
     batch.remaining -= 1
     guard batch.remaining == 0 else { return }
-    for id in batch.ids { inFlight[id] = nil }
+    batchIDs.subtract(batch.ids)
     guard batch.answers.count > 1, ending == nil else { return }
     batch.answers.endArray()
-    if gate.isShut { holdAnswer { $0.append(batch.answers.bytes) } } else { writeFrame(batch.answers.bytes) }
+    answer(nil, waits: true) { $0.append(batch.answers.bytes) }
     for work in batch.afterwards { afterAnswers(work) }
   }
 
   // MARK: - Frames
 
-  /// Leaves room for a header; returns the offset of the message.
+  /// Writes one message. A header with its length precedes it, or a line end follows it.
   @inline(__always)
-  private func beginFrame() -> Int {
-    if framer.framing == .headers { output.append(Self.gap) }
-    return output.count
+  func writeFrame(_ write: (inout JSONWriter) -> Void) {
+    guard ending == nil else { return }
+    if framer.framing == .headers {
+      write(&body)
+      record(.sent(Array(body.bytes), isLate: !isHandling))
+      output.append("Content-Length: ")
+      output.append(decimal: UInt64(body.count))
+      output.append("\r\n\r\n")
+      output.append(body.bytes)
+      body.reset()
+    } else {
+      let start = output.count
+      write(&output)
+      record(.sent(Array(output.bytes[start...]), isLate: !isHandling))
+      // A line end within the message would end it; outside strings it is white space.
+      output.replace(0x0A, by: 0x20, from: start)
+      output.append(byte: 0x0A)
+    }
+    endFrame()
   }
 
-  @inline(__always)
-  private func endFrame(_ start: Int) {
+  private func endFrame() {
     counters.sent += 1
-    if recorder != nil { record(.sent(UnsafeRawBufferPointer(rebasing: output.bytes[start...]), isLate: !isHandling)) }
-    if framer.framing == .headers { closeHeader(start) } else { closeLine(start) }
     if turns == 0, !isOutputAnnounced { announceOutput() }
     checkUnread()
-  }
-
-  /// Writes a complete message.
-  func writeFrame(_ body: UnsafeRawBufferPointer) {
-    guard ending == nil else { return }
-    let frame = beginFrame()
-    output.append(body)
-    endFrame(frame)
   }
 
   @inline(__always)
   func checkUnread() {
     if unread > limits.unreadBytes { giveUp() }
-  }
-
-  /// Writes the header before the message and closes the rest of the gap.
-  private func closeHeader(_ start: Int) {
-    var rest = output.count - start
-    var digits = (0 as UInt64, 0 as UInt64)
-    withUnsafeMutableBytes(of: &digits) { text in
-      // "ddd\\r\
-      // \\r\
-      // ", from its end.
-      var place = text.count
-      for byte in [0x0A, 0x0D, 0x0A, 0x0D] as [UInt8] {
-        place -= 1
-        text[place] = byte
-      }
-      repeat {
-        place -= 1
-        text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0
-      let head = start - Self.gap.utf8CodeUnitCount + 16
-      output.overwrite(at: head, with: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[place...]))
-      output.close(gapAt: head + text.count - place, upTo: start)
-    }
-  }
-
-  /// Replaces line ends within a message, which would end it: outside strings they are white space.
-  private func closeLine(_ start: Int) {
-    output.replace(0x0A, by: 0x20, from: start)
-    output.append(byte: 0x0A)
   }
 
   /// Output written outside a turn is handed over at the end of the loop's turn, together with further output.
@@ -223,19 +186,5 @@ extension Session {
   private func giveUp() {
     logger.critical("the client leaves \(unread) bytes unread: giving up")
     end(.atOnce(code: 1))
-  }
-}
-
-extension Session {
-  /// Writes a notification with encodable params.
-  public func notify(_ method: StaticString, _ params: some JSONEncodable) {
-    guard ending == nil, framer.framing != nil else { return }
-    let frame = beginFrame()
-    output.append("{\"jsonrpc\":\"2.0\",\"method\":\"")
-    output.append(method)
-    output.append("\",\"params\":")
-    params.encode(to: &output)
-    output.append(byte: UInt8(ascii: "}"))
-    endFrame(frame)
   }
 }

@@ -12,13 +12,13 @@ struct Unrecorded {
 }
 
 extension Session {
-  func record(_ traffic: Traffic) { recorder?.record(traffic, in: framer.framing ?? .lines) }
+  func record(_ traffic: @autoclosure () -> Traffic) { recorder?(traffic(), framer.framing ?? .lines) }
 
   /// Records a message at that position, unless it has been recorded.
   func recordArrival(_ text: UnsafeRawBufferPointer, at position: Int) {
     guard recorder != nil, position >= unrecorded.position else { return }
     unrecorded.position = position + text.count
-    record(.received(text))
+    record(.received(Array(text)))
   }
 
   /// Records bytes consumed by the framer that are not a message.
@@ -46,7 +46,7 @@ extension Session {
     guard recorder != nil else { return }
     let bytes = unrecorded.head + rest
     unrecorded.head = []
-    if !bytes.isEmpty { bytes.withUnsafeBytes { record(.unframed($0)) } }
+    if !bytes.isEmpty { record(.unframed(bytes)) }
   }
 
   private func recordSkipped(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {

@@ -48,12 +48,7 @@ public struct SessionCounters: Sendable {
 /// A JSON-RPC 2.0 session with LSP's lifecycle: input goes to `receive`, output comes from `takeOutput`.
 public final class Session {
   enum Phase { case created, initialized, shutDown }
-  enum Trace { case off, messages, verbose }
-  enum InFlight {
-    case pending(PendingReply)
-    /// Answered, in a batch whose array has not been written.
-    case answered
-  }
+  enum Trace: String { case off, messages, verbose }
 
   public let loop: any Loop
   public let limits: SessionLimits
@@ -75,7 +70,7 @@ public final class Session {
   let router: Router
   let lifecycle: Lifecycle
   let mapError: (any Error) -> RPCError?
-  let recorder: (any TrafficRecorder)?
+  let recorder: TrafficRecorder?
 
   // Input.
   var framer: Framer
@@ -92,6 +87,8 @@ public final class Session {
 
   // Output.
   var output = JSONWriter(capacity: 64 << 10)
+  /// The message being written, when headers with its length precede it.
+  var body = JSONWriter()
   /// Taken by the transport and not yet written.
   var taken = 0
   /// Bytes ever taken by the transport.
@@ -104,13 +101,15 @@ public final class Session {
   // Requests.
   var phase = Phase.created
   var trace = Trace.off
-  var inFlight: [RequestID: InFlight] = [:]
+  var inFlight: [RequestID: PendingReply] = [:]
+  /// Ids of batches whose arrays have not been written.
+  var batchIDs: Set<RequestID> = []
   var deferred: PendingReply?
 
   /// - Parameter mapError: maps an application's error to a wire error; nil makes it an `internalError`.
   public init(
     router: Router, lifecycle: Lifecycle, limits: SessionLimits = SessionLimits(), loop: any Loop,
-    recorder: (any TrafficRecorder)? = nil, logger: Logger,
+    recorder: TrafficRecorder? = nil, logger: Logger,
     mapError: @escaping (any Error) -> RPCError? = { _ in nil }
   ) {
     self.router = router

@@ -22,34 +22,3 @@ public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable
   if failure != 0 { box.release() }
   pthread_attr_destroy(&attributes)
 }
-
-/// Wakes one waiting thread for each time that it is raised.
-// Safe: semaphores are shareable; the last owner destroys it.
-public final class Signal: @unchecked Sendable {
-  private let semaphore: UnsafeMutablePointer<sem_t>
-
-  public init() {
-    semaphore = .allocate(capacity: 1)
-    sem_init(semaphore, 0, 0)
-  }
-
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
-  }
-
-  public func raise() { sem_post(semaphore) }
-
-  /// Waits at most the given seconds; returns whether it was raised.
-  @discardableResult
-  public func wait(seconds: Double) -> Bool {
-    var deadline = realTime()
-    let nanoseconds = deadline.tv_nsec + Int(seconds * 1e9)
-    deadline.tv_sec += nanoseconds / 1_000_000_000
-    deadline.tv_nsec = nanoseconds % 1_000_000_000
-    while sem_timedwait(semaphore, &deadline) != 0 {
-      if errno != EINTR { return false }
-    }
-    return true
-  }
-}

@@ -3,6 +3,7 @@
 import JSON
 import JSONRPC
 import Logging
+import TestSupport
 
 /// A session and its client. Lines in and out, unless the test writes headers.
 final class Harness {
@@ -61,7 +62,10 @@ final class Harness {
       return .later
     }
     router.on("forget") { _ in .later }
-    router.onNotification("note") { call in waiting.log.append(call.params.text) }
+    router.on("note") { call in
+      waiting.log.append(call.params.text)
+      return .aside(call.params)
+    }
     var lifecycle = Lifecycle { call in
       if call.params["refuse"].isPresent {
         throw RPCError(code: -31000, kind: "versionMismatch", message: "no common version")

@@ -99,7 +99,7 @@ import Testing
 
   @Test func `too many values are refused before they take memory`() {
     let text = "[" + String(repeating: "1,", count: 100) + "1]"
-    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text, limits: JSONLimits(values: 50)) }
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(Array(text.utf8), maximum: 50) }
     #expect(error?.kind == .tooManyValues)
   }
 

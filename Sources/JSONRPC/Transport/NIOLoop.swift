@@ -2,13 +2,12 @@
 
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// A NIO event loop as a ``Loop``.
 final class NIOLoop: Loop {
   let eventLoop: any EventLoop
-  private let parsing = LazyPool(threads: 1)
-  private let work = LazyPool(threads: max(2, min(System.coreCount, 8)))
+  private let parsing = NIOThreadPool(numberOfThreads: 1)
+  private let work = NIOThreadPool(numberOfThreads: max(2, min(System.coreCount, 8)))
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
@@ -31,30 +30,9 @@ final class NIOLoop: Loop {
   }
 
   func offload(to lane: LoopLane, _ work: @escaping @Sendable () -> Void) {
-    switch lane {
-    case .parsing: parsing.submit(work)
-    case .work: self.work.submit(work)
-    }
-  }
-}
-
-/// A thread pool that starts with its first work: most sessions need none.
-private final class LazyPool: Sendable {
-  private let pool: NIOThreadPool
-  private let started = OnceFlag()
-
-  init(threads: Int) { pool = NIOThreadPool(numberOfThreads: threads) }
-
-  func submit(_ work: @escaping @Sendable () -> Void) {
-    if started.raise() { pool.start() }
+    let pool = lane == .parsing ? parsing : self.work
+    // Only the first start counts. Most sessions need no threads.
+    pool.start()
     pool.submit { _ in work() }
   }
-}
-
-/// A flag that is set once.
-private final class OnceFlag: Sendable {
-  private let isUp = Atomic<Bool>(false)
-
-  /// Returns true for the call that set it.
-  func raise() -> Bool { !isUp.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -4,14 +4,14 @@
 // next command of a group. A pipe is therefore reopened by its name in /proc; a terminal or a file stays blocking and
 // is pumped through a pipe of our own; a socket, where neither works, gets its flags back at the end.
 
-import Logging
+import Dispatch
 import Platform
 
 struct StandardStreams: Sendable {
   let input: CInt
   let output: CInt
   /// The output pump's end; nil without a pump.
-  let pumped: Signal?
+  let pumped: DispatchSemaphore?
   private let restore: [(descriptor: CInt, flags: CInt)]
 
   /// Takes the streams: afterwards descriptor 0 is empty and output printed to descriptor 1 goes to standard error, so
@@ -55,16 +55,16 @@ struct StandardStreams: Sendable {
     return readEnd
   }
 
-  private static func outputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> (CInt, Signal?) {
+  private static func outputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> (CInt, DispatchSemaphore?) {
     if let ready = pollable(1, O_WRONLY, &restore) { return (ready, nil) }
     let sink = try duplicate(1)
     let (readEnd, writeEnd) = try makePipe()
-    let done = Signal()
+    let done = DispatchSemaphore(value: 0)
     startThread {
       pump(from: readEnd, to: sink)
       // The writer of the pipe then gets an error.
       close(readEnd)
-      done.raise()
+      done.signal()
     }
     return (writeEnd, done)
   }

@@ -1,5 +1,6 @@
 // A session on standard input and output.
 
+import Dispatch
 import Logging
 import NIOCore
 import NIOPosix
@@ -9,13 +10,13 @@ public enum StdioServer {
   /// Serves one session on this thread, and ends the process with its exit code.
   ///
   /// - Parameters:
-  ///   - traceFile: a file for the traffic, or why it cannot be written.
+  ///   - trace: a file for the traffic.
   ///   - atEnd: called once before the process ends, unless it is killed; other threads may still run.
   ///   - makeSession: called once on the loop, which is this thread. A closure in `main.swift` would be isolated to the
   ///     main actor; pass a function.
   public static func run(
     logger: Logger, trace: TraceFile? = nil, atEnd: @escaping @Sendable () -> Void = {},
-    makeSession: @escaping @Sendable (any Loop, (any TrafficRecorder)?) -> Session
+    makeSession: @escaping @Sendable (any Loop, TrafficRecorder?) -> Session
   ) -> Never {
     let streams: StandardStreams
     do {
@@ -30,7 +31,7 @@ public enum StdioServer {
       trace?.close()
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
-      let session = makeSession(NIOLoop(eventLoop), trace)
+      let session = makeSession(NIOLoop(eventLoop), trace?.record)
       let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
         // In a later turn, after NIO has closed the channel: the output pump then sees the end of its input.
         eventLoop.execute {
@@ -69,7 +70,7 @@ public enum StdioServer {
 
   /// Ends the process, on the loop. `_exit`, because other threads may be inside a C library.
   private static func leave(_ code: Int32, _ streams: StandardStreams, _ trace: TraceFile?) {
-    streams.pumped?.wait(seconds: 5)
+    _ = streams.pumped?.wait(timeout: .now() + 5)
     streams.giveBack()
     trace?.close()
     _exit(code)

@@ -1,11 +1,12 @@
 // Writes the traffic as a transcript that the conformance runner replays: one JSON object per line.
 
+import Dispatch
 import JSON
 import Platform
 import Synchronization
 
 /// A file written on its own thread: a slow disk costs memory up to a limit, then events, but never the loop's time.
-public final class TraceFile: TrafficRecorder, Sendable {
+public final class TraceFile: Sendable {
   private struct State {
     var events: [TraceEvent] = []
     /// Size of the queued events.
@@ -26,7 +27,7 @@ public final class TraceFile: TrafficRecorder, Sendable {
   private let descriptor: CInt
   private let lines: TraceLines
   private let state = Mutex(State())
-  private let finished = Signal()
+  private let finished = DispatchSemaphore(value: 0)
   private let onFailure: @Sendable (CInt) -> Void
 
   /// Nil if the file cannot be created; `errno` says why.
@@ -46,28 +47,27 @@ public final class TraceFile: TrafficRecorder, Sendable {
     guard descriptor >= 0 else { return nil }
   }
 
-  public func record(_ traffic: Traffic, in framing: Framing) { append(TraceEvent(traffic), framing) }
-
   /// Writes queued events, waiting at most three seconds for each line. A session that has not ended is ended in the
   /// trace.
   public func close() {
-    if state.withLock({ !$0.hasEnded && !$0.isClosed }) { append(.ended(code: nil), .lines) }
+    if state.withLock({ !$0.hasEnded && !$0.isClosed }) { record(.ended(code: nil), .lines) }
     var (isWriting, done) = state.withLock { state in
       state.isClosed = true
       return (state.isWriting, state.done)
     }
-    while isWriting, !finished.wait(seconds: 3) {
+    while isWriting, finished.wait(timeout: .now() + 3) == .timedOut {
       let now = state.withLock { $0.done }
       isWriting = now > done
       done = now
     }
   }
 
-  private func append(_ event: TraceEvent, _ framing: Framing) {
+  /// A ``TrafficRecorder``.
+  public func record(_ traffic: Traffic, _ framing: Framing) {
     let starts = state.withLock { state in
       guard !state.isClosed else { return false }
-      if case .ended = event { state.hasEnded = true }
-      guard state.bytes + event.size <= Self.bound else {
+      if case .ended = traffic { state.hasEnded = true }
+      guard state.bytes + traffic.size <= Self.bound else {
         state.leftOut += 1
         return false
       }
@@ -75,8 +75,8 @@ public final class TraceFile: TrafficRecorder, Sendable {
       state.hasBegun = true
       if state.leftOut > 0 { state.events.append(.leftOut(state.leftOut)) }
       state.leftOut = 0
-      state.events.append(event)
-      state.bytes += event.size
+      state.events.append(.traffic(traffic))
+      state.bytes += traffic.size
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -89,7 +89,7 @@ public final class TraceFile: TrafficRecorder, Sendable {
       let events = state.withLock { state -> [TraceEvent] in
         if state.events.isEmpty {
           state.isWriting = false
-          if state.isClosed { finished.raise() }
+          if state.isClosed { finished.signal() }
         }
         defer {
           state.events = []
@@ -115,12 +115,12 @@ public final class TraceFile: TrafficRecorder, Sendable {
     while !rest.isEmpty {
       let step = writeBytes(descriptor, UnsafeRawBufferPointer(rebasing: rest))
       if step < 0, errno == EINTR { continue }
-      guard step > 0 else { return tellFailure(errno) }
+      guard step > 0 else { return reportFailure(errno) }
       rest = rest.dropFirst(step)
     }
   }
 
-  private func tellFailure(_ code: CInt) {
+  private func reportFailure(_ code: CInt) {
     let isNews = state.withLock { state in
       defer { state.hasFailed = true }
       return !state.hasFailed

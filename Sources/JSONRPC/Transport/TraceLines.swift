@@ -2,7 +2,14 @@
 // the steps.
 
 import JSON
-import Platform
+
+/// What a line of a trace is made of.
+enum TraceEvent: Sendable {
+  case begun(Framing)
+  case traffic(Traffic)
+  /// The number of events dropped here.
+  case leftOut(Int)
+}
 
 /// Formats events as lines.
 struct TraceLines: Sendable {
@@ -19,6 +26,18 @@ struct TraceLines: Sendable {
     writer.beginObject()
     switch event {
     case .begun(let framing): writeHead(framing, to: &writer)
+    case .traffic(let traffic): write(traffic, to: &writer)
+    case .leftOut(let count): writer.member("leftOut", count)
+    }
+    writer.endObject()
+    // A client's text may contain line ends between its tokens.
+    writer.replace(0x0A, by: 0x20, from: start)
+    writer.replace(0x0D, by: 0x20, from: start)
+    writer.append(byte: 0x0A)
+  }
+
+  private func write(_ traffic: Traffic, to writer: inout JSONWriter) {
+    switch traffic {
     case .received(let text): writeReceived(text, to: &writer)
     case .unframed(let bytes):
       writer.key("sendRaw")
@@ -28,33 +47,16 @@ struct TraceLines: Sendable {
       writer.key("sendRaw")
       writer.raw(#"[{"$repeat":"[","count":\#(count)}\#(endsLine ? #","\n""# : "")]"#)
     case .sent(let text, let isLate): writeSent(text, isLate, to: &writer)
-    case .inputEnded:
-      writer.key("closeInput")
-      writer.value(true)
-    case .ended(let code?):
-      writer.key("expectExit")
-      writer.value(Int(code))
-    case .ended(nil):
-      writer.key("stop")
-      writer.value(true)
-    case .leftOut(let count):
-      writer.key("leftOut")
-      writer.value(count)
+    case .inputEnded: writer.member("closeInput", true)
+    case .ended(let code?): writer.member("expectExit", Int(code))
+    case .ended(nil): writer.member("stop", true)
     }
-    writer.endObject()
-    // A client's text may contain line ends between its tokens.
-    writer.replace(0x0A, by: 0x20, from: start)
-    writer.replace(0x0D, by: 0x20, from: start)
-    writer.append(byte: 0x0A)
   }
 
   private func writeHead(_ framing: Framing, to writer: inout JSONWriter) {
-    writer.key("case")
-    writer.value("trace")
-    writer.key("server")
-    writer.value(server)
-    writer.key("framing")
-    writer.value(framing.rawValue)
+    writer.member("case", "trace")
+    writer.member("server", server)
+    writer.member("framing", framing.rawValue)
     if !arguments.isEmpty {
       writer.key("args")
       writer.array(arguments) { Self.writeText(Array($0.utf8), to: &$1) }
@@ -77,17 +79,12 @@ struct TraceLines: Sendable {
     writer.key("send")
     // Verbatim, if a runner would send it unchanged.
     let isPlain = document.read { Self.isWhole($0) && !Self.isMarked($0) }
-    text.withUnsafeBytes { bytes in
-      guard !isPlain else { return writer.raw(bytes) }
-      writer.beginObject()
-      writer.key("$literal")
-      writer.raw(bytes)
-      writer.endObject()
-    }
+    Self.writeLiteral(isPlain, to: &writer) { writer in text.withUnsafeBytes { writer.raw($0) } }
   }
 
   private func writeSent(_ text: [UInt8], _ isLate: Bool, to writer: inout JSONWriter) {
-    let document = text.count > Self.readable && !Self.holdsDollar(text) ? nil : try? JSONDocument(text)
+    let isReadable = text.count <= Self.readable || text.withUnsafeBytes { $0.holds("$") }
+    let document = isReadable ? try? JSONDocument(text) : nil
     if let document, document.read(Self.isTalk) {
       writer.key("note")
       return text.withUnsafeBytes { writer.raw($0) }
@@ -107,10 +104,7 @@ struct TraceLines: Sendable {
       text.withUnsafeBytes { writer.raw($0) }
     }
     if floats, isBatch { writer.endObject() }
-    if floats {
-      writer.key("late")
-      writer.value(true)
-    }
+    writer.member("late", floats ? true : nil)
   }
 
   /// Writes the value as a pattern that matches it, with wildcards where it varies.
@@ -131,32 +125,30 @@ struct TraceLines: Sendable {
       writer.beginArray()
       for index in 0..<value.count { writePattern(value[index], to: &writer) }
       writer.endArray()
-    case .object: Self.writeLiteral(value, to: &writer)
-    case .string where value.withUTF8(Self.hasName): Self.writeLiteral(value, to: &writer)
+    case .string: Self.writeLiteral(!value.withUTF8(Self.hasName), to: &writer) { value.encode(to: &$0) }
+    case .object: Self.writeLiteral(false, to: &writer) { value.encode(to: &$0) }
     default: value.encode(to: &writer)
     }
   }
 
-  private static func writeLiteral(_ value: some JSONEncodable, to writer: inout JSONWriter) {
+  /// Writes a value so that a runner sends or expects it as it is, unless it is plain: then no name in it is replaced.
+  private static func writeLiteral(
+    _ isPlain: Bool, to writer: inout JSONWriter, _ write: (inout JSONWriter) -> Void
+  ) {
+    guard !isPlain else { return write(&writer) }
     writer.beginObject()
     writer.key("$literal")
-    value.encode(to: &writer)
+    write(&writer)
     writer.endObject()
   }
 
   /// Writes bytes that are not a message.
   private static func writeText(_ bytes: [UInt8], to writer: inout JSONWriter) {
-    let isName = bytes.withUnsafeBufferPointer(hasName)
     if let text = String(validating: bytes, as: UTF8.self) {
-      guard isName else { return writer.value(text) }
-      writer.beginObject()
-      writer.key("$literal")
-      writer.value(text)
-      return writer.endObject()
+      return writeLiteral(!bytes.withUnsafeBufferPointer(hasName), to: &writer) { $0.value(text) }
     }
     writer.beginObject()
-    writer.key("$base64")
-    writer.value(base64(bytes))
+    writer.member("$base64", base64(bytes))
     writer.endObject()
   }
 
@@ -207,19 +199,7 @@ struct TraceLines: Sendable {
   }
 
   /// Whether a text may contain a name to be replaced.
-  private static func hasName(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let start = text.baseAddress else { return false }
-    var place = 0
-    while let found = memchr(start + place, CInt(dollar), text.count - place) {
-      place = found.assumingMemoryBound(to: UInt8.self) - UnsafeMutablePointer(mutating: start) + 1
-      if place < text.count, text[place] == UInt8(ascii: "{") { return true }
-    }
-    return false
-  }
-
-  private static func holdsDollar(_ text: [UInt8]) -> Bool {
-    text.withUnsafeBytes { bytes in bytes.baseAddress.map { memchr($0, CInt(dollar), bytes.count) != nil } ?? false }
-  }
+  private static func hasName(_ text: UnsafeBufferPointer<UInt8>) -> Bool { UnsafeRawBufferPointer(text).holds("${") }
 
   /// Whether it is a log message, or depends on time.
   private static func isTalk(_ message: JSONValue) -> Bool {

@@ -1,5 +1,6 @@
 // Loading a map: all requests share one attempt for each layer, and an attempt ends when no request waits for it.
 
+import TestSupport
 import Testing
 
 struct MapLoadTests {

@@ -1,6 +1,7 @@
 // Tasks: requests join, supersede and end them, and each request has exactly one response, in the right order.
 
 import Foundation
+import TestSupport
 import Testing
 
 struct TaskTests {

@@ -9,6 +9,7 @@ import JSONRPC
 import Logging
 import Projection
 import Synchronization
+import TestSupport
 import Testing
 
 /// The root of the repository.

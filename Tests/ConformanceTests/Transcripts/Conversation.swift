@@ -6,6 +6,7 @@ import Host
 import JSON
 import JSONRPC
 import Logging
+import TestSupport
 
 /// The client of a transcript. As in the server, workers are threads and the loop runs in real time.
 final class Conversation {

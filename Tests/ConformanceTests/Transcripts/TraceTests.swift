@@ -31,7 +31,7 @@ struct TraceTests {
       transformer: proj, geodesy: proj, workingDirectory: repository.path,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { Instant(nanoseconds: 0) })
     configuration.limits.messageBytes = 64 << 20
-    let connection = MemoryConnection(Host.makeSession(configuration, on: loop, recorder: recorder), on: loop)
+    let connection = MemoryConnection(Host.makeSession(configuration, on: loop, recorder: recorder.record), on: loop)
     var start = 0
     while start < bytes.count {
       let end = min(start + Int.random(in: 1...3000, using: &random), bytes.count)

@@ -1,6 +1,7 @@
-// A session without pipes, for tests and embedding: bytes are passed in, and output is kept in memory.
+// A session without pipes: bytes are passed in, and output is kept in memory.
 
 import JSON
+import JSONRPC
 
 /// The client's end of an in-memory session. Used on the session's loop.
 ///

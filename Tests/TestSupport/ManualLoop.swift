@@ -1,5 +1,7 @@
 // A loop with a manual clock, for exact and fast tests.
 
+import Dispatch
+import JSONRPC
 import Platform
 import Synchronization
 
@@ -37,7 +39,7 @@ public final class ManualLoop: Loop {
 
   private let state = Mutex(State())
   private let offloading: Offloading
-  private let wake = Signal()
+  private let wake = DispatchSemaphore(value: 0)
   private let owner = pthread_self()
 
   public init(offloading: Offloading = .inline) { self.offloading = offloading }
@@ -47,7 +49,7 @@ public final class ManualLoop: Loop {
 
   public func execute(_ work: @escaping @Sendable () -> Void) {
     state.withLock { $0.ready.append(work) }
-    wake.raise()
+    wake.signal()
   }
 
   public func executeBehindInput(_ work: @escaping @Sendable () -> Void) { execute(work) }
@@ -89,7 +91,7 @@ public final class ManualLoop: Loop {
     while true {
       run()
       if condition() { return true }
-      guard wake.wait(seconds: seconds) else { return condition() }
+      guard wake.wait(timeout: .now() + seconds) == .success else { return condition() }
     }
   }
 
