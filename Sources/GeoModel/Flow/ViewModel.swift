@@ -16,12 +16,6 @@ public struct ViewModelType: Entity {
   public let doc: String?
   public let properties: [PropertyDefinition]
 
-  public init(id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]) {
-    self.id = id
-    self.doc = doc
-    self.properties = properties
-  }
-
   /// Whether the definitions are equal.
   func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
 }
@@ -102,11 +96,9 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
-    guard case .value(let name) = member, let entry = before.first(where: { $0.name == name }),
-      let model = world.viewModels[id]
-    else { return nil }
-    return model.values[name] ?? .null == entry.value
+  func isUnchanged(_ member: String, in world: World) -> Bool? {
+    guard let entry = before.first(where: { $0.name == member }), let model = world.viewModels[id] else { return nil }
+    return model.values[member] ?? .null == entry.value
   }
 
   func rollBack(_ world: inout World) {
