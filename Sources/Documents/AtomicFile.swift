@@ -48,6 +48,7 @@ struct AtomicFile: ~Copyable {
   static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
     let mode = FileIdentity(path: target).map { mode_t($0.mode & 0o7777) }
     let folder = target.parentFolder
+    clearLeftovers(in: folder)
     var name = ""
     let (descriptor, problem) = UnfinishedSaves.files.withLock { files -> (CInt, CInt) in
       guard !files.isEnding else { return (-1, ECANCELED) }
@@ -57,7 +58,11 @@ struct AtomicFile: ~Copyable {
         let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
         // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
-        if descriptor >= 0 { files.names.insert(Text(name)) }
+        if descriptor >= 0 {
+          // Says to other processes that this one lives.
+          flock(descriptor, LOCK_EX | LOCK_NB)
+          files.names.insert(Text(name))
+        }
         return (descriptor, errno)
       }
     }
@@ -66,6 +71,21 @@ struct AtomicFile: ~Copyable {
     // The process's umask may have removed permission bits that the replaced file has.
     if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
     return file
+  }
+
+  /// Deletes the temporary files of processes that were killed while they saved: nobody holds a lock on them.
+  private static func clearLeftovers(in folder: String) {
+    guard let stream = opendir(folder) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let leaf = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      guard leaf.hasPrefix(".geomodel-"), leaf.hasSuffix(".tmp") else { continue }
+      let path = folder + (folder.hasSuffix("/") ? "" : "/") + leaf
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else { continue }
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+      close(descriptor)
+    }
   }
 
   deinit {

@@ -36,13 +36,12 @@ package enum DocumentService: DocumentHandlers {
   ) -> Plan<DocumentProtocol.DocumentInfo> {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
-    let saves = world.document.savesBegun
-    // Waits for saves in progress, which may write the file to read.
+    // After saves in progress, which may write the file to read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
       let (read, unknown) = try DocumentFile.read(path, into: empty, worker)
       return { world in
-        world.open(read, path: path, unknown, after: saves)
+        world.open(read, path: path, unknown)
         return info(world)
       }
     }
@@ -67,13 +66,10 @@ package enum DocumentService: DocumentHandlers {
     _ world: inout World, as name: String? = nil, _ path: @escaping @Sendable (FilePaths) throws -> String
   ) -> Plan<DocumentProtocol.DocumentInfo> {
     let ticket = world.beginSave(as: name)
-    let number = SaveQueue.shared.next()
     let snapshot = world
     return TaskPlan(.saveDocument, abandon: { $0.abandonSave(ticket) }) { worker in
       let path = try path(worker.files)
-      try SaveQueue.shared.run(number, path) {
-        try DocumentWriter.write(snapshot, to: path, worker)
-      }
+      try DocumentWriter.write(snapshot, to: path, worker)
       return { world in
         // The document has been replaced meanwhile: only the saved file is reported.
         guard world.finishSave(ticket, path: path) else {

@@ -33,6 +33,7 @@ extension Client {
     router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
+        try host.checkDocument()
         return .result(try perform(call, name) { try body(params, &$0) })
       }
     }
@@ -45,6 +46,7 @@ extension Client {
     router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
+        try host.checkDocument()
         let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
         pending.onCancel = { [unowned self] in cancel(process) }
@@ -144,6 +146,7 @@ extension Client {
   /// Runs a command for the session method that is being handled, and publishes it.
   func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
     guard let running else { throw RPCError.internalError("no request is running") }
+    try host.checkDocument()
     return try perform(running, name, step: step, body)
   }
 

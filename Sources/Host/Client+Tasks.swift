@@ -24,6 +24,7 @@ extension Client {
         var joins = false
         let plan = try change(call, name) { world in
           let plan = try body(params, &world)
+          if plan.kind?.needsDocument == true { try host.checkDocument() }
           older = tasks.find(plan.kind?.key ?? request.key)
           if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
           if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {
@@ -83,7 +84,7 @@ extension Client {
     task.begin = { [unowned self, unowned task] in
       task.begin = nil
       tasks.working += 1
-      loop.offload(to: .work) { [loop] in
+      loop.offload(to: plan.kind == .saveDocument ? .saving : .work) { [loop] in
         let outcome = Result {
           try worker.checkCancelled()
           return try plan.work(worker)

@@ -81,6 +81,12 @@ public final class Host {
     return client.makeSession(recorder)
   }
 
+  /// Throws while a client's document is being opened.
+  func checkDocument() throws(RPCError) {
+    guard clients.contains(where: { $0.client.tasks.find(.openDocument) != nil }) else { return }
+    throw RPCError(.documentBusy, "A document is being opened.")
+  }
+
   func disconnect(_ client: ObjectIdentifier) { clients.removeAll { ObjectIdentifier($0.client) == client } }
 
   /// Runs `body` as one turn of every client's session. Does nothing when the last client is gone.

@@ -24,6 +24,8 @@ public enum LoopLane: Sendable {
   case parsing
   /// The application's work, several at a time.
   case work
+  /// Writing of files: one at a time, in order, whatever other work waits for.
+  case saving
 }
 
 /// A cancellable timer.

@@ -41,6 +41,7 @@ public final class ManualLoop: Loop {
   private let offloading: Offloading
   private let wake = DispatchSemaphore(value: 0)
   private let owner = pthread_self()
+  private let saving = DispatchQueue(label: "saving")
 
   public init(offloading: Offloading = .inline) { self.offloading = offloading }
 
@@ -68,6 +69,7 @@ public final class ManualLoop: Loop {
     switch offloading {
     case .inline: work()
     case .stepped: state.withLock { $0.offloaded.append(work) }
+    case .threads where lane == .saving: saving.async(execute: work)
     case .threads: startThread(work)
     }
   }

@@ -14,9 +14,7 @@ public struct DocumentState: Sendable {
   /// Number of the newest save that has ended.
   var lastSave = 0
   /// Number of saves that have begun in the session.
-  public internal(set) var savesBegun = 0
-  /// By file, the number of the newest save that has written it.
-  var written: [Text: Int] = [:]
+  var savesBegun = 0
   /// The new file name of a save in progress, as the client gave it, and the number of that save.
   public internal(set) var pendingName: (name: String, number: Int)?
 }

@@ -11,18 +11,9 @@ extension World {
   /// - Parameters:
   ///   - other: the world that was read from a document; nothing runs in it.
   ///   - path: the absolute path of the document's file.
-  ///   - saves: number of saves that had begun before the file was read. If a later save has written the file, the
-  ///     document counts as modified, since it is unknown which version was read.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers, after saves: Int) {
+  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers) {
     replaceContent(other, path: path, unknown)
-    if document.written[Text(path)] ?? 0 > saves { markFileOverwritten() }
-  }
-
-  /// Marks the document as modified because its file may hold other content.
-  private mutating func markFileOverwritten() {
-    isStep = false
-    changeHistory { $0.history.recordOtherChange() }
   }
 
   private mutating func replaceContent(_ other: World?, path: String?, _ unknown: UnknownMembers) {
@@ -111,11 +102,7 @@ extension World {
   /// - Returns: whether the saved document is still the current one.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
-    document.written[Text(path)] = max(ticket.number, document.written[Text(path)] ?? 0)
-    guard ticket.document == document.number else {
-      if Text(document.path) == Text(path) { markFileOverwritten() }
-      return false
-    }
+    guard ticket.document == document.number else { return false }
     guard ticket.number > document.lastSave else { return true }
     isStep = false
     document.lastSave = ticket.number

@@ -91,6 +91,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case saveFailed
   /// The document has no file yet; `document/saveAs` names one.
   case documentUntitled
+  /// A document is being opened or reverted: what would change or save the model before it is refused until that has
+  /// ended, by whomever it was sent. Queries answer from the model before.
+  case documentBusy
   /// Objects would contain or depend on themselves: a group in itself, a derived property, links whose values never
   /// agree.
   case cycle
@@ -231,6 +234,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .documentTooNew: -31081
     case .saveFailed: -31082
     case .documentUntitled: -31083
+    case .documentBusy: -31084
     case .cycle: -31019
     case .readOnly: -31101
     case .notWritable: -31102

@@ -37,7 +37,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "6fed3cf98e7b9e91"
+  public static let hash = "e5cb34ecff0754ec"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -47,7 +47,7 @@ public enum WireProtocol {
   public static let commonErrors: [ErrorKind] = [
     .parseError, .duplicateKey, .tooDeep, .framingError, .messageTooLarge, .tooManyValues, .batchTooLarge,
     .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .unknownMember, .internalError, .notInitialized,
-    .cancelled, .timedOut, .superseded, .serverBusy, .cycle, .linkFailed
+    .cancelled, .timedOut, .superseded, .serverBusy, .documentBusy, .cycle, .linkFailed
   ]
 
   public static let methods: [MethodInfo] = [

@@ -71,7 +71,7 @@ extension LayerService {
         }
       }
     }
-    return TaskPlan(after: loads) { _ in
+    return TaskPlan(.edit, after: loads) { _ in
       { world in
         for id in layers {
           // A layer removed meanwhile does not fail the load.

@@ -17,7 +17,7 @@ package enum SceneService: SceneHandlers {
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id)
-    return TaskPlan { worker in
+    return TaskPlan(.edit) { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
         // A concurrent request may have created it meanwhile.
@@ -61,7 +61,7 @@ package enum SceneService: SceneHandlers {
   ) throws -> Plan<AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
     let document = world.document.number
-    return TaskPlan { worker in
+    return TaskPlan(.edit) { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
         try checkDocument(document, ID(params.scene), world)
@@ -83,7 +83,7 @@ package enum SceneService: SceneHandlers {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.document.number
-    return TaskPlan { worker in
+    return TaskPlan(.edit) { worker in
       let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in
         try checkDocument(document, scene, world)

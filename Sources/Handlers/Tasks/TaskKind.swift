@@ -12,6 +12,11 @@ package enum TaskKind: Hashable, Sendable {
   /// Supersedes one that is under way.
   case openDocument
   case saveDocument
+  /// Ends with a change of the model.
+  case edit
+
+  /// Whether it belongs to the document that is open, and makes no sense while another takes its place.
+  package var needsDocument: Bool { self != .openDocument }
 
   /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
   package var readsFile: Bool { self != .saveDocument }
@@ -20,7 +25,7 @@ package enum TaskKind: Hashable, Sendable {
     switch self {
     case .load(let layer): .load(layer)
     case .openDocument: .openDocument
-    case .openSource, .saveDocument: nil
+    case .openSource, .saveDocument, .edit: nil
     }
   }
 }

@@ -45,7 +45,7 @@ package final class RunningTask {
       switch kind {
       case .load(let layer): ObjectReference(.layers, layer.rawValue)
       case .openDocument: nil
-      case .openSource, .saveDocument, nil: request?.scope
+      case .openSource, .saveDocument, .edit, nil: request?.scope
       }
     self.request = request
     self.worker = worker

@@ -7,6 +7,7 @@ import NIOPosix
 final class NIOLoop: Loop {
   let eventLoop: any EventLoop
   private let parsing = NIOThreadPool(numberOfThreads: 1)
+  private let saving = NIOThreadPool(numberOfThreads: 1)
   private let work = NIOThreadPool(numberOfThreads: max(2, min(System.coreCount, 8)))
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
@@ -30,7 +31,12 @@ final class NIOLoop: Loop {
   }
 
   func offload(to lane: LoopLane, _ work: @escaping @Sendable () -> Void) {
-    let pool = lane == .parsing ? parsing : self.work
+    let pool =
+      switch lane {
+      case .parsing: parsing
+      case .saving: saving
+      case .work: self.work
+      }
     // Only the first start counts. Most sessions need no threads.
     pool.start()
     pool.submit { _ in work() }

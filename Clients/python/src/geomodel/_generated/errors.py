@@ -399,6 +399,15 @@ class DocumentUntitledError(GeoModelError):
     code = -31083
 
 
+class DocumentBusyError(GeoModelError):
+    """A document is being opened or reverted: what would change or save the model before it is refused until
+    that has ended, by whomever it was sent. Queries answer from the model before.
+    """
+
+    kind = "documentBusy"
+    code = -31084
+
+
 class CycleError(GeoModelError):
     """Objects would contain or depend on themselves: a group in itself, a derived property, links whose
     values never agree.
@@ -890,6 +899,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "documentTooNew": DocumentTooNewError,
     "saveFailed": SaveFailedError,
     "documentUntitled": DocumentUntitledError,
+    "documentBusy": DocumentBusyError,
     "cycle": CycleError,
     "readOnly": ReadOnlyError,
     "notWritable": NotWritableError,
