@@ -130,7 +130,7 @@ extension Session {
 
   /// Handles the rest of the input: a last line without its end, or a truncated message.
   private func finishInput() {
-    guard !isParsing, ending == nil, !toldEndOfInput else { return }
+    guard !isParsing, ending == nil, !hasEndedInput else { return }
     var held = InputBuffer()
     swap(&held, &backlog)
     held.withBytes { bytes in
@@ -148,13 +148,13 @@ extension Session {
       }
     }
     guard ending == nil else { return }
-    toldEndOfInput = true
+    hasEndedInput = true
     lifecycle.endOfInput()
   }
 
   /// Ends the session once the input has ended and everything is answered.
   func finishEndOfInput() {
-    guard toldEndOfInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
+    guard hasEndedInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }
 }
