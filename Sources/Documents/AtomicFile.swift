@@ -1,6 +1,5 @@
 // Atomic replacement of a file: the content goes to a temporary file in the same directory, is synced, and renamed over the target.
 
-import FeatureFormats
 import Files
 import GeoProtocol
 import Geometry
@@ -112,7 +111,7 @@ extension FilePolicy {
   ///
   /// - Parameter path: absolute.
   func resolveForWriting(_ path: String) throws(RPCError) -> String {
-    func refused(_ reason: String) -> RPCError { RPCError(FormatError.refused(path: path, reason: reason)) }
+    func refused(_ reason: String) -> RPCError { RPCError(FileRefusal.refused(path: path, reason: reason)) }
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()
     if lstat(path, &status) == 0 {

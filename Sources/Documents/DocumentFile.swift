@@ -1,6 +1,5 @@
 // Reads a document file into a world. Runs on workers.
 
-import FeatureFormats
 import Files
 import GeoModel
 import Geometry
@@ -23,7 +22,7 @@ enum DocumentFile {
     _ path: String, into empty: World, _ worker: Worker
   ) throws -> (world: World, unknown: UnknownMembers) {
     let real: String
-    do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error, path) }
+    do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error) }
     let document: JSONDocument
     let bytes = try text(real, path)
     do { document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: maximumValues) } } catch let error
@@ -37,9 +36,7 @@ enum DocumentFile {
   }
 
   private static func text(_ real: String, _ path: String) throws -> [UInt8] {
-    func failure() -> RPCError {
-      RPCError(FormatError.notReadable(path: path, reason: errorText()))
-    }
+    func failure() -> RPCError { RPCError(FileRefusal.notReadable(path: path, reason: errorText())) }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
     defer { close(descriptor) }

@@ -86,7 +86,7 @@ struct DocumentReader {
           invalidDocument: file, at: data.path(from: root), expected: "a GeoJSON object",
           reason: "inline data is a GeoJSON object")
       }
-      let origin = SourceOrigin.inline(Array(data.text.utf8), reference: reference)
+      let origin = SourceOrigin.inline(Array(data.jsonText.utf8), reference: reference)
       let (driver, layers) = try at(json, "source") { try SourceService.schema(of: origin, worker) }
       return try make(json, "source") {
         try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers)

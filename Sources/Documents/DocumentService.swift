@@ -7,32 +7,24 @@ import JSON
 import JSONRPC
 
 package enum DocumentService: DocumentHandlers {
-  package typealias Types = Server
-
-  package static func new(_ params: DocumentProtocol.New.Params, on client: any HandlerClient) throws
-    -> DocumentProtocol.DocumentInfo
-  {
+  package static func new(_ params: New.Params, on client: any HandlerClient) throws -> DocumentProtocol.DocumentInfo {
     if let task = client.tasks.find(.openDocument) { client.end(task, with: .cancelled) }
     try client.perform("document/new", step: nil) { $0.beginDocument() }
     return info(client.world)
   }
 
-  package static func get(_ params: DocumentProtocol.Get.Params, in world: World) throws
-    -> DocumentProtocol.DocumentInfo
-  {
+  package static func get(_ params: Get.Params, in world: World) throws -> DocumentProtocol.DocumentInfo {
     info(world)
   }
 
   // MARK: Opening
 
-  package static func open(
-    _ params: DocumentProtocol.Open.Params, in world: inout World
-  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+  package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<DocumentProtocol.DocumentInfo> {
     reading(world) { try $0.path(params.path) }
   }
 
   package static func revert(
-    _ params: DocumentProtocol.Revert.Params, in world: inout World
+    _ params: Revert.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     if let name = world.pendingName { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
@@ -58,9 +50,7 @@ package enum DocumentService: DocumentHandlers {
 
   // MARK: Saving
 
-  package static func save(
-    _ params: DocumentProtocol.Save.Params, in world: inout World
-  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+  package static func save(_ params: Save.Params, in world: inout World) throws -> Plan<DocumentProtocol.DocumentInfo> {
     // When the save runs, the path of a `saveAs` in progress is the document's.
     if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
@@ -68,7 +58,7 @@ package enum DocumentService: DocumentHandlers {
   }
 
   package static func saveAs(
-    _ params: DocumentProtocol.SaveAs.Params, in world: inout World
+    _ params: SaveAs.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
     writing(&world, as: params.path) { try $0.path(params.path) }
   }

@@ -91,7 +91,7 @@ struct UnknownGraphicMembers {
   /// The symbol's text as this version writes it; nil when that loses no member.
   private mutating func writtenSymbol(_ symbol: JSONValue) -> String? {
     guard symbol.isPresent else { return nil }
-    let text = symbol.text
+    let text = symbol.jsonText
     guard text != plainSymbol else { return nil }
     guard let read = try? GraphicReader.symbol(symbol) else { return nil }
     let written = Wire.symbolText(read)

@@ -21,11 +21,7 @@ public enum ElevationInterpolation: Hashable, Sendable {
 
 /// Why a raster could not be opened or read.
 public enum ElevationError: Error, Hashable, Sendable {
-  case notFound(path: String)
-  case isDirectory(path: String)
-  /// The ``FilePolicy`` denies it.
-  case refused(path: String, reason: String)
-  case notReadable(path: String, reason: String)
+  case file(FileRefusal)
   /// No supported raster format.
   case unrecognized(path: String)
   case openFailed(path: String, reason: String)

@@ -69,14 +69,7 @@ final class RasterFile: @unchecked Sendable {
   }
 
   private static func resolve(_ path: String, _ policy: FilePolicy) throws(ElevationError) -> String {
-    do throws(FileRefusal) { return try policy.resolve(path) } catch {
-      switch error {
-      case .notFound: throw .notFound(path: path)
-      case .isDirectory: throw .isDirectory(path: path)
-      case .refused(let reason): throw .refused(path: path, reason: reason)
-      case .notReadable(let reason): throw .notReadable(path: path, reason: reason)
-      }
-    }
+    do throws(FileRefusal) { return try policy.resolve(path) } catch { throw .file(error) }
   }
 
   /// GDAL opens sidecar files by itself; a link among them may lead outside the policy.
@@ -88,7 +81,7 @@ final class RasterFile: @unchecked Sendable {
     var next = files
     while let file = next?.pointee {
       if let real = realPath(String(cString: file)), !policy.allows(realPath: real) {
-        throw .refused(path: path, reason: "\(String(cString: file)) leads outside the allowed directories")
+        throw .file(.refused(path: path, reason: "\(String(cString: file)) leads outside the allowed directories"))
       }
       next = next?.successor()
     }

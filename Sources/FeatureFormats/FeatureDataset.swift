@@ -98,14 +98,7 @@ struct FeatureDataset: ~Copyable {
     case .file where isVirtual: return .bytes([], name: "virtual")
     case .file(let name): path = name
     }
-    do throws(FileRefusal) { _ = try policy.resolve(path) } catch {
-      switch error {
-      case .notFound: throw .notFound(path: path)
-      case .isDirectory: throw .isDirectory(path: path)
-      case .refused(let reason): throw .refused(path: path, reason: reason)
-      case .notReadable(let reason): throw .notReadable(path: path, reason: reason)
-      }
-    }
+    do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw .file(error) }
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let name = String(path[path.utf8.index(after: cut)...])
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
@@ -128,7 +121,7 @@ struct FeatureDataset: ~Copyable {
     guard !journals.isEmpty else { return nil }
     for suffix in journals + ["-shm"] {
       if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
-        throw .refused(path: path, reason: "its journal lies outside the allowed directories")
+        throw .file(.refused(path: path, reason: "its journal lies outside the allowed directories"))
       }
     }
     return real

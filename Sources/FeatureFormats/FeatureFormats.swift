@@ -87,11 +87,7 @@ public struct RawFeature: Hashable, Sendable {
 
 /// Why a source could not be described or read.
 public enum FormatError: Error, Hashable, Sendable {
-  case notFound(path: String)
-  case isDirectory(path: String)
-  /// The ``FilePolicy`` denies it.
-  case refused(path: String, reason: String)
-  case notReadable(path: String, reason: String)
+  case file(FileRefusal)
   /// No supported format.
   case unrecognized(path: String)
   case openFailed(driver: FeatureDriver, path: String, reason: String)

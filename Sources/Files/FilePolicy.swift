@@ -22,12 +22,12 @@ public struct FilePolicy: Hashable, Sendable {
 
 /// Why a file is not opened.
 public enum FileRefusal: Error, Hashable, Sendable {
-  case notFound
-  case isDirectory
+  case notFound(path: String)
+  case isDirectory(path: String)
   /// The policy denies it.
-  case refused(reason: String)
+  case refused(path: String, reason: String)
   /// The system denies it, or it is not a regular file.
-  case notReadable(reason: String)
+  case notReadable(path: String, reason: String)
 }
 
 extension FilePolicy {
@@ -39,24 +39,24 @@ extension FilePolicy {
   /// The real path of a regular, readable file that the policy allows.
   /// - Parameter path: absolute.
   public func resolve(_ path: String) throws(FileRefusal) -> String {
-    if let kind = Self.virtualKind(of: path) { throw .refused(reason: kind) }
+    if let kind = Self.virtualKind(of: path) { throw .refused(path: path, reason: kind) }
     guard let real = realPath(path) else {
       let reason = errno
-      guard allows(missing: path) else { throw .refused(reason: "outside the allowed directories") }
+      guard allows(missing: path) else { throw .refused(path: path, reason: "outside the allowed directories") }
       switch reason {
-      case ENOENT, ENOTDIR: throw .notFound
-      default: throw .notReadable(reason: errorText(reason))
+      case ENOENT, ENOTDIR: throw .notFound(path: path)
+      default: throw .notReadable(path: path, reason: errorText(reason))
       }
     }
     // Checked first, so that an error reveals nothing about files outside.
-    guard allows(realPath: real) else { throw .refused(reason: "outside the allowed directories") }
-    guard let identity = FileIdentity(path: real) else { throw .notReadable(reason: errorText()) }
+    guard allows(realPath: real) else { throw .refused(path: path, reason: "outside the allowed directories") }
+    guard let identity = FileIdentity(path: real) else { throw .notReadable(path: path, reason: errorText()) }
     switch identity.kind {
-    case .directory: throw .isDirectory
-    case .other: throw .notReadable(reason: "not a regular file")
+    case .directory: throw .isDirectory(path: path)
+    case .other: throw .notReadable(path: path, reason: "not a regular file")
     case .regular: break
     }
-    guard access(real, R_OK) == 0 else { throw .notReadable(reason: errorText()) }
+    guard access(real, R_OK) == 0 else { throw .notReadable(path: path, reason: errorText()) }
     return real
   }
 

@@ -19,6 +19,14 @@ public protocol HandlerTypes {
   associatedtype Prerequisite: Sendable
 }
 
+/// What answers the methods of a domain.
+///
+/// Types of its methods have short names there: `Get.Params` in the handlers of `map/*` is `MapProtocol.Get.Params`. Where
+/// another type in scope has the name, as `Set` has, the long name is necessary.
+public protocol MethodHandlers {
+  associatedtype Types: HandlerTypes
+}
+
 /// Takes the methods of the protocol; how they are run is its own concern.
 public protocol MethodHost<Types> {
   associatedtype Types: HandlerTypes

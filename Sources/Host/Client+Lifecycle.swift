@@ -25,7 +25,7 @@ extension Client {
         throw RPCError(
           .versionMismatch, "This server speaks version \(WireProtocol.version).", path: "/params/protocolVersions",
           expected: "a list with \(WireProtocol.version)"
-        ).with("supported", json: RPCError.json([WireProtocol.version]))
+        ).with("supported", [WireProtocol.version])
       }
     }
     isStrict = params["strict"].isTrue

@@ -29,9 +29,11 @@ extension JSONValue: JSONEncodable {
     default: writer.null()
     }
   }
+}
 
+extension JSONEncodable {
   /// The value as compact text.
-  public var text: String {
+  public var jsonText: String {
     var writer = JSONWriter(capacity: 256)
     encode(to: &writer)
     return writer.string

@@ -150,6 +150,17 @@ public struct JSONWriter: ~Copyable {
     append(byte: UInt8(ascii: ":"))
   }
 
+  /// Writes an object of members, in their order.
+  @inline(__always)
+  public mutating func object(_ members: some Sequence<(name: String, value: some JSONEncodable)>) {
+    beginObject()
+    for (name, value) in members {
+      key(name)
+      value.encode(to: &self)
+    }
+    endObject()
+  }
+
   // MARK: Values
 
   public mutating func null() {
@@ -317,3 +328,7 @@ extension Bool: JSONEncodable { public func encode(to writer: inout JSONWriter) 
 extension Int: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
 extension Double: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
 extension String: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
+
+extension Array: JSONEncodable where Element: JSONEncodable {
+  public func encode(to writer: inout JSONWriter) { writer.array(self) { $0.encode(to: &$1) } }
+}

@@ -28,14 +28,8 @@ public struct RPCError: Error, Sendable {
 
   /// The same error with one more member in `data`.
   public func with(_ name: String, _ value: some JSONEncodable) -> RPCError {
-    var writer = JSONWriter(capacity: 64)
-    value.encode(to: &writer)
-    return with(name, json: writer.string)
-  }
-
-  public func with(_ name: String, json: String) -> RPCError {
     var copy = self
-    copy.details.append((name, json))
+    copy.details.append((name, value.jsonText))
     return copy
   }
 }

@@ -47,9 +47,5 @@ extension RequestID: Hashable {
 
 extension RequestID: CustomStringConvertible {
   /// As JSON, so that 1 and "1" differ in a log.
-  public var description: String {
-    var writer = JSONWriter(capacity: 64)
-    encode(to: &writer)
-    return writer.string
-  }
+  public var description: String { jsonText }
 }

@@ -10,11 +10,7 @@ import StateTree
 import WireCoding
 
 package enum BindingService: BindingHandlers {
-  package typealias Types = Server
-
-  package static func create(_ params: BindingProtocol.Create.Params, in world: inout World) throws
-    -> BindingProtocol.Binding
-  {
+  package static func create(_ params: Create.Params, in world: inout World) throws -> BindingProtocol.Binding {
     if let binding = existing(world.bindings, params.id, params.ifExists) { return result(binding, in: world) }
     let target: Binding.Target
     switch (params.path, params.constant) {
@@ -35,12 +31,11 @@ package enum BindingService: BindingHandlers {
     return result(try world.bindings.require(binding.id), in: world)
   }
 
-  package static func get(_ params: BindingProtocol.Get.Params, in world: World) throws -> BindingProtocol.Binding {
+  package static func get(_ params: Get.Params, in world: World) throws -> BindingProtocol.Binding {
     result(try world.bindings.require(ID(params.binding)), in: world)
   }
 
-  package static func list(_ params: BindingProtocol.List.Params, in world: World) throws -> BindingProtocol.List.Result
-  {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(
       revision: world.revision, bindings: world.bindings.values.map { result($0, in: world) },
       links: world.links.values.map(Wire.link))
@@ -57,9 +52,7 @@ package enum BindingService: BindingHandlers {
     return .init(revision: world.revision, value: Wire.present(value))
   }
 
-  package static func close(
-    _ params: BindingProtocol.Close.Params, in world: inout World
-  ) throws -> BindingProtocol.Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeBinding(ID(params.binding))
     return .init(revision: world.revision)
   }
@@ -106,9 +99,7 @@ package enum BindingService: BindingHandlers {
     return expression
   }
 
-  package static func unlink(
-    _ params: BindingProtocol.Unlink.Params, in world: inout World
-  ) throws -> BindingProtocol.Unlink.Result {
+  package static func unlink(_ params: Unlink.Params, in world: inout World) throws -> Unlink.Result {
     try world.unlink(ID(params.link))
     return .init(revision: world.revision)
   }

@@ -9,12 +9,10 @@ import Subscriptions
 import WireCoding
 
 package enum StateService: StateHandlers {
-  package typealias Types = Server
-
   /// More graphics in one reply would exceed the maximum size of a result.
   private static let maxGraphics = 500_000
 
-  package static func get(_ params: StateProtocol.Get.Params, in world: World) throws -> StateProtocol.Get.Result {
+  package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
     let pattern = try pattern(params.path, "/params/path")
     let matches = StateTree.matches(of: pattern, in: world)
     guard matches.reduce(0, { $0 + $1.node.graphicCount }) <= maxGraphics else {
@@ -25,9 +23,7 @@ package enum StateService: StateHandlers {
       values: matches.map { .init(path: $0.path.description, value: $0.node.rendered) })
   }
 
-  package static func observe(_ params: StateProtocol.Observe.Params, on client: any HandlerClient) throws
-    -> StateProtocol.Observe.Result
-  {
+  package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     var patterns: [StatePattern] = []
     for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
     let id = client.subscribers.makeID()
@@ -42,9 +38,7 @@ package enum StateService: StateHandlers {
     return .init(subscription: id, revision: client.world.revision, snapshot: whole)
   }
 
-  package static func unobserve(_ params: StateProtocol.Unobserve.Params, on client: any HandlerClient) throws
-    -> StateProtocol.Unobserve.Result
-  {
+  package static func unobserve(_ params: Unobserve.Params, on client: any HandlerClient) throws -> Unobserve.Result {
     client.subscribers.remove(params.subscription)
     // Replies may have waited for its delivery.
     client.flush(resumes: false)

@@ -8,19 +8,13 @@ import JSONRPC
 import WireCoding
 
 package enum ViewModelService: ViewModelHandlers {
-  package typealias Types = Server
-
-  package static func define(
-    _ params: ViewModelProtocol.Define.Params, in world: inout World
-  ) throws -> ViewModelProtocol.Define.Result {
+  package static func define(_ params: Define.Params, in world: inout World) throws -> Define.Result {
     try world.defineViewModel(
       ID(params.type), doc: params.doc, properties: try Wire.properties(params.properties, at: "/params/properties"))
     return .init(revision: world.revision)
   }
 
-  package static func create(
-    _ params: ViewModelProtocol.Create.Params, in world: inout World
-  ) throws -> ViewModelProtocol.ViewModel {
+  package static func create(_ params: Create.Params, in world: inout World) throws -> ViewModelProtocol.ViewModel {
     if let model = existing(world.viewModels, params.id, params.ifExists) { return Wire.viewModel(model) }
     let owner = try Wire.object(params.owner, "owner", in: world)
     let node = (try? world.checkNode(owner)) == nil ? nil : owner
@@ -37,14 +31,11 @@ package enum ViewModelService: ViewModelHandlers {
     return try propagated(model.id, &world)
   }
 
-  package static func get(_ params: ViewModelProtocol.Get.Params, in world: World) throws -> ViewModelProtocol.ViewModel
-  {
+  package static func get(_ params: Get.Params, in world: World) throws -> ViewModelProtocol.ViewModel {
     Wire.viewModel(try world.viewModels.require(ID(params.viewModel)), withProperties: true)
   }
 
-  package static func list(
-    _ params: ViewModelProtocol.List.Params, in world: World
-  ) throws -> ViewModelProtocol.List.Result {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     let owner = try Wire.object(params.owner, "owner", in: world)
     let models = world.viewModels.values.filter { owner == nil || $0.owner == owner }
     return .init(revision: world.revision, viewModels: models.map { Wire.viewModel($0) })
@@ -79,9 +70,7 @@ package enum ViewModelService: ViewModelHandlers {
     }
   }
 
-  package static func close(
-    _ params: ViewModelProtocol.Close.Params, in world: inout World
-  ) throws -> ViewModelProtocol.Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeViewModel(ID(params.viewModel))
     return .init(revision: world.revision)
   }
@@ -94,25 +83,19 @@ package enum ViewModelService: ViewModelHandlers {
 
   // MARK: Lists
 
-  package static func insertItems(
-    _ params: ViewModelProtocol.InsertItems.Params, in world: inout World
-  ) throws -> ViewModelProtocol.InsertItems.Result {
+  package static func insertItems(_ params: InsertItems.Params, in world: inout World) throws -> InsertItems.Result {
     try world.insertItems(
       try params.items.map { try Wire.value($0) }, into: ID(params.viewModel),
       at: try Wire.path(params.path, "path").names, before: params.before)
     return .init(revision: world.revision)
   }
 
-  package static func removeItems(
-    _ params: ViewModelProtocol.RemoveItems.Params, in world: inout World
-  ) throws -> ViewModelProtocol.RemoveItems.Result {
+  package static func removeItems(_ params: RemoveItems.Params, in world: inout World) throws -> RemoveItems.Result {
     try world.removeItems(params.ids, from: ID(params.viewModel), at: try Wire.path(params.path, "path").names)
     return .init(revision: world.revision)
   }
 
-  package static func moveItems(
-    _ params: ViewModelProtocol.MoveItems.Params, in world: inout World
-  ) throws -> ViewModelProtocol.MoveItems.Result {
+  package static func moveItems(_ params: MoveItems.Params, in world: inout World) throws -> MoveItems.Result {
     try world.moveItems(
       params.ids, in: ID(params.viewModel), at: try Wire.path(params.path, "path").names, before: params.before)
     return .init(revision: world.revision)
@@ -120,23 +103,17 @@ package enum ViewModelService: ViewModelHandlers {
 
   // MARK: Shared objects
 
-  package static func provide(
-    _ params: ViewModelProtocol.Provide.Params, in world: inout World
-  ) throws -> ViewModelProtocol.Provide.Result {
+  package static func provide(_ params: Provide.Params, in world: inout World) throws -> Provide.Result {
     try world.provide(ID(params.viewModel), as: params.name, at: try Wire.object(params.node, "node", in: world))
     return .init(revision: world.revision)
   }
 
-  package static func withdraw(
-    _ params: ViewModelProtocol.Withdraw.Params, in world: inout World
-  ) throws -> ViewModelProtocol.Withdraw.Result {
+  package static func withdraw(_ params: Withdraw.Params, in world: inout World) throws -> Withdraw.Result {
     try world.withdraw(params.name, at: try Wire.object(params.node, "node", in: world))
     return .init(revision: world.revision)
   }
 
-  package static func resolve(
-    _ params: ViewModelProtocol.Resolve.Params, in world: World
-  ) throws -> ViewModelProtocol.Resolve.Result {
+  package static func resolve(_ params: Resolve.Params, in world: World) throws -> Resolve.Result {
     let found = try world.resolve(params.name, at: try Wire.object(params.node, "node", in: world))
     return .init(revision: world.revision, viewModel: found.model.id.rawValue, node: found.scope.node?.id)
   }

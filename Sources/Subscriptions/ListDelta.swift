@@ -32,7 +32,7 @@ package struct ListElement: Equatable {
         let value = array[index]
         guard let id = try? (value.kind == .object ? value["id"] : value).string(), ids.insert(Text(id)).inserted
         else { return nil }
-        elements.append(ListElement(id: id, text: value.text))
+        elements.append(ListElement(id: id, text: value.jsonText))
       }
       return elements
     }

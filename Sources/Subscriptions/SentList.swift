@@ -77,7 +77,7 @@ package enum SentList {
     return document.read { object in
       guard object.kind == .object else { return nil }
       var members: [Text: String] = [:]
-      object.forEachMember { name, value in members[Text(String(decoding: name, as: UTF8.self))] = value.text }
+      object.forEachMember { name, value in members[Text(String(decoding: name, as: UTF8.self))] = value.jsonText }
       return members
     }
   }

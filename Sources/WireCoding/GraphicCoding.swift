@@ -237,7 +237,7 @@ package struct GraphicReader {
     case .real: batch.set(column: column, double: value.number ?? .nan)
     case .bool: batch.set(column: column, bool: value.isTrue)
     case .object, .array:
-      var text = value.text
+      var text = value.jsonText
       text.withUTF8 { batch.set(column: column, json: UnsafeRawBufferPointer($0)) }
     case .null, .absent: break
     }
@@ -250,7 +250,7 @@ package struct GraphicReader {
     case .integer: .integer(value.int64)
     case .real: .double(value.number ?? .nan)
     case .bool: .bool(value.isTrue)
-    case .object, .array: .json(value.text)
+    case .object, .array: .json(value.jsonText)
     case .null, .absent: .null
     }
   }

@@ -109,11 +109,7 @@ extension Wire {
 
   // MARK: As JSON text, the stored form of a graphic's own symbol
 
-  package static func symbolText(_ symbol: Symbol) -> String {
-    var writer = JSONWriter(capacity: 256)
-    self.symbol(symbol).encode(to: &writer)
-    return writer.string
-  }
+  package static func symbolText(_ symbol: Symbol) -> String { self.symbol(symbol).jsonText }
 
   /// A symbol from its stored text; nil for invalid text.
   package static func storedSymbol(_ text: String) -> SymbologyProtocol.Symbol? {

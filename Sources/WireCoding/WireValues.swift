@@ -99,12 +99,6 @@ extension Value: JSONEncodable {
       writer.endObject()
     }
   }
-
-  package var jsonText: String {
-    var writer = JSONWriter(capacity: 256)
-    encode(to: &writer)
-    return writer.string
-  }
 }
 
 /// A time in a client's params.

@@ -11,12 +11,15 @@ struct SwiftTables {
     let name = Names.upperCamel(domain.name) + "Handlers"
     var lines = Lines(imports: imports)
     lines.add("/// What answers the methods of `\(domain.name)`.")
-    lines.block("public protocol \(name) {") { lines in
-      lines.add("associatedtype Types: HandlerTypes")
+    lines.block("public protocol \(name): MethodHandlers {") { lines in
+      for method in methods {
+        let scope = Names.upperCamel(Names.verb(method.name))
+        lines.add("typealias \(scope) = \(namespace).\(scope)")
+      }
       for method in methods {
         lines.add()
         lines.prose(Prose.summary(method.about.doc), prefix: "/// ")
-        requirement(method, namespace, &lines)
+        requirement(method, &lines)
       }
     }
     lines.add()
@@ -29,10 +32,10 @@ struct SwiftTables {
     return lines.text
   }
 
-  private func requirement(_ method: Method, _ namespace: String, _ lines: inout Lines) {
+  private func requirement(_ method: Method, _ lines: inout Lines) {
     let verb = Names.verb(method.name)
     let function = Names.swiftCase(verb)
-    let scope = "\(namespace).\(Names.upperCamel(verb))"
+    let scope = Names.upperCamel(verb)
     let params = "_ params: \(scope).Params"
     func add(_ signature: String, _ result: String) {
       let line = "static func \(signature) throws -> \(result)"

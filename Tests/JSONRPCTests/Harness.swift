@@ -63,7 +63,7 @@ final class Harness {
     }
     router.on("forget") { _ in .later }
     router.on("note") { call in
-      waiting.log.append(call.params.text)
+      waiting.log.append(call.params.jsonText)
       return .aside(call.params)
     }
     var lifecycle = Lifecycle { call in
@@ -126,7 +126,7 @@ struct Failure: Equatable, CustomStringConvertible {
     let read = document.read { root -> (String, Int, String, String?)? in
       let error = root["error"]
       guard let code = try? error["code"].integer(), let kind = try? error["data"]["kind"].string() else { return nil }
-      return (root["id"].text, code, kind, try? error["data"]["path"].string())
+      return (root["id"].jsonText, code, kind, try? error["data"]["path"].string())
     }
     guard let read else { return nil }
     (id, code, kind, path) = read

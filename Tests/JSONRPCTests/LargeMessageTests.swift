@@ -10,7 +10,7 @@ import Testing
   }
 
   private func ids(_ lines: [String]) -> [String] {
-    lines.map { line in (try? JSONDocument(line))?.read { $0["id"].text } ?? "?" }
+    lines.map { line in (try? JSONDocument(line))?.read { $0["id"].jsonText } ?? "?" }
   }
 
   @Test func `later messages wait for a large one, in order`() {

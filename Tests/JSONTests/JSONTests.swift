@@ -112,6 +112,6 @@ import Testing
 
   @Test func `a value is written again as it was read`() throws {
     let text = #"{"b":[1,2.5,"x",null,true,false,{}],"a":{"c":[]}}"#
-    #expect(try JSONDocument(text).read(\.text) == text)
+    #expect(try JSONDocument(text).read(\.jsonText) == text)
   }
 }

@@ -113,19 +113,19 @@ import Testing
     let outside = try TemporaryDirectory()
     let policy = FilePolicy(allowedDirectories: [directory.path])
     let dem = fixture("jacksboro_dem.tif")
-    #expect(throws: ElevationError.refused(path: dem, reason: "outside the allowed directories")) {
+    #expect(throws: ElevationError.file(.refused(path: dem, reason: "outside the allowed directories"))) {
       try ElevationRaster(path: dem, policy: policy)
     }
     let link = directory.file("link.tif")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: dem)
     #expect(throws: ElevationError.self) { try ElevationRaster(path: link, policy: policy) }
-    #expect(throws: ElevationError.notFound(path: outside.file("x.tif"))) {
+    #expect(throws: ElevationError.file(.notFound(path: outside.file("x.tif")))) {
       try ElevationRaster(path: outside.file("x.tif"))
     }
-    #expect(throws: ElevationError.isDirectory(path: outside.path)) { try ElevationRaster(path: outside.path) }
+    #expect(throws: ElevationError.file(.isDirectory(path: outside.path))) { try ElevationRaster(path: outside.path) }
     for name in ["/vsimem/x.tif", "NETCDF:/tmp/x.nc:z", "<VRTDataset/>", "x.tif"] {
       let error = try #require(throws: ElevationError.self) { try ElevationRaster(path: name) }
-      guard case .refused = error else { throw error }
+      guard case .file(.refused) = error else { throw error }
     }
     let vrt = try outside.write(
       "<VRTDataset rasterXSize=\"1\" rasterYSize=\"1\"><VRTRasterBand dataType=\"Byte\" band=\"1\"/></VRTDataset>",

@@ -14,7 +14,7 @@ import Testing
   ])
   func `names other than absolute paths are refused`(name: String) throws {
     let error = try #require(throws: FormatError.self) { try FeatureFormats.describe(.file(name)) }
-    guard case .refused(let path, _) = error else { throw error }
+    guard case .file(.refused(let path, _)) = error else { throw error }
     #expect(path == name)
   }
 
@@ -23,13 +23,13 @@ import Testing
     let missing = directory.file("none.geojson")
     let text = try directory.write("hello", to: "notes.txt")
     let empty = try directory.write("", to: "empty.geojson")
-    #expect(throws: FormatError.notFound(path: missing)) { try FeatureFormats.describe(.file(missing)) }
-    #expect(throws: FormatError.isDirectory(path: directory.path)) {
+    #expect(throws: FormatError.file(.notFound(path: missing))) { try FeatureFormats.describe(.file(missing)) }
+    #expect(throws: FormatError.file(.isDirectory(path: directory.path))) {
       try FeatureFormats.describe(.file(directory.path))
     }
     #expect(throws: FormatError.unrecognized(path: text)) { try FeatureFormats.describe(.file(text)) }
     #expect(throws: FormatError.unrecognized(path: empty)) { try FeatureFormats.describe(.file(empty)) }
-    #expect(throws: FormatError.notReadable(path: "/dev/null", reason: "not a regular file")) {
+    #expect(throws: FormatError.file(.notReadable(path: "/dev/null", reason: "not a regular file"))) {
       try FeatureFormats.describe(.file("/dev/null"))
     }
     // A format of GDAL that is not allowed.
@@ -49,7 +49,7 @@ import Testing
     let fine = try inside.write(pointsGeoJSON(1), to: "fine.geojson")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: secret)
     for path in [secret, link, "\(inside.path)/../\(outside.path.split(separator: "/").last ?? "")/secret.geojson"] {
-      #expect(throws: FormatError.refused(path: path, reason: "outside the allowed directories")) {
+      #expect(throws: FormatError.file(.refused(path: path, reason: "outside the allowed directories"))) {
         try features(.file(path), policy: policy)
       }
     }
@@ -211,7 +211,7 @@ import Testing
     // SQLite may have removed the useless log.
     try? FileManager.default.removeItem(atPath: path + "-wal")
     try FileManager.default.createSymbolicLink(atPath: path + "-wal", withDestinationPath: log)
-    #expect(throws: FormatError.refused(path: path, reason: "its journal lies outside the allowed directories")) {
+    #expect(throws: FormatError.file(.refused(path: path, reason: "its journal lies outside the allowed directories"))) {
       try features(.file(path), policy: policy)
     }
   }

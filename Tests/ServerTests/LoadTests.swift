@@ -101,7 +101,7 @@ import Testing
     #expect(try server.reply() == echoed("2"))
     try server.send(cancel("\"load\""))
     let array = try JSONDocument(try server.reply())
-    let ids = array.read { root in (0..<root.count).map { root[$0]["id"].text } }
+    let ids = array.read { root in (0..<root.count).map { root[$0]["id"].jsonText } }
     #expect(ids.sorted() == ["\"load\"", "1"])
   }
 

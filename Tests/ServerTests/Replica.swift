@@ -40,7 +40,7 @@ struct Replica {
     var digests: [Int: Int] = [:]
     guard graphics.kind == .object else { return digests }
     graphics.forEachMember { name, value in
-      if let id = Int(String(decoding: name, as: UTF8.self)) { digests[id] = value.text.hashValue }
+      if let id = Int(String(decoding: name, as: UTF8.self)) { digests[id] = value.jsonText.hashValue }
     }
     return digests
   }
@@ -65,7 +65,7 @@ struct Replica {
       case "remove": #expect(graphics.removeValue(forKey: id) != nil, "\(id) did not exist")
       default:
         #expect((graphics[id] != nil) == (operation == "replace"), "\(operation) of \(id)")
-        graphics[id] = changes[index]["value"].text.hashValue
+        graphics[id] = changes[index]["value"].jsonText.hashValue
       }
     }
   }

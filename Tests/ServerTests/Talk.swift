@@ -23,7 +23,7 @@ func framed(_ message: String) -> String { "Content-Length: \(message.utf8.count
 func failure(_ text: String) -> String {
   guard let document = try? JSONDocument(text) else { return "no JSON: \(text)" }
   return document.read { root in
-    "\(root["id"].text) \(root["error"]["code"].text) \((try? root["error"]["data"]["kind"].string()) ?? "?")"
+    "\(root["id"].jsonText) \(root["error"]["code"].jsonText) \((try? root["error"]["data"]["kind"].string()) ?? "?")"
   }
 }
 

@@ -4,40 +4,36 @@
 import JSON
 
 /// What answers the methods of `binding`.
-public protocol BindingHandlers {
-  associatedtype Types: HandlerTypes
+public protocol BindingHandlers: MethodHandlers {
+  typealias Create = BindingProtocol.Create
+  typealias Get = BindingProtocol.Get
+  typealias List = BindingProtocol.List
+  typealias Set = BindingProtocol.Set
+  typealias Close = BindingProtocol.Close
+  typealias Link = BindingProtocol.Link
+  typealias Unlink = BindingProtocol.Unlink
 
   /// Creates a binding to a path, or to a constant.
-  static func create(
-    _ params: BindingProtocol.Create.Params, in world: inout Types.World
-  ) throws -> BindingProtocol.Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
 
   /// A binding and its value.
-  static func get(_ params: BindingProtocol.Get.Params, in world: Types.World) throws -> BindingProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All bindings and all links.
-  static func list(_ params: BindingProtocol.List.Params, in world: Types.World) throws -> BindingProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Sets the value of a binding, by the command that owns its path, with the errors of that command.
-  static func set(
-    _ params: BindingProtocol.Set.Params, in world: inout Types.World
-  ) throws -> BindingProtocol.Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
 
   /// Closes a binding.
-  static func close(
-    _ params: BindingProtocol.Close.Params, in world: inout Types.World
-  ) throws -> BindingProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Links two paths: changes of one end are propagated to the other, in one direction or both, within the same
   /// revision.
-  static func link(
-    _ params: BindingProtocol.Link.Params, in world: inout Types.World
-  ) throws -> BindingProtocol.Link.Result
+  static func link(_ params: Link.Params, in world: inout Types.World) throws -> Link.Result
 
   /// Closes a link.
-  static func unlink(
-    _ params: BindingProtocol.Unlink.Params, in world: inout Types.World
-  ) throws -> BindingProtocol.Unlink.Result
+  static func unlink(_ params: Unlink.Params, in world: inout Types.World) throws -> Unlink.Result
 }
 
 extension BindingHandlers {

@@ -4,23 +4,19 @@
 import JSON
 
 /// What answers the methods of `bookmark`.
-public protocol BookmarkHandlers {
-  associatedtype Types: HandlerTypes
+public protocol BookmarkHandlers: MethodHandlers {
+  typealias Add = BookmarkProtocol.Add
+  typealias Remove = BookmarkProtocol.Remove
+  typealias Move = BookmarkProtocol.Move
 
   /// Adds a bookmark to a map or a scene.
-  static func add(
-    _ params: BookmarkProtocol.Add.Params, in world: inout Types.World
-  ) throws -> BookmarkProtocol.Add.Result
+  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Add.Result
 
   /// Removes a bookmark.
-  static func remove(
-    _ params: BookmarkProtocol.Remove.Params, in world: inout Types.World
-  ) throws -> BookmarkProtocol.Remove.Result
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Remove.Result
 
   /// Moves a bookmark within the list.
-  static func move(
-    _ params: BookmarkProtocol.Move.Params, in world: inout Types.World
-  ) throws -> BookmarkProtocol.Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
 }
 
 extension BookmarkHandlers {

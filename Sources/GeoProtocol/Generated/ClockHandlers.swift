@@ -4,19 +4,19 @@
 import JSON
 
 /// What answers the methods of `clock`.
-public protocol ClockHandlers {
-  associatedtype Types: HandlerTypes
+public protocol ClockHandlers: MethodHandlers {
+  typealias Get = ClockProtocol.Get
+  typealias Set = ClockProtocol.Set
+  typealias Advance = ClockProtocol.Advance
 
   /// The time.
-  static func get(_ params: ClockProtocol.Get.Params, on client: Types.Client) throws -> ClockProtocol.Get.Result
+  static func get(_ params: Get.Params, on client: Types.Client) throws -> Get.Result
 
   /// Changes the clock.
-  static func set(_ params: ClockProtocol.Set.Params, in world: inout Types.World) throws -> ClockProtocol.Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
 
   /// Advances manual time.
-  static func advance(
-    _ params: ClockProtocol.Advance.Params, on client: Types.Client
-  ) throws -> ClockProtocol.Advance.Result
+  static func advance(_ params: Advance.Params, on client: Types.Client) throws -> Advance.Result
 }
 
 extension ClockHandlers {

@@ -4,36 +4,31 @@
 import JSON
 
 /// What answers the methods of `document`.
-public protocol DocumentHandlers {
-  associatedtype Types: HandlerTypes
+public protocol DocumentHandlers: MethodHandlers {
+  typealias New = DocumentProtocol.New
+  typealias Open = DocumentProtocol.Open
+  typealias Save = DocumentProtocol.Save
+  typealias SaveAs = DocumentProtocol.SaveAs
+  typealias Revert = DocumentProtocol.Revert
+  typealias Get = DocumentProtocol.Get
 
   /// Begins an empty document.
-  static func new(
-    _ params: DocumentProtocol.New.Params, on client: Types.Client
-  ) throws -> DocumentProtocol.New.Result
+  static func new(_ params: New.Params, on client: Types.Client) throws -> New.Result
 
   /// Opens a document and replaces the model.
-  static func `open`(
-    _ params: DocumentProtocol.Open.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, DocumentProtocol.Open.Result>
+  static func `open`(_ params: Open.Params, in world: inout Types.World) throws -> TaskPlan<Types, Open.Result>
 
   /// Saves the document to the file it was last opened from or saved to.
-  static func save(
-    _ params: DocumentProtocol.Save.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, DocumentProtocol.Save.Result>
+  static func save(_ params: Save.Params, in world: inout Types.World) throws -> TaskPlan<Types, Save.Result>
 
   /// Saves the document to a file, which is its file from then on.
-  static func saveAs(
-    _ params: DocumentProtocol.SaveAs.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, DocumentProtocol.SaveAs.Result>
+  static func saveAs(_ params: SaveAs.Params, in world: inout Types.World) throws -> TaskPlan<Types, SaveAs.Result>
 
   /// Opens the document's file again; unsaved changes are lost.
-  static func revert(
-    _ params: DocumentProtocol.Revert.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, DocumentProtocol.Revert.Result>
+  static func revert(_ params: Revert.Params, in world: inout Types.World) throws -> TaskPlan<Types, Revert.Result>
 
   /// The state of the document.
-  static func get(_ params: DocumentProtocol.Get.Params, in world: Types.World) throws -> DocumentProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 }
 
 extension DocumentHandlers {

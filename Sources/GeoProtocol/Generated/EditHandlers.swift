@@ -4,32 +4,31 @@
 import JSON
 
 /// What answers the methods of `edit`.
-public protocol EditHandlers {
-  associatedtype Types: HandlerTypes
+public protocol EditHandlers: MethodHandlers {
+  typealias Undo = EditProtocol.Undo
+  typealias Redo = EditProtocol.Redo
+  typealias Begin = EditProtocol.Begin
+  typealias End = EditProtocol.End
+  typealias Cancel = EditProtocol.Cancel
+  typealias History = EditProtocol.History
 
   /// Undoes the newest steps.
-  static func undo(_ params: EditProtocol.Undo.Params, in world: inout Types.World) throws -> EditProtocol.Undo.Result
+  static func undo(_ params: Undo.Params, in world: inout Types.World) throws -> Undo.Result
 
   /// Redoes the steps undone last.
-  static func redo(_ params: EditProtocol.Redo.Params, in world: inout Types.World) throws -> EditProtocol.Redo.Result
+  static func redo(_ params: Redo.Params, in world: inout Types.World) throws -> Redo.Result
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step.
-  static func begin(
-    _ params: EditProtocol.Begin.Params, in world: inout Types.World
-  ) throws -> EditProtocol.Begin.Result
+  static func begin(_ params: Begin.Params, in world: inout Types.World) throws -> Begin.Result
 
   /// Ends the edit in progress.
-  static func end(_ params: EditProtocol.End.Params, in world: inout Types.World) throws -> EditProtocol.End.Result
+  static func end(_ params: End.Params, in world: inout Types.World) throws -> End.Result
 
   /// Ends the edit in progress and undoes its changes.
-  static func cancel(
-    _ params: EditProtocol.Cancel.Params, in world: inout Types.World
-  ) throws -> EditProtocol.Cancel.Result
+  static func cancel(_ params: Cancel.Params, in world: inout Types.World) throws -> Cancel.Result
 
   /// The steps that can be undone and redone.
-  static func history(
-    _ params: EditProtocol.History.Params, in world: Types.World
-  ) throws -> EditProtocol.History.Result
+  static func history(_ params: History.Params, in world: Types.World) throws -> History.Result
 }
 
 extension EditHandlers {

@@ -4,33 +4,27 @@
 import JSON
 
 /// What answers the methods of `environment`.
-public protocol EnvironmentHandlers {
-  associatedtype Types: HandlerTypes
+public protocol EnvironmentHandlers: MethodHandlers {
+  typealias Register = EnvironmentProtocol.Register
+  typealias Set = EnvironmentProtocol.Set
+  typealias Get = EnvironmentProtocol.Get
+  typealias Clear = EnvironmentProtocol.Clear
+  typealias ListKeys = EnvironmentProtocol.ListKeys
 
   /// Registers a key.
-  static func register(
-    _ params: EnvironmentProtocol.Register.Params, in world: inout Types.World
-  ) throws -> EnvironmentProtocol.Register.Result
+  static func register(_ params: Register.Params, in world: inout Types.World) throws -> Register.Result
 
   /// Sets a value at a node.
-  static func set(
-    _ params: EnvironmentProtocol.Set.Params, in world: inout Types.World
-  ) throws -> EnvironmentProtocol.Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
 
   /// The values of a node, and their sources.
-  static func get(
-    _ params: EnvironmentProtocol.Get.Params, in world: Types.World
-  ) throws -> EnvironmentProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
-  static func clear(
-    _ params: EnvironmentProtocol.Clear.Params, in world: inout Types.World
-  ) throws -> EnvironmentProtocol.Clear.Result
+  static func clear(_ params: Clear.Params, in world: inout Types.World) throws -> Clear.Result
 
   /// All keys.
-  static func listKeys(
-    _ params: EnvironmentProtocol.ListKeys.Params, in world: Types.World
-  ) throws -> EnvironmentProtocol.ListKeys.Result
+  static func listKeys(_ params: ListKeys.Params, in world: Types.World) throws -> ListKeys.Result
 }
 
 extension EnvironmentHandlers {

@@ -4,28 +4,29 @@
 import JSON
 
 /// What answers the methods of `feature`.
-public protocol FeatureHandlers {
-  associatedtype Types: HandlerTypes
+public protocol FeatureHandlers: MethodHandlers {
+  typealias Query = FeatureProtocol.Query
+  typealias QueryIds = FeatureProtocol.QueryIds
+  typealias QueryCount = FeatureProtocol.QueryCount
+  typealias QueryExtent = FeatureProtocol.QueryExtent
 
   /// Features, as a GeoJSON FeatureCollection.
-  static func query(
-    _ params: FeatureProtocol.Query.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, FeatureProtocol.Query.Result>
+  static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
 
   /// Returns ids only.
   static func queryIds(
-    _ params: FeatureProtocol.QueryIds.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, FeatureProtocol.QueryIds.Result>
+    _ params: QueryIds.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryIds.Result>
 
   /// Returns their number only.
   static func queryCount(
-    _ params: FeatureProtocol.QueryCount.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, FeatureProtocol.QueryCount.Result>
+    _ params: QueryCount.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryCount.Result>
 
   /// Returns their envelope only.
   static func queryExtent(
-    _ params: FeatureProtocol.QueryExtent.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, FeatureProtocol.QueryExtent.Result>
+    _ params: QueryExtent.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryExtent.Result>
 }
 
 extension FeatureHandlers {

@@ -4,88 +4,80 @@
 import JSON
 
 /// What answers the methods of `layer`.
-public protocol LayerHandlers {
-  associatedtype Types: HandlerTypes
+public protocol LayerHandlers: MethodHandlers {
+  typealias Get = LayerProtocol.Get
+  typealias List = LayerProtocol.List
+  typealias Add = LayerProtocol.Add
+  typealias AddGroup = LayerProtocol.AddGroup
+  typealias AddTable = LayerProtocol.AddTable
+  typealias Remove = LayerProtocol.Remove
+  typealias Move = LayerProtocol.Move
+  typealias Update = LayerProtocol.Update
+  typealias Select = LayerProtocol.Select
+  typealias Load = LayerProtocol.Load
+  typealias CancelLoad = LayerProtocol.CancelLoad
+  typealias RetryLoad = LayerProtocol.RetryLoad
+  typealias SymbolFor = LayerProtocol.SymbolFor
+  typealias LabelFor = LayerProtocol.LabelFor
+  typealias PopupFor = LayerProtocol.PopupFor
+  typealias Legend = LayerProtocol.Legend
+  typealias ClassBreaks = LayerProtocol.ClassBreaks
 
   /// One layer.
-  static func get(_ params: LayerProtocol.Get.Params, in world: Types.World) throws -> LayerProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All layers, or those of a map or a scene.
-  static func list(_ params: LayerProtocol.List.Params, in world: Types.World) throws -> LayerProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`.
-  static func add(_ params: LayerProtocol.Add.Params, in world: inout Types.World) throws -> LayerProtocol.Add.Result
+  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Add.Result
 
   /// Adds an empty group to a map or a scene.
-  static func addGroup(
-    _ params: LayerProtocol.AddGroup.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.AddGroup.Result
+  static func addGroup(_ params: AddGroup.Params, in world: inout Types.World) throws -> AddGroup.Result
 
   /// Adds a table over a layer of a source to a map or a scene.
-  static func addTable(
-    _ params: LayerProtocol.AddTable.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.AddTable.Result
+  static func addTable(_ params: AddTable.Params, in world: inout Types.World) throws -> AddTable.Result
 
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
-  static func remove(
-    _ params: LayerProtocol.Remove.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.Remove.Result
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Remove.Result
 
   /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
-  static func move(
-    _ params: LayerProtocol.Move.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
 
   /// Changes a layer; absent members stay as they are.
-  static func update(
-    _ params: LayerProtocol.Update.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
 
   /// Changes which features of a loaded layer or table are selected.
-  static func select(
-    _ params: LayerProtocol.Select.Params, in world: inout Types.World
-  ) throws -> LayerProtocol.Select.Result
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Select.Result
 
   /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.
-  static func load(
-    _ params: LayerProtocol.Load.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, LayerProtocol.Load.Result>
+  static func load(_ params: Load.Params, in world: inout Types.World) throws -> TaskPlan<Types, Load.Result>
 
   /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
   /// `cancelled`.
-  static func cancelLoad(
-    _ params: LayerProtocol.CancelLoad.Params, on client: Types.Client
-  ) throws -> LayerProtocol.CancelLoad.Result
+  static func cancelLoad(_ params: CancelLoad.Params, on client: Types.Client) throws -> CancelLoad.Result
 
   /// As `layer/load`, but layers whose load has failed are tried again.
   static func retryLoad(
-    _ params: LayerProtocol.RetryLoad.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, LayerProtocol.RetryLoad.Result>
+    _ params: RetryLoad.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, RetryLoad.Result>
 
   /// The symbols of features, by their attributes.
-  static func symbolFor(
-    _ params: LayerProtocol.SymbolFor.Params, in world: Types.World
-  ) throws -> LayerProtocol.SymbolFor.Result
+  static func symbolFor(_ params: SymbolFor.Params, in world: Types.World) throws -> SymbolFor.Result
 
   /// The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.
-  static func labelFor(
-    _ params: LayerProtocol.LabelFor.Params, in world: Types.World
-  ) throws -> LayerProtocol.LabelFor.Result
+  static func labelFor(_ params: LabelFor.Params, in world: Types.World) throws -> LabelFor.Result
 
   /// The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false.
-  static func popupFor(
-    _ params: LayerProtocol.PopupFor.Params, in world: Types.World
-  ) throws -> LayerProtocol.PopupFor.Result
+  static func popupFor(_ params: PopupFor.Params, in world: Types.World) throws -> PopupFor.Result
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
-  static func legend(
-    _ params: LayerProtocol.Legend.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, LayerProtocol.Legend.Result>
+  static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.
   static func classBreaks(
-    _ params: LayerProtocol.ClassBreaks.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, LayerProtocol.ClassBreaks.Result>
+    _ params: ClassBreaks.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ClassBreaks.Result>
 }
 
 extension LayerHandlers {

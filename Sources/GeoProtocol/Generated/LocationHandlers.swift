@@ -4,44 +4,42 @@
 import JSON
 
 /// What answers the methods of `location`.
-public protocol LocationHandlers {
-  associatedtype Types: HandlerTypes
+public protocol LocationHandlers: MethodHandlers {
+  typealias CreateSimulated = LocationProtocol.CreateSimulated
+  typealias Get = LocationProtocol.Get
+  typealias List = LocationProtocol.List
+  typealias Start = LocationProtocol.Start
+  typealias Stop = LocationProtocol.Stop
+  typealias Close = LocationProtocol.Close
+  typealias Observe = LocationProtocol.Observe
 
   /// Creates a source that moves along a line.
   static func createSimulated(
-    _ params: LocationProtocol.CreateSimulated.Params, in world: inout Types.World
-  ) throws -> LocationProtocol.CreateSimulated.Result
+    _ params: CreateSimulated.Params, in world: inout Types.World
+  ) throws -> CreateSimulated.Result
 
   /// One source.
-  static func get(_ params: LocationProtocol.Get.Params, in world: Types.World) throws -> LocationProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All sources.
-  static func list(
-    _ params: LocationProtocol.List.Params, in world: Types.World
-  ) throws -> LocationProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Starts a source; answers when it has started.
-  static func start(_ params: LocationProtocol.Start.Params, in world: inout Types.World) throws -> Types.Process
+  static func start(_ params: Start.Params, in world: inout Types.World) throws -> Types.Process
   static func startEnded(
-    _ params: LocationProtocol.Start.Params, _ end: Types.ProcessEnd, in world: Types.World
-  ) throws -> LocationProtocol.Start.Result
+    _ params: Start.Params, _ end: Types.ProcessEnd, in world: Types.World
+  ) throws -> Start.Result
 
   /// Stops a source; answers when it has stopped.
-  static func stop(_ params: LocationProtocol.Stop.Params, in world: inout Types.World) throws -> Types.Process
-  static func stopEnded(
-    _ params: LocationProtocol.Stop.Params, _ end: Types.ProcessEnd, in world: Types.World
-  ) throws -> LocationProtocol.Stop.Result
+  static func stop(_ params: Stop.Params, in world: inout Types.World) throws -> Types.Process
+  static func stopEnded(_ params: Stop.Params, _ end: Types.ProcessEnd, in world: Types.World) throws -> Stop.Result
 
   /// Stops and closes a source.
-  static func close(
-    _ params: LocationProtocol.Close.Params, in world: inout Types.World
-  ) throws -> LocationProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
   /// the source.
-  static func observe(
-    _ params: LocationProtocol.Observe.Params, on client: Types.Client
-  ) throws -> LocationProtocol.Observe.Result
+  static func observe(_ params: Observe.Params, on client: Types.Client) throws -> Observe.Result
 }
 
 extension LocationHandlers {

@@ -4,29 +4,27 @@
 import JSON
 
 /// What answers the methods of `map`.
-public protocol MapHandlers {
-  associatedtype Types: HandlerTypes
+public protocol MapHandlers: MethodHandlers {
+  typealias Create = MapProtocol.Create
+  typealias Get = MapProtocol.Get
+  typealias List = MapProtocol.List
+  typealias Update = MapProtocol.Update
+  typealias Close = MapProtocol.Close
 
   /// Creates a map.
-  static func create(
-    _ params: MapProtocol.Create.Params, in world: inout Types.World
-  ) throws -> MapProtocol.Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
 
   /// One map.
-  static func get(_ params: MapProtocol.Get.Params, in world: Types.World) throws -> MapProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All maps.
-  static func list(_ params: MapProtocol.List.Params, in world: Types.World) throws -> MapProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes a map; absent members stay as they are.
-  static func update(
-    _ params: MapProtocol.Update.Params, in world: inout Types.World
-  ) throws -> MapProtocol.Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
 
   /// Closes a map, its layers, and the views that show it.
-  static func close(
-    _ params: MapProtocol.Close.Params, in world: inout Types.World
-  ) throws -> MapProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 }
 
 extension MapHandlers {

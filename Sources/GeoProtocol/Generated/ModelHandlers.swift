@@ -4,14 +4,12 @@
 import JSON
 
 /// What answers the methods of `model`.
-public protocol ModelHandlers {
-  associatedtype Types: HandlerTypes
+public protocol ModelHandlers: MethodHandlers {
+  typealias Apply = ModelProtocol.Apply
 
   /// Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
   /// subscription.
-  static func apply(
-    _ params: ModelProtocol.Apply.Params, on client: Types.Client
-  ) throws -> ModelProtocol.Apply.Result
+  static func apply(_ params: Apply.Params, on client: Types.Client) throws -> Apply.Result
 }
 
 extension ModelHandlers {

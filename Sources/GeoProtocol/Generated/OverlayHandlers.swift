@@ -4,90 +4,84 @@
 import JSON
 
 /// What answers the methods of `overlay`.
-public protocol OverlayHandlers {
-  associatedtype Types: HandlerTypes
+public protocol OverlayHandlers: MethodHandlers {
+  typealias Create = OverlayProtocol.Create
+  typealias Get = OverlayProtocol.Get
+  typealias List = OverlayProtocol.List
+  typealias Update = OverlayProtocol.Update
+  typealias Move = OverlayProtocol.Move
+  typealias Close = OverlayProtocol.Close
+  typealias AddGraphics = OverlayProtocol.AddGraphics
+  typealias AddColumns = OverlayProtocol.AddColumns
+  typealias UpdateGraphics = OverlayProtocol.UpdateGraphics
+  typealias ReplaceGraphics = OverlayProtocol.ReplaceGraphics
+  typealias UpdateColumns = OverlayProtocol.UpdateColumns
+  typealias RemoveGraphics = OverlayProtocol.RemoveGraphics
+  typealias Select = OverlayProtocol.Select
+  typealias SymbolFor = OverlayProtocol.SymbolFor
+  typealias LabelFor = OverlayProtocol.LabelFor
+  typealias PopupFor = OverlayProtocol.PopupFor
+  typealias Legend = OverlayProtocol.Legend
 
   /// Creates an overlay on top of a view's others.
-  static func create(
-    _ params: OverlayProtocol.Create.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
 
   /// One overlay.
-  static func get(_ params: OverlayProtocol.Get.Params, in world: Types.World) throws -> OverlayProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All overlays, or those of a view.
-  static func list(_ params: OverlayProtocol.List.Params, in world: Types.World) throws -> OverlayProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes an overlay; absent members stay as they are.
-  static func update(
-    _ params: OverlayProtocol.Update.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
 
   /// Moves an overlay in the drawing order of its view.
-  static func move(
-    _ params: OverlayProtocol.Move.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
 
   /// Closes an overlay.
-  static func close(
-    _ params: OverlayProtocol.Close.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Adds graphics on top.
-  static func addGraphics(
-    _ params: OverlayProtocol.AddGraphics.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.AddGraphics.Result
+  static func addGraphics(_ params: AddGraphics.Params, in world: inout Types.World) throws -> AddGraphics.Result
 
   /// Adds points, given in columns of equal length.
-  static func addColumns(
-    _ params: OverlayProtocol.AddColumns.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.AddColumns.Result
+  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> AddColumns.Result
 
   /// Changes graphics, each at most once.
   static func updateGraphics(
-    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.UpdateGraphics.Result
+    _ params: UpdateGraphics.Params, in world: inout Types.World
+  ) throws -> UpdateGraphics.Result
 
   /// Replaces all graphics.
   static func replaceGraphics(
-    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.ReplaceGraphics.Result
+    _ params: ReplaceGraphics.Params, in world: inout Types.World
+  ) throws -> ReplaceGraphics.Result
 
   /// Changes positions or attributes, of each graphic at most once, given in columns of equal length.
   static func updateColumns(
-    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.UpdateColumns.Result
+    _ params: UpdateColumns.Params, in world: inout Types.World
+  ) throws -> UpdateColumns.Result
 
   /// Removes graphics by id, or all of them.
   static func removeGraphics(
-    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.RemoveGraphics.Result
+    _ params: RemoveGraphics.Params, in world: inout Types.World
+  ) throws -> RemoveGraphics.Result
 
   /// Changes which graphics are selected, by id.
-  static func select(
-    _ params: OverlayProtocol.Select.Params, in world: inout Types.World
-  ) throws -> OverlayProtocol.Select.Result
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Select.Result
 
   /// The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's
   /// `symbolScale` and follow the map's reference scale.
-  static func symbolFor(
-    _ params: OverlayProtocol.SymbolFor.Params, in world: Types.World
-  ) throws -> OverlayProtocol.SymbolFor.Result
+  static func symbolFor(_ params: SymbolFor.Params, in world: Types.World) throws -> SymbolFor.Result
 
   /// The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is false.
-  static func labelFor(
-    _ params: OverlayProtocol.LabelFor.Params, in world: Types.World
-  ) throws -> OverlayProtocol.LabelFor.Result
+  static func labelFor(_ params: LabelFor.Params, in world: Types.World) throws -> LabelFor.Result
 
   /// The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false.
-  static func popupFor(
-    _ params: OverlayProtocol.PopupFor.Params, in world: Types.World
-  ) throws -> OverlayProtocol.PopupFor.Result
+  static func popupFor(_ params: PopupFor.Params, in world: Types.World) throws -> PopupFor.Result
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
-  static func legend(
-    _ params: OverlayProtocol.Legend.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, OverlayProtocol.Legend.Result>
+  static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 }
 
 extension OverlayHandlers {

@@ -4,54 +4,57 @@
 import JSON
 
 /// What answers the methods of `scene`.
-public protocol SceneHandlers {
-  associatedtype Types: HandlerTypes
+public protocol SceneHandlers: MethodHandlers {
+  typealias Create = SceneProtocol.Create
+  typealias Get = SceneProtocol.Get
+  typealias List = SceneProtocol.List
+  typealias Update = SceneProtocol.Update
+  typealias Close = SceneProtocol.Close
+  typealias AddElevationSource = SceneProtocol.AddElevationSource
+  typealias RemoveElevationSource = SceneProtocol.RemoveElevationSource
+  typealias RetryElevationSource = SceneProtocol.RetryElevationSource
+  typealias MoveElevationSource = SceneProtocol.MoveElevationSource
+  typealias Elevation = SceneProtocol.Elevation
 
   /// Creates a scene over elevation rasters (GeoTIFF).
-  static func create(
-    _ params: SceneProtocol.Create.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SceneProtocol.Create.Result>
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> TaskPlan<Types, Create.Result>
 
   /// One scene.
-  static func get(_ params: SceneProtocol.Get.Params, in world: Types.World) throws -> SceneProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All scenes.
-  static func list(_ params: SceneProtocol.List.Params, in world: Types.World) throws -> SceneProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes a scene; absent members stay as they are.
-  static func update(
-    _ params: SceneProtocol.Update.Params, in world: inout Types.World
-  ) throws -> SceneProtocol.Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
 
   /// Closes a scene, its layers, and the views that show it.
-  static func close(
-    _ params: SceneProtocol.Close.Params, in world: inout Types.World
-  ) throws -> SceneProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Opens a raster (GeoTIFF) and adds it to the ground.
   static func addElevationSource(
-    _ params: SceneProtocol.AddElevationSource.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SceneProtocol.AddElevationSource.Result>
+    _ params: AddElevationSource.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, AddElevationSource.Result>
 
   /// Removes a raster from the ground.
   static func removeElevationSource(
-    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout Types.World
-  ) throws -> SceneProtocol.RemoveElevationSource.Result
+    _ params: RemoveElevationSource.Params, in world: inout Types.World
+  ) throws -> RemoveElevationSource.Result
 
   /// Opens the raster of an elevation source that failed when a document was opened.
   static func retryElevationSource(
-    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SceneProtocol.RetryElevationSource.Result>
+    _ params: RetryElevationSource.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, RetryElevationSource.Result>
 
   /// Moves an elevation source in the order of precedence.
   static func moveElevationSource(
-    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout Types.World
-  ) throws -> SceneProtocol.MoveElevationSource.Result
+    _ params: MoveElevationSource.Params, in world: inout Types.World
+  ) throws -> MoveElevationSource.Result
 
   /// Heights at points.
   static func elevation(
-    _ params: SceneProtocol.Elevation.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SceneProtocol.Elevation.Result>
+    _ params: Elevation.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Elevation.Result>
 }
 
 extension SceneHandlers {

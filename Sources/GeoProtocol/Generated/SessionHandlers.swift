@@ -4,21 +4,19 @@
 import JSON
 
 /// What answers the methods of `session`.
-public protocol SessionHandlers {
-  associatedtype Types: HandlerTypes
+public protocol SessionHandlers: MethodHandlers {
+  typealias Echo = SessionProtocol.Echo
+  typealias Status = SessionProtocol.Status
+  typealias Describe = SessionProtocol.Describe
 
   /// Returns its params unchanged, for tests of a transport.
-  static func echo(_ params: SessionProtocol.Echo.Params, in world: Types.World) throws -> SessionProtocol.Echo.Result
+  static func echo(_ params: Echo.Params, in world: Types.World) throws -> Echo.Result
 
   /// Counters and memory of the server.
-  static func status(
-    _ params: SessionProtocol.Status.Params, on client: Types.Client
-  ) throws -> SessionProtocol.Status.Result
+  static func status(_ params: Status.Params, on client: Types.Client) throws -> Status.Result
 
   /// The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
-  static func describe(
-    _ params: SessionProtocol.Describe.Params, in world: Types.World
-  ) throws -> SessionProtocol.Describe.Result
+  static func describe(_ params: Describe.Params, in world: Types.World) throws -> Describe.Result
 }
 
 extension SessionHandlers {

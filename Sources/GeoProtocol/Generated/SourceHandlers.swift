@@ -4,30 +4,30 @@
 import JSON
 
 /// What answers the methods of `source`.
-public protocol SourceHandlers {
-  associatedtype Types: HandlerTypes
+public protocol SourceHandlers: MethodHandlers {
+  typealias Open = SourceProtocol.Open
+  typealias OpenInline = SourceProtocol.OpenInline
+  typealias Get = SourceProtocol.Get
+  typealias List = SourceProtocol.List
+  typealias Close = SourceProtocol.Close
 
   /// Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with
   /// progress.
-  static func `open`(
-    _ params: SourceProtocol.Open.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SourceProtocol.Open.Result>
+  static func `open`(_ params: Open.Params, in world: inout Types.World) throws -> TaskPlan<Types, Open.Result>
 
   /// Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry.
   static func openInline(
-    _ params: SourceProtocol.OpenInline.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SourceProtocol.OpenInline.Result>
+    _ params: OpenInline.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, OpenInline.Result>
 
   /// One source.
-  static func get(_ params: SourceProtocol.Get.Params, in world: Types.World) throws -> SourceProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All sources.
-  static func list(_ params: SourceProtocol.List.Params, in world: Types.World) throws -> SourceProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a source.
-  static func close(
-    _ params: SourceProtocol.Close.Params, in world: inout Types.World
-  ) throws -> SourceProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 }
 
 extension SourceHandlers {

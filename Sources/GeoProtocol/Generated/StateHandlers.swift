@@ -4,25 +4,24 @@
 import JSON
 
 /// What answers the methods of `state`.
-public protocol StateHandlers {
-  associatedtype Types: HandlerTypes
+public protocol StateHandlers: MethodHandlers {
+  typealias Get = StateProtocol.Get
+  typealias Observe = StateProtocol.Observe
+  typealias Set = StateProtocol.Set
+  typealias Unobserve = StateProtocol.Unobserve
 
   /// The value at a path; with `*`, all values whose paths match.
-  static func get(_ params: StateProtocol.Get.Params, in world: Types.World) throws -> StateProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
   /// them, the client's own included.
-  static func observe(
-    _ params: StateProtocol.Observe.Params, on client: Types.Client
-  ) throws -> StateProtocol.Observe.Result
+  static func observe(_ params: Observe.Params, on client: Types.Client) throws -> Observe.Result
 
   /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
-  static func set(_ params: StateProtocol.Set.Params, in world: inout Types.World) throws -> StateProtocol.Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
 
   /// Ends a subscription of any kind; unknown handles are ignored.
-  static func unobserve(
-    _ params: StateProtocol.Unobserve.Params, on client: Types.Client
-  ) throws -> StateProtocol.Unobserve.Result
+  static func unobserve(_ params: Unobserve.Params, on client: Types.Client) throws -> Unobserve.Result
 }
 
 extension StateHandlers {

@@ -4,17 +4,16 @@
 import JSON
 
 /// What answers the methods of `task`.
-public protocol TaskHandlers {
-  associatedtype Types: HandlerTypes
+public protocol TaskHandlers: MethodHandlers {
+  typealias List = TaskProtocol.List
+  typealias Cancel = TaskProtocol.Cancel
 
   /// The tasks that have not been answered.
-  static func list(_ params: TaskProtocol.List.Params, on client: Types.Client) throws -> TaskProtocol.List.Result
+  static func list(_ params: List.Params, on client: Types.Client) throws -> List.Result
 
   /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
   /// answered with `cancelled`.
-  static func cancel(
-    _ params: TaskProtocol.Cancel.Params, on client: Types.Client
-  ) throws -> TaskProtocol.Cancel.Result
+  static func cancel(_ params: Cancel.Params, on client: Types.Client) throws -> Cancel.Result
 }
 
 extension TaskHandlers {

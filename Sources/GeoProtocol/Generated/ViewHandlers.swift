@@ -4,77 +4,72 @@
 import JSON
 
 /// What answers the methods of `view`.
-public protocol ViewHandlers {
-  associatedtype Types: HandlerTypes
+public protocol ViewHandlers: MethodHandlers {
+  typealias Create = ViewProtocol.Create
+  typealias Get = ViewProtocol.Get
+  typealias List = ViewProtocol.List
+  typealias Close = ViewProtocol.Close
+  typealias Resize = ViewProtocol.Resize
+  typealias GetViewpoint = ViewProtocol.GetViewpoint
+  typealias SetViewpoint = ViewProtocol.SetViewpoint
+  typealias AnimateViewpoint = ViewProtocol.AnimateViewpoint
+  typealias LayerViewStates = ViewProtocol.LayerViewStates
+  typealias ToLocation = ViewProtocol.ToLocation
+  typealias ToScreen = ViewProtocol.ToScreen
+  typealias GetVisibleArea = ViewProtocol.GetVisibleArea
+  typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
+  typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
 
   /// Creates a view over a map or a scene.
-  static func create(
-    _ params: ViewProtocol.Create.Params, in world: inout Types.World
-  ) throws -> ViewProtocol.Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
 
   /// One view.
-  static func get(_ params: ViewProtocol.Get.Params, in world: Types.World) throws -> ViewProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// All views.
-  static func list(_ params: ViewProtocol.List.Params, in world: Types.World) throws -> ViewProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
-  static func close(
-    _ params: ViewProtocol.Close.Params, in world: inout Types.World
-  ) throws -> ViewProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Changes the screen; center and scale are unchanged.
-  static func resize(
-    _ params: ViewProtocol.Resize.Params, in world: inout Types.World
-  ) throws -> ViewProtocol.Resize.Result
+  static func resize(_ params: Resize.Params, in world: inout Types.World) throws -> Resize.Result
 
   /// The current viewpoint, in either kind, or as a camera.
-  static func getViewpoint(
-    _ params: ViewProtocol.GetViewpoint.Params, in world: Types.World
-  ) throws -> ViewProtocol.GetViewpoint.Result
+  static func getViewpoint(_ params: GetViewpoint.Params, in world: Types.World) throws -> GetViewpoint.Result
 
   /// Sets the viewpoint at once.
-  static func setViewpoint(
-    _ params: ViewProtocol.SetViewpoint.Params, in world: inout Types.World
-  ) throws -> ViewProtocol.SetViewpoint.Result
+  static func setViewpoint(_ params: SetViewpoint.Params, in world: inout Types.World) throws -> SetViewpoint.Result
 
   /// Animates to a viewpoint, and answers when it has arrived or another change replaced it.
-  static func animateViewpoint(
-    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout Types.World
-  ) throws -> Types.Process
+  static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout Types.World) throws -> Types.Process
   static func animateViewpointEnded(
-    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World
-  ) throws -> ViewProtocol.AnimateViewpoint.Result
+    _ params: AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World
+  ) throws -> AnimateViewpoint.Result
 
   /// The state of each layer of the map or scene in the view, by visibility, scale and load status.
   static func layerViewStates(
-    _ params: ViewProtocol.LayerViewStates.Params, in world: Types.World
-  ) throws -> ViewProtocol.LayerViewStates.Result
+    _ params: LayerViewStates.Params, in world: Types.World
+  ) throws -> LayerViewStates.Result
 
   /// Converts screen points to map coordinates.
-  static func toLocation(
-    _ params: ViewProtocol.ToLocation.Params, in world: Types.World
-  ) throws -> ViewProtocol.ToLocation.Result
+  static func toLocation(_ params: ToLocation.Params, in world: Types.World) throws -> ToLocation.Result
 
   /// Converts map coordinates to screen points, also outside the screen.
-  static func toScreen(
-    _ params: ViewProtocol.ToScreen.Params, in world: Types.World
-  ) throws -> ViewProtocol.ToScreen.Result
+  static func toScreen(_ params: ToScreen.Params, in world: Types.World) throws -> ToScreen.Result
 
   /// The visible area: the screen's corners as a polygon, and the box around them.
-  static func getVisibleArea(
-    _ params: ViewProtocol.GetVisibleArea.Params, in world: Types.World
-  ) throws -> ViewProtocol.GetVisibleArea.Result
+  static func getVisibleArea(_ params: GetVisibleArea.Params, in world: Types.World) throws -> GetVisibleArea.Result
 
   /// Sets how the view follows a location; absent members stay as they are.
   static func setLocationDisplay(
-    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout Types.World
-  ) throws -> ViewProtocol.SetLocationDisplay.Result
+    _ params: SetLocationDisplay.Params, in world: inout Types.World
+  ) throws -> SetLocationDisplay.Result
 
   /// Observes a view's viewpoint by `view/viewpointChanged`, until `state/unobserve` or the closing of the view.
   static func observeViewpoint(
-    _ params: ViewProtocol.ObserveViewpoint.Params, on client: Types.Client
-  ) throws -> ViewProtocol.ObserveViewpoint.Result
+    _ params: ObserveViewpoint.Params, on client: Types.Client
+  ) throws -> ObserveViewpoint.Result
 }
 
 extension ViewHandlers {

@@ -4,68 +4,55 @@
 import JSON
 
 /// What answers the methods of `viewModel`.
-public protocol ViewModelHandlers {
-  associatedtype Types: HandlerTypes
+public protocol ViewModelHandlers: MethodHandlers {
+  typealias Define = ViewModelProtocol.Define
+  typealias Create = ViewModelProtocol.Create
+  typealias Get = ViewModelProtocol.Get
+  typealias List = ViewModelProtocol.List
+  typealias Set = ViewModelProtocol.Set
+  typealias InsertItems = ViewModelProtocol.InsertItems
+  typealias RemoveItems = ViewModelProtocol.RemoveItems
+  typealias MoveItems = ViewModelProtocol.MoveItems
+  typealias Close = ViewModelProtocol.Close
+  typealias Provide = ViewModelProtocol.Provide
+  typealias Withdraw = ViewModelProtocol.Withdraw
+  typealias Resolve = ViewModelProtocol.Resolve
 
   /// Defines a type of view models, for the rest of the session.
-  static func define(
-    _ params: ViewModelProtocol.Define.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Define.Result
+  static func define(_ params: Define.Params, in world: inout Types.World) throws -> Define.Result
 
   /// Creates a view model from a type or from its own properties.
-  static func create(
-    _ params: ViewModelProtocol.Create.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
 
   /// One view model, with its definition.
-  static func get(
-    _ params: ViewModelProtocol.Get.Params, in world: Types.World
-  ) throws -> ViewModelProtocol.Get.Result
+  static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// View models, in the order of their creation.
-  static func list(
-    _ params: ViewModelProtocol.List.Params, in world: Types.World
-  ) throws -> ViewModelProtocol.List.Result
+  static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Sets values atomically, a part of a value by its path, and clears.
-  static func set(
-    _ params: ViewModelProtocol.Set.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
 
   /// Inserts items into a list whose items are ids, or objects with an `id`.
-  static func insertItems(
-    _ params: ViewModelProtocol.InsertItems.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.InsertItems.Result
+  static func insertItems(_ params: InsertItems.Params, in world: inout Types.World) throws -> InsertItems.Result
 
   /// Removes items from a list, by their ids.
-  static func removeItems(
-    _ params: ViewModelProtocol.RemoveItems.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.RemoveItems.Result
+  static func removeItems(_ params: RemoveItems.Params, in world: inout Types.World) throws -> RemoveItems.Result
 
   /// Moves items of a list, by their ids, together and in the given order.
-  static func moveItems(
-    _ params: ViewModelProtocol.MoveItems.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.MoveItems.Result
+  static func moveItems(_ params: MoveItems.Params, in world: inout Types.World) throws -> MoveItems.Result
 
   /// Closes a view model and what it owns.
-  static func close(
-    _ params: ViewModelProtocol.Close.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
 
   /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer).
-  static func provide(
-    _ params: ViewModelProtocol.Provide.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Provide.Result
+  static func provide(_ params: Provide.Params, in world: inout Types.World) throws -> Provide.Result
 
   /// Ends the sharing of a name at a node; that of an ancestor applies again.
-  static func withdraw(
-    _ params: ViewModelProtocol.Withdraw.Params, in world: inout Types.World
-  ) throws -> ViewModelProtocol.Withdraw.Result
+  static func withdraw(_ params: Withdraw.Params, in world: inout Types.World) throws -> Withdraw.Result
 
   /// The view model that a node or its nearest ancestor shares under a name.
-  static func resolve(
-    _ params: ViewModelProtocol.Resolve.Params, in world: Types.World
-  ) throws -> ViewModelProtocol.Resolve.Result
+  static func resolve(_ params: Resolve.Params, in world: Types.World) throws -> Resolve.Result
 }
 
 extension ViewModelHandlers {

@@ -5,27 +5,19 @@ import GeoProtocol
 import WireCoding
 
 package enum BookmarkService: BookmarkHandlers {
-  package typealias Types = Server
-
-  package static func add(_ params: BookmarkProtocol.Add.Params, in world: inout World) throws
-    -> BookmarkProtocol.Add.Result
-  {
+  package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
     let id = try world.addBookmark(
       NewBookmark(id: params.id, name: params.name, viewpoint: try Wire.target(params.viewpoint)),
       to: try Wire.content(params.map, params.scene), at: params.index)
     return .init(bookmark: id, revision: world.revision)
   }
 
-  package static func remove(
-    _ params: BookmarkProtocol.Remove.Params, in world: inout World
-  ) throws -> BookmarkProtocol.Remove.Result {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Remove.Result {
     try world.removeBookmark(params.bookmark, from: try Wire.content(params.map, params.scene))
     return .init(revision: world.revision)
   }
 
-  package static func move(
-    _ params: BookmarkProtocol.Move.Params, in world: inout World
-  ) throws -> BookmarkProtocol.Move.Result {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
     let content = try Wire.content(params.map, params.scene)
     try world.moveBookmark(params.bookmark, in: content, to: params.index)
     return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id.string))

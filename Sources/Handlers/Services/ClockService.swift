@@ -5,15 +5,12 @@ import GeoProtocol
 import WireCoding
 
 package enum ClockService: ClockHandlers {
-  package typealias Types = Server
   /// The most ticks of one advance, which blocks the loop.
   private static let maxTicks = 1_000_000
   /// The most ticks while something is animated: each tick then updates and publishes.
   private static let maxAnimatedTicks = 100_000
 
-  package static func get(_ params: ClockProtocol.Get.Params, on client: any HandlerClient) throws
-    -> ClockProtocol.Get.Result
-  {
+  package static func get(_ params: Get.Params, on client: any HandlerClient) throws -> Get.Result {
     let clock = client.world.clock
     return .init(
       revision: client.world.revision, mode: mode(clock),
@@ -30,9 +27,7 @@ package enum ClockService: ClockHandlers {
       revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
   }
 
-  package static func advance(_ params: ClockProtocol.Advance.Params, on client: any HandlerClient) throws
-    -> ClockProtocol.Advance.Result
-  {
+  package static func advance(_ params: Advance.Params, on client: any HandlerClient) throws -> Advance.Result {
     guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
     let end = client.world.clock.now.advanced(by: params.seconds)
     guard end < .latest else { throw ModelError.tooManyTicks }

@@ -4,39 +4,31 @@ import GeoModel
 import GeoProtocol
 
 package enum EditService: EditHandlers {
-  package typealias Types = Server
-
-  package static func undo(_ params: EditProtocol.Undo.Params, in world: inout World) throws -> EditProtocol.Undo.Result
-  {
+  package static func undo(_ params: Undo.Params, in world: inout World) throws -> Undo.Result {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }
     var names: [String] = []
     for _ in 0..<params.steps { names.append(try world.undo()) }
     return .init(revision: world.revision, names: names)
   }
 
-  package static func redo(_ params: EditProtocol.Redo.Params, in world: inout World) throws -> EditProtocol.Redo.Result
-  {
+  package static func redo(_ params: Redo.Params, in world: inout World) throws -> Redo.Result {
     guard params.steps <= max(1, world.history.redoNames.count) else { throw ModelError.nothingToRedo }
     var names: [String] = []
     for _ in 0..<params.steps { names.append(try world.redo()) }
     return .init(revision: world.revision, names: names)
   }
 
-  package static func begin(_ params: EditProtocol.Begin.Params, in world: inout World) throws
-    -> EditProtocol.Begin.Result
-  {
+  package static func begin(_ params: Begin.Params, in world: inout World) throws -> Begin.Result {
     try world.beginEdit(params.name)
     return .init(revision: world.revision)
   }
 
-  package static func end(_ params: EditProtocol.End.Params, in world: inout World) throws -> EditProtocol.End.Result {
+  package static func end(_ params: End.Params, in world: inout World) throws -> End.Result {
     try world.endEdit()
     return .init(revision: world.revision)
   }
 
-  package static func cancel(_ params: EditProtocol.Cancel.Params, in world: inout World) throws
-    -> EditProtocol.Cancel.Result
-  {
+  package static func cancel(_ params: Cancel.Params, in world: inout World) throws -> Cancel.Result {
     try world.cancelEdit()
     return .init(revision: world.revision)
   }

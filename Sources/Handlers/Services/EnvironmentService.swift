@@ -7,11 +7,7 @@ import StateTree
 import WireCoding
 
 package enum EnvironmentService: EnvironmentHandlers {
-  package typealias Types = Server
-
-  package static func register(
-    _ params: EnvironmentProtocol.Register.Params, in world: inout World
-  ) throws -> EnvironmentProtocol.Register.Result {
+  package static func register(_ params: Register.Params, in world: inout World) throws -> Register.Result {
     try world.registerEnvironmentKey(
       PropertyDefinition(
         name: params.key, type: Wire.type(params.type), isNullable: params.isNullable,
@@ -27,9 +23,7 @@ package enum EnvironmentService: EnvironmentHandlers {
     return .init(revision: world.revision)
   }
 
-  package static func get(
-    _ params: EnvironmentProtocol.Get.Params, in world: World
-  ) throws -> EnvironmentProtocol.Get.Result {
+  package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
     let node = try Wire.object(params.node, "node", in: world)
     try world.checkNode(node)
     let keys = try params.key.map { [try world.environmentKeys.require(ID($0))] } ?? world.environmentKeys.values
@@ -37,17 +31,13 @@ package enum EnvironmentService: EnvironmentHandlers {
       revision: world.revision, values: keys.map { Wire.environmentValue($0, at: node, in: world) })
   }
 
-  package static func clear(
-    _ params: EnvironmentProtocol.Clear.Params, in world: inout World
-  ) throws -> EnvironmentProtocol.Clear.Result {
+  package static func clear(_ params: Clear.Params, in world: inout World) throws -> Clear.Result {
     try world.clearEnvironment(
       params.keys.map { $0.map { ID($0) } }, at: try Wire.object(params.node, "node", in: world))
     return .init(revision: world.revision)
   }
 
-  package static func listKeys(
-    _ params: EnvironmentProtocol.ListKeys.Params, in world: World
-  ) throws -> EnvironmentProtocol.ListKeys.Result {
+  package static func listKeys(_ params: ListKeys.Params, in world: World) throws -> ListKeys.Result {
     .init(revision: world.revision, keys: world.environmentKeys.values.map(Wire.environmentKey))
   }
 }

@@ -9,8 +9,6 @@ import Query
 import WireCoding
 
 package enum FeatureService: FeatureHandlers {
-  package typealias Types = Server
-
   package static func query(
     _ params: FeatureProtocol.Query.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Query.Result> {
@@ -49,9 +47,7 @@ package enum FeatureService: FeatureHandlers {
     }
   }
 
-  package static func queryIds(
-    _ params: FeatureProtocol.QueryIds.Params, in world: inout World
-  ) throws -> Plan<FeatureProtocol.QueryIds.Result> {
+  package static func queryIds(_ params: QueryIds.Params, in world: inout World) throws -> Plan<QueryIds.Result> {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
     let revision = world.revision
@@ -65,9 +61,7 @@ package enum FeatureService: FeatureHandlers {
     }
   }
 
-  package static func queryCount(
-    _ params: FeatureProtocol.QueryCount.Params, in world: inout World
-  ) throws -> Plan<FeatureProtocol.QueryCount.Result> {
+  package static func queryCount(_ params: QueryCount.Params, in world: inout World) throws -> Plan<QueryCount.Result> {
     let features = try FeatureQuery(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
@@ -75,8 +69,8 @@ package enum FeatureService: FeatureHandlers {
   }
 
   package static func queryExtent(
-    _ params: FeatureProtocol.QueryExtent.Params, in world: inout World
-  ) throws -> Plan<FeatureProtocol.QueryExtent.Result> {
+    _ params: QueryExtent.Params, in world: inout World
+  ) throws -> Plan<QueryExtent.Result> {
     let features = try FeatureQuery(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)

@@ -5,8 +5,7 @@ import GeoProtocol
 import WireCoding
 
 extension LayerService {
-  package static func add(_ params: LayerProtocol.Add.Params, in world: inout World) throws -> LayerProtocol.Add.Result
-  {
+  package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
     let content = try Wire.content(params.map, params.scene)
     if let layer = existing(params.id, params.ifExists, in: content, world) {
       return .init(layer: layer, revision: world.revision)
@@ -17,9 +16,7 @@ extension LayerService {
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
-  package static func addGroup(
-    _ params: LayerProtocol.AddGroup.Params, in world: inout World
-  ) throws -> LayerProtocol.AddGroup.Result {
+  package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> AddGroup.Result {
     let content = try Wire.content(params.map, params.scene)
     if let layer = existing(params.id, params.ifExists, in: content, world) {
       return .init(layer: layer, revision: world.revision)
@@ -31,9 +28,7 @@ extension LayerService {
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
-  package static func addTable(
-    _ params: LayerProtocol.AddTable.Params, in world: inout World
-  ) throws -> LayerProtocol.AddTable.Result {
+  package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> AddTable.Result {
     let content = try Wire.content(params.map, params.scene)
     if let layer = existing(params.id, params.ifExists, in: content, world) {
       return .init(layer: layer, revision: world.revision)
@@ -44,16 +39,12 @@ extension LayerService {
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
-  package static func remove(_ params: LayerProtocol.Remove.Params, in world: inout World) throws
-    -> LayerProtocol.Remove.Result
-  {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Remove.Result {
     try world.removeLayer(ID(params.layer))
     return .init(revision: world.revision)
   }
 
-  package static func move(_ params: LayerProtocol.Move.Params, in world: inout World) throws
-    -> LayerProtocol.Move.Result
-  {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
     try world.moveLayer(ID(params.layer), to: Wire.place(params.role, params.group, params.index))
     return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
   }

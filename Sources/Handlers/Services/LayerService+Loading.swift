@@ -9,17 +9,17 @@ import WireCoding
 extension LayerService {
   package typealias LoadPlan = Plan<LayerProtocol.LoadResult>
 
-  package static func load(_ params: LayerProtocol.Load.Params, in world: inout World) throws -> LoadPlan {
+  package static func load(_ params: Load.Params, in world: inout World) throws -> LoadPlan {
     try plan(try LoadTarget(params.layer, params.map, params.scene), retry: false, in: &world)
   }
 
-  package static func retryLoad(_ params: LayerProtocol.RetryLoad.Params, in world: inout World) throws -> LoadPlan {
+  package static func retryLoad(_ params: RetryLoad.Params, in world: inout World) throws -> LoadPlan {
     try plan(try LoadTarget(params.layer, params.map, params.scene), retry: true, in: &world)
   }
 
   package static func cancelLoad(
-    _ params: LayerProtocol.CancelLoad.Params, on client: any HandlerClient
-  ) throws -> LayerProtocol.CancelLoad.Result {
+    _ params: CancelLoad.Params, on client: any HandlerClient
+  ) throws -> CancelLoad.Result {
     let layers: [LayerID]
     switch try LoadTarget(params.layer, params.map, params.scene) {
     case .layer(let id): layers = [try client.world.layers.require(id).id]

@@ -22,9 +22,7 @@ extension LayerService {
     return rows.filter { shown.contains($0.row) }
   }
 
-  package static func symbolFor(
-    _ params: LayerProtocol.SymbolFor.Params, in world: World
-  ) throws -> LayerProtocol.SymbolFor.Result {
+  package static func symbolFor(_ params: SymbolFor.Params, in world: World) throws -> SymbolFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = try Portraying.rows(params.ids, of: store, "feature")
     let drawn = Set(shown(rows, of: layer).map(\.row))
@@ -39,9 +37,7 @@ extension LayerService {
       })
   }
 
-  package static func labelFor(
-    _ params: LayerProtocol.LabelFor.Params, in world: World
-  ) throws -> LayerProtocol.LabelFor.Result {
+  package static func labelFor(_ params: LabelFor.Params, in world: World) throws -> LabelFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     let bound = layer.portrayal.boundLabels(
@@ -51,9 +47,7 @@ extension LayerService {
       labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: layer, at: params.scale)))
   }
 
-  package static func popupFor(
-    _ params: LayerProtocol.PopupFor.Params, in world: World
-  ) throws -> LayerProtocol.PopupFor.Result {
+  package static func popupFor(_ params: PopupFor.Params, in world: World) throws -> PopupFor.Result {
     let (layer, store) = try loaded(params.layer, in: world)
     let rows = shown(try Portraying.rows(params.ids, of: store, "feature"), of: layer)
     return .init(
@@ -62,9 +56,7 @@ extension LayerService {
         rows, layer.portrayal, store.schema, name: layer.name, by: world.conventions(at: layer.reference)))
   }
 
-  package static func legend(
-    _ params: LayerProtocol.Legend.Params, in world: inout World
-  ) throws -> Plan<LayerProtocol.Legend.Result> {
+  package static func legend(_ params: Legend.Params, in world: inout World) throws -> Plan<Legend.Result> {
     let layer = try world.layers.require(ID(params.layer))
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
@@ -95,8 +87,8 @@ extension LayerService {
   }
 
   package static func classBreaks(
-    _ params: LayerProtocol.ClassBreaks.Params, in world: inout World
-  ) throws -> Plan<LayerProtocol.ClassBreaks.Result> {
+    _ params: ClassBreaks.Params, in world: inout World
+  ) throws -> Plan<ClassBreaks.Result> {
     let (layer, store) = try loaded(params.layer, in: world)
     let source = try Wire.source(params.field, params.expression)
     try Wire.within(params.field == nil ? "expression" : "field") { () throws(SymbologyError) in

@@ -8,13 +8,11 @@ import Query
 import WireCoding
 
 package enum LayerService: LayerHandlers {
-  package typealias Types = Server
-
-  package static func get(_ params: LayerProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.layers.require(ID(params.layer)), world)
   }
 
-  package static func list(_ params: LayerProtocol.List.Params, in world: World) throws -> LayerProtocol.List.Result {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     let containers: [ViewContent]
     if params.map == nil, params.scene == nil {
       containers = world.maps.ids.map { .map($0) } + world.scenes.ids.map { .scene($0) }
@@ -27,14 +25,12 @@ package enum LayerService: LayerHandlers {
       revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: LayerProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     try world.updateLayer(ID(params.layer), try Wire.changes(params.members))
     return Wire.object(try world.layers.require(ID(params.layer)), world)
   }
 
-  package static func select(
-    _ params: LayerProtocol.Select.Params, in world: inout World
-  ) throws -> LayerProtocol.Select.Result {
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
     let mode: SelectionMode =
       switch params.mode {
       case .replace: .replace
@@ -48,7 +44,7 @@ package enum LayerService: LayerHandlers {
   }
 
   /// The ids to select: those given, restricted by `timeExtent`; or those of the visible features that match the criteria.
-  private static func chosen(_ params: LayerProtocol.Select.Params, in world: World) throws -> [Int] {
+  private static func chosen(_ params: Select.Params, in world: World) throws -> [Int] {
     guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
     guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
     let features = try world.layers.require(ID(params.layer)).requireFeatures()

@@ -9,11 +9,7 @@ import Subscriptions
 import WireCoding
 
 package enum LocationService: LocationHandlers {
-  package typealias Types = Server
-
-  package static func createSimulated(
-    _ params: LocationProtocol.CreateSimulated.Params, in world: inout World
-  ) throws -> JSONOpaque {
+  package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> JSONOpaque {
     if let source = existing(world.locationSources, params.id, params.ifExists) { return Wire.object(source, world) }
     return Wire.object(
       try world.createSimulatedLocationSource(
@@ -23,33 +19,27 @@ package enum LocationService: LocationHandlers {
         loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)), world)
   }
 
-  package static func get(_ params: LocationProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.locationSources.require(ID(params.locationSource)), world)
   }
 
-  package static func list(_ params: LocationProtocol.List.Params, in world: World) throws
-    -> LocationProtocol.List.Result
-  {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, locationSources: world.locationSources.values.map { Wire.object($0, world) })
   }
 
-  package static func start(_ params: LocationProtocol.Start.Params, in world: inout World) throws -> ProcessID {
+  package static func start(_ params: Start.Params, in world: inout World) throws -> ProcessID {
     try world.startLocationSource(ID(params.locationSource))
   }
 
-  package static func startEnded(
-    _ params: LocationProtocol.Start.Params, _ end: ProcessEnd, in world: World
-  ) throws -> LocationProtocol.Start.Result {
+  package static func startEnded(_ params: Start.Params, _ end: ProcessEnd, in world: World) throws -> Start.Result {
     .init(revision: world.revision, status: try status(params.locationSource, world))
   }
 
-  package static func stop(_ params: LocationProtocol.Stop.Params, in world: inout World) throws -> ProcessID {
+  package static func stop(_ params: Stop.Params, in world: inout World) throws -> ProcessID {
     try world.stopLocationSource(ID(params.locationSource))
   }
 
-  package static func stopEnded(
-    _ params: LocationProtocol.Stop.Params, _ end: ProcessEnd, in world: World
-  ) throws -> LocationProtocol.Stop.Result {
+  package static func stopEnded(_ params: Stop.Params, _ end: ProcessEnd, in world: World) throws -> Stop.Result {
     .init(revision: world.revision, status: try status(params.locationSource, world))
   }
 
@@ -57,16 +47,12 @@ package enum LocationService: LocationHandlers {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
   }
 
-  package static func close(_ params: LocationProtocol.Close.Params, in world: inout World) throws
-    -> LocationProtocol.Close.Result
-  {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeLocationSource(ID(params.locationSource))
     return .init(revision: world.revision)
   }
 
-  package static func observe(_ params: LocationProtocol.Observe.Params, on client: any HandlerClient) throws
-    -> LocationProtocol.Observe.Result
-  {
+  package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     let source = try client.world.locationSources.require(ID(params.locationSource))
     let id = client.subscribers.makeID()
     client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), client.world)

@@ -7,17 +7,13 @@ import JSONRPC
 import StateTree
 
 package enum ModelService: ModelHandlers {
-  package typealias Types = Server
-
   private struct Step {
     let method: String
     let params: JSONValue
     let run: Command
   }
 
-  package static func apply(_ params: ModelProtocol.Apply.Params, on client: any HandlerClient) throws
-    -> ModelProtocol.Apply.Result
-  {
+  package static func apply(_ params: Apply.Params, on client: any HandlerClient) throws -> Apply.Result {
     let commands = try params.commands.enumerated().map { index, command in
       // A transaction is one step of history; undo, redo and edits of several steps cannot be part of it.
       guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {

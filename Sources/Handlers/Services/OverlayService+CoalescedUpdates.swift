@@ -13,12 +13,12 @@ extension OverlayService {
   ///   a graphic is updated twice, or links or derived properties depend on any object.
   package static func updateGraphics(
     coalescing updates: [JSONValue], in world: inout World
-  ) -> [OverlayProtocol.UpdateGraphics.Result]? {
+  ) -> [UpdateGraphics.Result]? {
     guard !world.hasDependents() else { return nil }
     var calls: [[JSONOpaque]] = []
     calls.reserveCapacity(updates.count)
     for params in updates where !params["meta"].isPresent {
-      if let graphics = try? OverlayProtocol.UpdateGraphics.Params(from: params).graphics { calls.append(graphics) }
+      if let graphics = try? UpdateGraphics.Params(from: params).graphics { calls.append(graphics) }
     }
     guard calls.count == updates.count, let id = (try? updates.first?["overlay"].string()).map({ OverlayID($0) }),
       var reader = try? reader(for: id, in: world)

@@ -7,9 +7,7 @@ import JSONRPC
 import Query
 
 extension OverlayService {
-  package static func symbolFor(
-    _ params: OverlayProtocol.SymbolFor.Params, in world: World
-  ) throws -> OverlayProtocol.SymbolFor.Result {
+  package static func symbolFor(_ params: SymbolFor.Params, in world: World) throws -> SymbolFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let scale = world.symbolScale(of: overlay)
@@ -19,9 +17,7 @@ extension OverlayService {
         rows, overlay.boundSymbols, scale: scale, selection: world.selectionColor(of: overlay.reference)))
   }
 
-  package static func labelFor(
-    _ params: OverlayProtocol.LabelFor.Params, in world: World
-  ) throws -> OverlayProtocol.LabelFor.Result {
+  package static func labelFor(_ params: LabelFor.Params, in world: World) throws -> LabelFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let bound = overlay.portrayal.boundLabels(
@@ -30,9 +26,7 @@ extension OverlayService {
       revision: world.revision, labels: Portraying.labels(rows, bound, scale: world.symbolScale(of: overlay)))
   }
 
-  package static func popupFor(
-    _ params: OverlayProtocol.PopupFor.Params, in world: World
-  ) throws -> OverlayProtocol.PopupFor.Result {
+  package static func popupFor(_ params: PopupFor.Params, in world: World) throws -> PopupFor.Result {
     let overlay = try world.overlays.require(ID(params.overlay))
     let rows = try Portraying.rows(params.ids, of: overlay.store, "graphic")
     let popups = Portraying.popups(
@@ -41,9 +35,7 @@ extension OverlayService {
     return .init(revision: world.revision, popups: popups)
   }
 
-  package static func legend(
-    _ params: OverlayProtocol.Legend.Params, in world: inout World
-  ) throws -> Plan<OverlayProtocol.Legend.Result> {
+  package static func legend(_ params: Legend.Params, in world: inout World) throws -> Plan<Legend.Result> {
     let overlay = try world.overlays.require(ID(params.overlay))
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)

@@ -10,9 +10,7 @@ import StateTree
 import WireCoding
 
 package enum OverlayService: OverlayHandlers {
-  package typealias Types = Server
-
-  package static func create(_ params: OverlayProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+  package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
     if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.object(overlay, world) }
     let overlay = try world.createOverlay(
       id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
@@ -20,43 +18,36 @@ package enum OverlayService: OverlayHandlers {
     return Wire.object(overlay, world)
   }
 
-  package static func get(_ params: OverlayProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
-  package static func list(_ params: OverlayProtocol.List.Params, in world: World) throws -> OverlayProtocol.List.Result
-  {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
     return .init(
       revision: world.revision,
       overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: OverlayProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
     return Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 
-  package static func move(_ params: OverlayProtocol.Move.Params, in world: inout World) throws
-    -> OverlayProtocol.Move.Result
-  {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
     try world.moveOverlay(ID(params.overlay), to: params.index)
     let view = try world.overlays.require(ID(params.overlay)).view
     return .init(revision: world.revision, overlays: try world.views.require(view).overlays.map(\.rawValue))
   }
 
-  package static func close(_ params: OverlayProtocol.Close.Params, in world: inout World) throws
-    -> OverlayProtocol.Close.Result
-  {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeOverlay(ID(params.overlay))
     return .init(revision: world.revision)
   }
 
   // MARK: Graphics as objects
 
-  package static func addGraphics(
-    _ params: OverlayProtocol.AddGraphics.Params, in world: inout World
-  ) throws -> OverlayProtocol.AddGraphics.Result {
+  package static func addGraphics(_ params: AddGraphics.Params, in world: inout World) throws -> AddGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let batch = reader.readBatch(params.graphics, beside: world.overlays[id]?.store)
@@ -66,8 +57,8 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func updateGraphics(
-    _ params: OverlayProtocol.UpdateGraphics.Params, in world: inout World
-  ) throws -> OverlayProtocol.UpdateGraphics.Result {
+    _ params: UpdateGraphics.Params, in world: inout World
+  ) throws -> UpdateGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let edits = reader.readEdits([params.graphics], of: world.overlays[id]?.store)
@@ -77,8 +68,8 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func replaceGraphics(
-    _ params: OverlayProtocol.ReplaceGraphics.Params, in world: inout World
-  ) throws -> OverlayProtocol.ReplaceGraphics.Result {
+    _ params: ReplaceGraphics.Params, in world: inout World
+  ) throws -> ReplaceGraphics.Result {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let batch = reader.readBatch(params.graphics, beside: nil)
@@ -109,9 +100,7 @@ package enum OverlayService: OverlayHandlers {
 
   // MARK: Graphics as columns
 
-  package static func addColumns(
-    _ params: OverlayProtocol.AddColumns.Params, in world: inout World
-  ) throws -> OverlayProtocol.AddColumns.Result {
+  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> AddColumns.Result {
     let id = OverlayID(params.overlay)
     _ = try world.overlays.require(id)
     var batch = FeatureBatch()
@@ -136,8 +125,8 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func updateColumns(
-    _ params: OverlayProtocol.UpdateColumns.Params, in world: inout World
-  ) throws -> OverlayProtocol.UpdateColumns.Result {
+    _ params: UpdateColumns.Params, in world: inout World
+  ) throws -> UpdateColumns.Result {
     let id = OverlayID(params.overlay)
     _ = try world.overlays.require(id)
     let ids = try ColumnReader.ids(params.ids)
@@ -171,7 +160,7 @@ package enum OverlayService: OverlayHandlers {
   }
 
   private static func position(
-    _ params: OverlayProtocol.UpdateColumns.Params, count: Int
+    _ params: UpdateColumns.Params, count: Int
   ) throws -> (x: [Double], y: [Double], z: [Double]?)? {
     guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else {
       return nil
@@ -189,17 +178,15 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func removeGraphics(
-    _ params: OverlayProtocol.RemoveGraphics.Params, in world: inout World
-  ) throws -> OverlayProtocol.RemoveGraphics.Result {
+    _ params: RemoveGraphics.Params, in world: inout World
+  ) throws -> RemoveGraphics.Result {
     _ = try world.overlays.require(ID(params.overlay))
     guard (params.ids == nil) == params.all else { throw ModelError.oneOf(["ids", "all"]) }
     let count = try world.removeGraphics(try params.ids.map(ColumnReader.ids), from: ID(params.overlay))
     return .init(revision: world.revision, count: count)
   }
 
-  package static func select(
-    _ params: OverlayProtocol.Select.Params, in world: inout World
-  ) throws -> OverlayProtocol.Select.Result {
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
     let mode: SelectionMode =
       switch params.mode {
       case .replace: .replace

@@ -10,11 +10,7 @@ import StateTree
 import WireCoding
 
 package enum SceneService: SceneHandlers {
-  package typealias Types = Server
-
-  package static func create(
-    _ params: SceneProtocol.Create.Params, in world: inout World
-  ) throws -> Plan<JSONOpaque> {
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     if let scene = existing(world.scenes, params.id, params.ifExists) {
       return TaskPlan { _ in { Wire.object(scene, $0) } }
     }
@@ -37,23 +33,21 @@ package enum SceneService: SceneHandlers {
     return RasterSource(try ElevationRaster(path: path, policy: worker.files.policy))
   }
 
-  package static func get(_ params: SceneProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.scenes.require(ID(params.scene)), world)
   }
 
-  package static func list(_ params: SceneProtocol.List.Params, in world: World) throws -> SceneProtocol.List.Result {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: SceneProtocol.Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     let id = SceneID(params.scene)
     try world.updateContent(of: .scene(id), try Wire.changes(params.members))
     return Wire.object(try world.scenes.require(id), world)
   }
 
-  package static func close(_ params: SceneProtocol.Close.Params, in world: inout World) throws
-    -> SceneProtocol.Close.Result
-  {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeScene(ID(params.scene))
     return .init(revision: world.revision)
   }
@@ -61,8 +55,8 @@ package enum SceneService: SceneHandlers {
   // MARK: Elevation
 
   package static func addElevationSource(
-    _ params: SceneProtocol.AddElevationSource.Params, in world: inout World
-  ) throws -> Plan<SceneProtocol.AddElevationSource.Result> {
+    _ params: AddElevationSource.Params, in world: inout World
+  ) throws -> Plan<AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
     let document = world.documentNumber
     return TaskPlan { worker in
@@ -82,8 +76,8 @@ package enum SceneService: SceneHandlers {
   }
 
   package static func retryElevationSource(
-    _ params: SceneProtocol.RetryElevationSource.Params, in world: inout World
-  ) throws -> Plan<SceneProtocol.RetryElevationSource.Result> {
+    _ params: RetryElevationSource.Params, in world: inout World
+  ) throws -> Plan<RetryElevationSource.Result> {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.documentNumber
@@ -111,15 +105,15 @@ package enum SceneService: SceneHandlers {
   }
 
   package static func removeElevationSource(
-    _ params: SceneProtocol.RemoveElevationSource.Params, in world: inout World
-  ) throws -> SceneProtocol.RemoveElevationSource.Result {
+    _ params: RemoveElevationSource.Params, in world: inout World
+  ) throws -> RemoveElevationSource.Result {
     try world.removeElevationSource(params.elevationSource, from: ID(params.scene))
     return .init(revision: world.revision)
   }
 
   package static func moveElevationSource(
-    _ params: SceneProtocol.MoveElevationSource.Params, in world: inout World
-  ) throws -> SceneProtocol.MoveElevationSource.Result {
+    _ params: MoveElevationSource.Params, in world: inout World
+  ) throws -> MoveElevationSource.Result {
     let scene = SceneID(params.scene)
     try world.moveElevationSource(params.elevationSource, in: scene, to: params.index)
     return .init(

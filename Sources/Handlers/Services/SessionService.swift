@@ -6,16 +6,11 @@ import JSONRPC
 import StateTree
 
 package enum SessionService: SessionHandlers {
-  package typealias Types = Server
-
-  package static func echo(_ params: SessionProtocol.Echo.Params, in world: World) throws -> SessionProtocol.Echo.Result
-  {
+  package static func echo(_ params: Echo.Params, in world: World) throws -> Echo.Result {
     .init(value: params.value)
   }
 
-  package static func status(_ params: SessionProtocol.Status.Params, on client: any HandlerClient) throws
-    -> SessionProtocol.Status.Result
-  {
+  package static func status(_ params: Status.Params, on client: any HandlerClient) throws -> Status.Result {
     let world = client.world
     let counters = client.session?.counters ?? SessionCounters()
     return .init(
@@ -32,9 +27,7 @@ package enum SessionService: SessionHandlers {
       residentBytes: client.residentBytes)
   }
 
-  package static func describe(
-    _ params: SessionProtocol.Describe.Params, in world: World
-  ) throws -> SessionProtocol.Describe.Result {
+  package static func describe(_ params: Describe.Params, in world: World) throws -> Describe.Result {
     .init(
       protocolVersion: WireProtocol.version, hash: WireProtocol.hash,
       methods: WireProtocol.methods.map {

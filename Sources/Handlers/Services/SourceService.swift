@@ -10,11 +10,7 @@ import StateTree
 import WireCoding
 
 package enum SourceService: SourceHandlers {
-  package typealias Types = Server
-
-  package static func open(
-    _ params: SourceProtocol.Open.Params, in world: inout World
-  ) throws -> Plan<JSONOpaque> {
+  package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
       return TaskPlan { _ in { Wire.object(source, $0) } }
     }
@@ -39,9 +35,7 @@ package enum SourceService: SourceHandlers {
     }
   }
 
-  package static func openInline(
-    _ params: SourceProtocol.OpenInline.Params, in world: inout World
-  ) throws -> Plan<JSONOpaque> {
+  package static func openInline(_ params: OpenInline.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
       return TaskPlan { _ in { Wire.object(source, $0) } }
     }
@@ -53,7 +47,7 @@ package enum SourceService: SourceHandlers {
       )
     }
     let reference = try world.canonical(params.spatialReference)
-    let bytes = Array(value.text.utf8)
+    let bytes = Array(value.jsonText.utf8)
     return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
   }
 
@@ -105,17 +99,15 @@ package enum SourceService: SourceHandlers {
       reference: reference, fields: layer.fields)
   }
 
-  package static func get(_ params: SourceProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.sources.require(ID(params.source)), world)
   }
 
-  package static func list(_ params: SourceProtocol.List.Params, in world: World) throws -> SourceProtocol.List.Result {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
   }
 
-  package static func close(_ params: SourceProtocol.Close.Params, in world: inout World) throws
-    -> SourceProtocol.Close.Result
-  {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeSource(ID(params.source))
     return .init(revision: world.revision)
   }

@@ -5,11 +5,7 @@ import GeoProtocol
 import JSONRPC
 
 package enum TaskService: TaskHandlers {
-  package typealias Types = Server
-
-  package static func list(_ params: TaskProtocol.List.Params, on client: any HandlerClient) throws
-    -> TaskProtocol.List.Result
-  {
+  package static func list(_ params: List.Params, on client: any HandlerClient) throws -> List.Result {
     .init(
       tasks: client.tasks.running.filter { params.scope == nil || $0.scope?.id == params.scope }.map { task in
         var key: String?
@@ -19,9 +15,7 @@ package enum TaskService: TaskHandlers {
       })
   }
 
-  package static func cancel(_ params: TaskProtocol.Cancel.Params, on client: any HandlerClient) throws
-    -> TaskProtocol.Cancel.Result
-  {
+  package static func cancel(_ params: Cancel.Params, on client: any HandlerClient) throws -> Cancel.Result {
     guard let task = client.tasks.find(params.task) else { return .init(cancelled: false) }
     client.end(task, with: .cancelled)
     return .init(cancelled: true)

@@ -9,9 +9,7 @@ import Subscriptions
 import WireCoding
 
 package enum ViewService: ViewHandlers {
-  package typealias Types = Server
-
-  package static func create(_ params: ViewProtocol.Create.Params, in world: inout World) throws -> JSONOpaque {
+  package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
     if let view = existing(world.views, params.id, params.ifExists) { return Wire.object(view, world) }
     let view = try world.createView(
       id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
@@ -20,49 +18,41 @@ package enum ViewService: ViewHandlers {
     return Wire.object(view, world)
   }
 
-  package static func get(_ params: ViewProtocol.Get.Params, in world: World) throws -> JSONOpaque {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     Wire.object(try world.views.require(ID(params.view)), world)
   }
 
-  package static func list(_ params: ViewProtocol.List.Params, in world: World) throws -> ViewProtocol.List.Result {
+  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
   }
 
-  package static func close(_ params: ViewProtocol.Close.Params, in world: inout World) throws
-    -> ViewProtocol.Close.Result
-  {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
     try world.closeView(ID(params.view))
     return .init(revision: world.revision)
   }
 
-  package static func resize(_ params: ViewProtocol.Resize.Params, in world: inout World) throws -> JSONOpaque {
+  package static func resize(_ params: Resize.Params, in world: inout World) throws -> JSONOpaque {
     try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
     return Wire.object(try world.views.require(ID(params.view)), world)
   }
 
   // MARK: Viewpoints
 
-  package static func getViewpoint(
-    _ params: ViewProtocol.GetViewpoint.Params, in world: World
-  ) throws -> ViewProtocol.GetViewpoint.Result {
+  package static func getViewpoint(_ params: GetViewpoint.Params, in world: World) throws -> GetViewpoint.Result {
     let view = try world.views.require(ID(params.view))
     let viewpoint = try view.viewpoint(
       as: Wire.kind(params.kind), in: try world.canonical(params.spatialReference), world.transformer)
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
   }
 
-  package static func setViewpoint(
-    _ params: ViewProtocol.SetViewpoint.Params, in world: inout World
-  ) throws -> ViewProtocol.SetViewpoint.Result {
+  package static func setViewpoint(_ params: SetViewpoint.Params, in world: inout World) throws -> SetViewpoint.Result {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(try world.views.require(id).viewpoint))
   }
 
-  package static func animateViewpoint(
-    _ params: ViewProtocol.AnimateViewpoint.Params, in world: inout World
-  ) throws -> ProcessID {
+  package static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout World) throws -> ProcessID {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     return try world.animateViewpoint(
@@ -71,14 +61,14 @@ package enum ViewService: ViewHandlers {
   }
 
   package static func animateViewpointEnded(
-    _ params: ViewProtocol.AnimateViewpoint.Params, _ end: ProcessEnd, in world: World
-  ) throws -> ViewProtocol.AnimateViewpoint.Result {
+    _ params: AnimateViewpoint.Params, _ end: ProcessEnd, in world: World
+  ) throws -> AnimateViewpoint.Result {
     .init(revision: world.revision, arrived: end == .completed)
   }
 
   package static func observeViewpoint(
-    _ params: ViewProtocol.ObserveViewpoint.Params, on client: any HandlerClient
-  ) throws -> ViewProtocol.ObserveViewpoint.Result {
+    _ params: ObserveViewpoint.Params, on client: any HandlerClient
+  ) throws -> ObserveViewpoint.Result {
     let view = try client.world.views.require(ID(params.view))
     let kinds = params.kinds.map(Wire.kind)
     let id = client.subscribers.makeID()
@@ -92,8 +82,8 @@ package enum ViewService: ViewHandlers {
   }
 
   package static func layerViewStates(
-    _ params: ViewProtocol.LayerViewStates.Params, in world: World
-  ) throws -> ViewProtocol.LayerViewStates.Result {
+    _ params: LayerViewStates.Params, in world: World
+  ) throws -> LayerViewStates.Result {
     let view = try world.views.require(ID(params.view))
     return .init(
       revision: world.revision, scale: view.camera.scale,
@@ -102,9 +92,7 @@ package enum ViewService: ViewHandlers {
 
   // MARK: Screen and location
 
-  package static func toLocation(_ params: ViewProtocol.ToLocation.Params, in world: World) throws
-    -> ViewProtocol.ToLocation.Result
-  {
+  package static func toLocation(_ params: ToLocation.Params, in world: World) throws -> ToLocation.Result {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
     let points = Positions(params.points.map { view.location(x: $0.x, y: $0.y) })
@@ -117,9 +105,7 @@ package enum ViewService: ViewHandlers {
       locations: moved.points.map { Wire.opaque(.point($0)) })
   }
 
-  package static func toScreen(_ params: ViewProtocol.ToScreen.Params, in world: World) throws
-    -> ViewProtocol.ToScreen.Result
-  {
+  package static func toScreen(_ params: ToScreen.Params, in world: World) throws -> ToScreen.Result {
     let view = try world.views.require(ID(params.view))
     var points = Positions()
     for location in params.locations {
@@ -138,9 +124,7 @@ package enum ViewService: ViewHandlers {
       })
   }
 
-  package static func getVisibleArea(
-    _ params: ViewProtocol.GetVisibleArea.Params, in world: World
-  ) throws -> ViewProtocol.GetVisibleArea.Result {
+  package static func getVisibleArea(_ params: GetVisibleArea.Params, in world: World) throws -> GetVisibleArea.Result {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
     let pieces = view.visiblePieces
@@ -186,8 +170,8 @@ package enum ViewService: ViewHandlers {
   }
 
   package static func setLocationDisplay(
-    _ params: ViewProtocol.SetLocationDisplay.Params, in world: inout World
-  ) throws -> ViewProtocol.SetLocationDisplay.Result {
+    _ params: SetLocationDisplay.Params, in world: inout World
+  ) throws -> SetLocationDisplay.Result {
     let id = ViewID(params.view)
     try world.updateLocationDisplay(
       of: id,

@@ -17,6 +17,8 @@ package enum Server: HandlerTypes {
   package typealias Prerequisite = Handlers.Prerequisite
 }
 
+extension MethodHandlers { package typealias Types = Server }
+
 package typealias Plan<R: Sendable> = TaskPlan<Server, R>
 
 /// A command within a transaction: writes its result.

@@ -21,7 +21,7 @@ extension RPCError {
       "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
       path: path, expected: error.expected
     ).with(error.place).with("found", error.found)
-    if kind == .unknownField { self = with("available", json: Self.json(error.available)) }
+    if kind == .unknownField { self = with("available", error.available) }
   }
 
   /// Adds the position within the text at the error's path.

@@ -9,22 +9,19 @@ import JSONRPC
 
 extension RPCError {
   /// The error of a file that the policy or the system refuses to open.
-  package init(_ refusal: FileRefusal, _ path: String) {
+  package init(_ refusal: FileRefusal) {
     switch refusal {
-    case .notFound: self.init(FormatError.notFound(path: path))
-    case .isDirectory: self.init(FormatError.isDirectory(path: path))
-    case .refused(let reason): self.init(FormatError.refused(path: path, reason: reason))
-    case .notReadable(let reason): self.init(FormatError.notReadable(path: path, reason: reason))
-    }
-  }
-
-  package init(_ error: FormatError) {
-    switch error {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)
     case .isDirectory(let path): self.init(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
     case .refused(let path, let reason): self.init(.pathRefused, "\(path) is refused: \(reason).", path: path)
     case .notReadable(let path, let reason):
       self = RPCError(.openFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
+    }
+  }
+
+  package init(_ error: FormatError) {
+    switch error {
+    case .file(let refusal): self.init(refusal)
     case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path).", path: path)
     case .openFailed(let driver, let path, let reason):
       self = RPCError(.openFailed, "\(driver.rawValue) cannot open \(path): \(reason).", path: path)
@@ -37,10 +34,9 @@ extension RPCError {
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with(
-        "available", json: Self.json(available))
+      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with("available", available)
     case .missingField(let name, let available):
-      self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", json: Self.json(available))
+      self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", available)
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
     }
@@ -48,10 +44,7 @@ extension RPCError {
 
   package init(_ error: ElevationError) {
     switch error {
-    case .notFound(let path): self.init(FormatError.notFound(path: path))
-    case .isDirectory(let path): self.init(FormatError.isDirectory(path: path))
-    case .refused(let path, let reason): self.init(FormatError.refused(path: path, reason: reason))
-    case .notReadable(let path, let reason): self.init(FormatError.notReadable(path: path, reason: reason))
+    case .file(let refusal): self.init(refusal)
     case .unrecognized(let path): self.init(FormatError.unrecognized(path: path))
     case .openFailed(let path, let reason):
       self = RPCError(.openFailed, "\(path) cannot be opened: \(reason).", path: path).with("reason", reason)

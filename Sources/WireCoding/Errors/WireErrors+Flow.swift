@@ -20,7 +20,7 @@ extension RPCError {
     switch error {
     case .unknownProperty(let name, let available):
       self = RPCError(.unknownProperty, "There is no property \"\(name)\".", path: path("/\(name)"))
-        .with("available", json: Self.json(available))
+        .with("available", available)
     case .wrongType(let pointer, let expected):
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
     case .valueTooLarge(let pointer):
@@ -35,7 +35,7 @@ extension RPCError {
         expected: "a JSON Pointer to an existing value")
     case .cycle(let paths):
       self = RPCError(.cycle, "These depend on one another without end: \(paths.joined(separator: ", ")).")
-        .with("paths", json: Self.json(paths))
+        .with("paths", paths)
     case .sharedObjectMissing(let name, let node):
       let error = RPCError(.sharedObjectMissing, "No object is shared as \"\(name)\".").with("name", name)
       self = node.map { error.with("node", $0) } ?? error

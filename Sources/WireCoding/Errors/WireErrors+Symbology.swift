@@ -23,7 +23,7 @@ extension RPCError {
     case .template: self = plain(.invalidTemplate).with(error.place)
     case .unknownField(let name, let available):
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
-        .with("available", json: Self.json(available))
+        .with("available", available)
     case .expression(let error): self.init(error, at: path)
     case .fieldType(let name): self.init(wrongField: name, found: error.found, expected: error.expected, at: path)
     }

@@ -20,26 +20,17 @@ extension RPCError {
   ///   - root: the value that the error's path starts from.
   ///   - prefix: the JSON Pointer of `root` in the request.
   package init?(_ error: any Error, in root: JSONValue?, at prefix: String) {
-    func path(_ error: JSONError) -> String { prefix + (root.map { error.path(from: $0) } ?? "") }
+    func invalid(_ kind: ErrorKind, _ error: JSONError) -> RPCError {
+      let path = prefix + (root.map { error.path(from: $0) } ?? "")
+      let message = "Expected \(error.expected) at \(path), found \(error.found)."
+      return RPCError(kind, message, path: path, expected: error.expected)
+    }
     switch error {
     case let error as RPCError: self = error
-    case let error as JSONError:
-      self.init(
-        .invalidParams, "Expected \(error.expected) at \(path(error)), found \(error.found).", path: path(error),
-        expected: error.expected)
-    case let fault as WireFault:
-      self.init(
-        fault.kind, "Expected \(fault.error.expected) at \(path(fault.error)), found \(fault.error.found).",
-        path: path(fault.error), expected: fault.error.expected)
-    case let error as ModelError where error.unknown != nil:
-      self.init(error, at: prefix)
-      if let root, let (noun, id) = error.unknown {
-        self.path = Self.member(naming: id, noun, in: root).map { "\(prefix)/\($0)" }
-      }
+    case let error as JSONError: self = invalid(.invalidParams, error)
+    case let fault as WireFault: self = invalid(fault.kind, fault.error)
     case let error as SymbologyError: self.init(error, at: prefix)
-    case ModelError.symbology(let error): self.init(error, at: prefix)
-    case ModelError.flow(let error): self.init(error, in: root, at: prefix)
-    case let error as ModelError: self.init(error, at: prefix)
+    case let error as ModelError: self.init(error, in: root, at: prefix)
     case let error as TransformError: self.init(error)
     case let error as FormatError: self.init(error)
     case let error as ElevationError: self.init(error)
@@ -61,28 +52,34 @@ extension RPCError {
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
-  /// - Parameter prefix: what the error's paths start from.
-  package init(_ error: ModelError, at prefix: String = "/params") {
+  private init(unknown noun: String, _ id: String, in root: JSONValue?, at prefix: String) {
+    let member = root.flatMap { Self.member(naming: id, noun, in: $0) }
+    self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".", path: member.map { "\(prefix)/\($0)" })
+      .with("id", id)
+  }
+
+  /// - Parameters:
+  ///   - root: the params, in which the error's path is found; nil for an error without them.
+  ///   - prefix: what the error's paths start from.
+  package init(_ error: ModelError, in root: JSONValue? = nil, at prefix: String = "/params") {
     switch error {
-    case .unknownID(let collection, let id):
-      self = RPCError(.unknownId, "There is no \(collection.noun) \"\(id)\".").with("id", id)
+    case .unknownID(let collection, let id): self.init(unknown: collection.noun, id, in: root, at: prefix)
     case .idExists(let id):
       self = RPCError(.idExists, "The id \"\(id)\" is in use, or was that of a closed object.").with("id", id)
-    case .unknownItem(let noun, let id):
-      self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".").with("id", id)
+    case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix)
     case .idRepeated(let id, let path):
       self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
     case .cycle(let cycle):
       self = RPCError(.cycle, "\"\(cycle.first ?? "")\" would contain itself.", path: prefix + "/group")
-        .with("paths", json: Self.json(cycle.map { "/layers/\($0)" }))
+        .with("paths", cycle.map { "/layers/\($0)" })
     case .tooDeeplyNested(let limit):
       self.init(
         .invalidParams, "Groups can be nested at most \(limit) deep.", path: prefix + "/group",
         expected: "a group with fewer than \(limit) levels around it")
     case .wrongKind(let id, let kind, let expected):
       self = RPCError(
-        .wrongKind, "\"\(id)\" is a \(Self.name(of: kind)).", expected: Self.list(expected.map(Self.name))
-      ).with("id", id).with("found", Self.name(of: kind))
+        .wrongKind, "\"\(id)\" is a \(kind.rawValue).", expected: Self.list(expected.map(\.rawValue))
+      ).with("id", id).with("found", kind.rawValue)
     case .noGeometry(let name):
       self.init(
         .noGeometry, "\"\(name)\" has no geometry.", path: prefix + "/sourceLayer", expected: "a layer with geometry")
@@ -108,12 +105,11 @@ extension RPCError {
         .unknownSourceLayer,
         name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
         path: prefix + "/sourceLayer", expected: Self.list(available)
-      ).with("available", json: Self.json(available))
+      ).with("available", available)
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" is not loaded.")
     case .noTime(let id):
-      self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with(
-        "id", id)
+      self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with("id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
     case .tooManyTicks:
       self.init(.tooManyTicks, "The advance takes more than a million ticks, or 100,000 during an animation.")
@@ -123,12 +119,12 @@ extension RPCError {
         expected: "exactly one of \(Self.list(names))")
     case .unknownField(let name, let available, let path):
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: prefix + path)
-        .with("available", json: Self.json(available))
+        .with("available", available)
     case .wrongFieldType(let name, let found, let expected, let path):
       self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
     case .items(let items, let count):
       self = RPCError(.invalidItems, "\(count) of the items are invalid; nothing was changed.")
-        .with("items", json: Self.json(items)).with("count", count)
+        .with("items", items.map(ErrorsProtocol.ItemFailure.init)).with("count", count)
     case .columnLengths(let expected, let found, let column):
       self.init(
         .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "\(prefix)/\(column)",
@@ -139,7 +135,7 @@ extension RPCError {
     case .noEdit: self.init(.noEdit, "No edit is in progress.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")
     case .symbology(let error): self.init(error, at: prefix)
-    case .flow(let error): self.init(error, in: nil, at: prefix)
+    case .flow(let error): self.init(error, in: root, at: prefix)
     case .failed(let failure): self.init(failure)
     }
   }
@@ -147,7 +143,7 @@ extension RPCError {
   /// An error of a layer's own settings, such as a renderer over a field that the features lack. Its path is in the state tree.
   package init(_ fault: ModelError, ofLayer id: LayerID) {
     let pointer = ModelPath(ObjectReference(.layers, id.rawValue)).description
-    self = RPCError(fault, in: nil, at: pointer) ?? .internalError("\(fault)")
+    self.init(fault, at: pointer)
   }
 
   package init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
@@ -187,38 +183,15 @@ extension RPCError {
   /// The error as a model value, for a layer's status.
   package var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
 
-  private static func name(of kind: Layer.Kind) -> String { kind.rawValue }
-
   private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
-
-  package static func json(_ names: [String]) -> String {
-    var writer = JSONWriter(capacity: 256)
-    writer.array(names) { $1.value($0) }
-    return writer.string
-  }
-
-  private static func json(_ items: [ItemError]) -> String {
-    var writer = JSONWriter(capacity: 256)
-    writer.array(items) { item, writer in
-      let failure = item.failure
-      ErrorsProtocol.ItemFailure(
-        index: item.index, kind: failure.kind.string, message: failure.message.string,
-        path: failure.path?.string,
-        expected: failure.expected?.string
-      ).encode(to: &writer)
-    }
-    return writer.string
-  }
 }
 
-extension ModelError {
-  /// The object that does not exist: the name of its kind in params, and its id.
-  fileprivate var unknown: (noun: String, id: String)? {
-    switch self {
-    case .unknownID(let collection, let id): (collection.noun, id)
-    case .unknownItem(let noun, let id): (noun, id)
-    default: nil
-    }
+extension ErrorsProtocol.ItemFailure {
+  fileprivate init(_ item: ItemError) {
+    let failure = item.failure
+    self.init(
+      index: item.index, kind: failure.kind.string, message: failure.message.string, path: failure.path?.string,
+      expected: failure.expected?.string)
   }
 }
 

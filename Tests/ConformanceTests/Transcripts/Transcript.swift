@@ -84,7 +84,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
       value = try document.read { try Value($0) }
       sent = document.read { step in
         let message = step["send"]["$literal"].kind == .absent ? step["send"] : step["send"]["$literal"]
-        return message.kind == .absent ? nil : Array(message.text.utf8)
+        return message.kind == .absent ? nil : Array(message.jsonText.utf8)
       }
     }
 

@@ -5,30 +5,28 @@ import GeoProtocol
 import JSON
 
 /// What answers the methods of `sample`.
-public protocol SampleHandlers {
-  associatedtype Types: HandlerTypes
+public protocol SampleHandlers: MethodHandlers {
+  typealias Make = SampleProtocol.Make
+  typealias Find = SampleProtocol.Find
+  typealias Run = SampleProtocol.Run
+  typealias Work = SampleProtocol.Work
+  typealias Echo = SampleProtocol.Echo
 
   /// Makes a thing.
-  static func make(
-    _ params: SampleProtocol.Make.Params, in world: inout Types.World
-  ) throws -> SampleProtocol.Make.Result
+  static func make(_ params: Make.Params, in world: inout Types.World) throws -> Make.Result
 
   /// Finds one.
-  static func find(_ params: SampleProtocol.Find.Params, in world: Types.World) throws -> SampleProtocol.Find.Result
+  static func find(_ params: Find.Params, in world: Types.World) throws -> Find.Result
 
   /// Runs until it ends.
-  static func run(_ params: SampleProtocol.Run.Params, in world: inout Types.World) throws -> Types.Process
-  static func runEnded(
-    _ params: SampleProtocol.Run.Params, _ end: Types.ProcessEnd, in world: Types.World
-  ) throws -> SampleProtocol.Run.Result
+  static func run(_ params: Run.Params, in world: inout Types.World) throws -> Types.Process
+  static func runEnded(_ params: Run.Params, _ end: Types.ProcessEnd, in world: Types.World) throws -> Run.Result
 
   /// Works.
-  static func work(
-    _ params: SampleProtocol.Work.Params, in world: inout Types.World
-  ) throws -> TaskPlan<Types, SampleProtocol.Work.Result>
+  static func work(_ params: Work.Params, in world: inout Types.World) throws -> TaskPlan<Types, Work.Result>
 
   /// Gives back.
-  static func echo(_ params: SampleProtocol.Echo.Params, on client: Types.Client) throws -> SampleProtocol.Echo.Result
+  static func echo(_ params: Echo.Params, on client: Types.Client) throws -> Echo.Result
 }
 
 extension SampleHandlers {
