@@ -11,8 +11,16 @@ extension Session {
   public func receive(_ bytes: UnsafeRawBufferPointer) {
     guard ending == nil, !inputEnded else { return }
     turn {
-      backlog.append(bytes)
-      drainBacklog()
+      guard backlog.isEmpty, !isParsing else {
+        backlog.append(bytes)
+        return drainBacklog()
+      }
+      // Most reads end with a message and are never copied.
+      let (consumed, large) = run(bytes)
+      streamPosition += consumed
+      if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
+      if consumed < bytes.count { backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...])) }
+      if isParsing { scanForCancels() }
     }
   }
 
