@@ -137,9 +137,7 @@ struct DocumentReader {
       }
       if let display = saved.locationDisplay {
         try world.updateLocationDisplay(
-          of: id,
-          LocationDisplayUpdate(
-            wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale))
+          of: id, wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
       }
     }
     for (index, overlay) in saved.overlays.enumerated() {

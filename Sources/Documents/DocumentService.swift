@@ -26,7 +26,7 @@ package enum DocumentService: DocumentHandlers {
   package static func revert(
     _ params: Revert.Params, in world: inout World
   ) throws -> Plan<DocumentProtocol.DocumentInfo> {
-    if let name = world.pendingName { return reading(world) { try $0.path(name) } }
+    if let name = world.document.pendingName?.name { return reading(world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return reading(world) { _ in path }
   }
@@ -36,7 +36,7 @@ package enum DocumentService: DocumentHandlers {
   ) -> Plan<DocumentProtocol.DocumentInfo> {
     let empty = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
-    let saves = world.savesBegun
+    let saves = world.document.savesBegun
     // Waits for saves in progress, which may write the file to read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
@@ -52,7 +52,7 @@ package enum DocumentService: DocumentHandlers {
 
   package static func save(_ params: Save.Params, in world: inout World) throws -> Plan<DocumentProtocol.DocumentInfo> {
     // When the save runs, the path of a `saveAs` in progress is the document's.
-    if let name = world.pendingName { return writing(&world) { try $0.path(name) } }
+    if let name = world.document.pendingName?.name { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
   }

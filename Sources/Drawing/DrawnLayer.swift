@@ -18,31 +18,13 @@ package struct DrawnLayer: Sendable {
   package let opacity: Double
   /// The reference of the items' geometries.
   package let reference: SpatialReference
-  private let symbolScale: Double
-  private let selectionColor: Color?
-  private let store: FeatureStore
+  let symbolScale: Double
+  let selectionColor: Color?
+  let store: FeatureStore
   /// The filters; nil for an overlay.
-  private let features: LayerFeatures?
-  private let symbols: BoundSymbols
-  private let labels: BoundLabels
-
-  package init(
-    object: ObjectReference, name: String, stratum: Stratum, opacity: Double, reference: SpatialReference,
-    symbolScale: Double, store: FeatureStore, features: LayerFeatures?, symbols: BoundSymbols,
-    _ portrayal: Portrayal, at scale: Double, in world: World
-  ) {
-    self.object = object
-    self.name = name
-    self.stratum = stratum
-    self.opacity = opacity
-    self.reference = reference
-    self.symbolScale = symbolScale
-    selectionColor = world.selectionColor(of: object)
-    self.store = store
-    self.features = features
-    self.symbols = symbols
-    labels = portrayal.boundLabels(scale: scale, schema: store.schema, by: world.conventions(at: object))
-  }
+  let features: LayerFeatures?
+  let symbols: BoundSymbols
+  let labels: BoundLabels
 
   /// Calls `body` with each item, first drawn first: those that match the filters and have a geometry, by zIndex, then by insertion.
   ///

@@ -11,12 +11,12 @@ package enum Portraying {
   package static func rows(_ ids: [Int], of store: FeatureStore, _ noun: String) throws -> [FeatureRow] {
     var rows: [FeatureRow] = []
     var missing: [ItemError] = []
-    for (place, id) in ids.enumerated() {
+    for (index, id) in ids.enumerated() {
       if let row = store.feature(id: id) {
         rows.append(row)
       } else {
         let failure = Failure(.unknownId, "There is no \(noun) \(id).", expected: "the id of a \(noun)")
-        missing.append(ItemError(index: place, .failure(failure)))
+        missing.append(ItemError(index: index, .failure(failure)))
       }
     }
     guard missing.isEmpty else { throw ModelError.items(Array(missing.prefix(100)), count: missing.count) }
@@ -67,12 +67,12 @@ package enum Portraying {
       let bound = BoundRenderer(renderer, schema: store.schema)
       var counts = [Int](repeating: 0, count: bound.entries.count)
       try visit(store, layer, isCancelled) { row in
-        if row.symbol == nil, let place = bound.index(of: row) { counts[place] += 1 }
+        if row.symbol == nil, let index = bound.index(of: row) { counts[index] += 1 }
       }
       return counts
     }
-    return renderer.legend(by: conventions).enumerated().map { place, entry in
-      Wire.legend(entry, scale: scale, count: counts?[place])
+    return renderer.legend(by: conventions).enumerated().map { index, entry in
+      Wire.legend(entry, scale: scale, count: counts?[index])
     }
   }
 
@@ -105,13 +105,13 @@ package enum Portraying {
     scale: Double, isCancelled: () -> Bool
   ) throws -> [SymbologyProtocol.LegendEntry] {
     var lines: [(symbol: Symbol, kind: ShapeKind, count: Int)] = []
-    var places: [Symbol: Int] = [:]
+    var indexes: [Symbol: Int] = [:]
     try visit(store, layer, isCancelled) { row in
       guard let kind = ShapeKind(row), case .made(let symbol)? = symbols.symbol(of: row) else { return }
-      if let place = places[symbol] {
-        lines[place].count += 1
+      if let index = indexes[symbol] {
+        lines[index].count += 1
       } else if lines.count < styledLines {
-        places[symbol] = lines.count
+        indexes[symbol] = lines.count
         lines.append((symbol, kind, 1))
       }
     }

@@ -1,6 +1,7 @@
 // A view as it is drawn, from a world alone: layers and overlays in drawing order, each item with everything evaluated.
 
 import GeoModel
+import Query
 
 /// What a view shows: enough to draw it or to describe it.
 ///
@@ -47,9 +48,17 @@ package struct ViewSnapshot: Sendable {
       return DrawnLayer(
         object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
         reference: layer.schema?.reference ?? .wgs84,
-        symbolScale: world.symbolScale(of: layer, at: view.camera.scale), store: store, features: features,
-        symbols: layer.boundSymbols(store), layer.portrayal, at: view.camera.scale, in: world)
+        symbolScale: world.symbolScale(of: layer, at: view.camera.scale),
+        selectionColor: world.selectionColor(of: layer.reference), store: store, features: features,
+        symbols: layer.boundSymbols(store), labels: labels(layer.portrayal, of: layer.reference, store, in: view, world)
+      )
     }
+  }
+
+  private static func labels(
+    _ portrayal: Portrayal, of object: ObjectReference, _ store: FeatureStore, in view: View, _ world: World
+  ) -> BoundLabels {
+    portrayal.boundLabels(scale: view.camera.scale, schema: store.schema, by: world.conventions(at: object))
   }
 
   private static func overlays(of view: View, in world: World) -> [DrawnLayer] {
@@ -60,8 +69,9 @@ package struct ViewSnapshot: Sendable {
       return DrawnLayer(
         object: overlay.reference, name: overlay.name ?? "", stratum: .overlay,
         opacity: overlay.appearance.opacity, reference: overlay.reference, symbolScale: world.symbolScale(of: overlay),
-        store: overlay.store, features: nil, symbols: overlay.boundSymbols, overlay.portrayal, at: view.camera.scale,
-        in: world)
+        selectionColor: world.selectionColor(of: overlay.reference), store: overlay.store, features: nil,
+        symbols: overlay.boundSymbols,
+        labels: labels(overlay.portrayal, of: overlay.reference, overlay.store, in: view, world))
     }
   }
 }

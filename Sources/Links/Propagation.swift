@@ -42,7 +42,7 @@ package enum Propagation {
       if hasDerived { continue }
       guard !waiting.isEmpty else { return }
       guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
-      try countRun(dependent(id, fromFirst), &runs, in: world)
+      try countRun(.link(id, fromFirst: fromFirst), &runs, in: world)
       let before = world.recordedCount
       // One write back only: when the owner of the first end adjusts the value as well, its value stays.
       if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
@@ -51,8 +51,6 @@ package enum Propagation {
       written.append((before..<world.recordedCount, id))
     }
   }
-
-  private static func dependent(_ id: LinkID, _ fromFirst: Bool) -> Dependent { .link(id, fromFirst: fromFirst) }
 
   private static func countRun(_ dependent: Dependent, _ runs: inout [Dependent: Int], in world: World) throws {
     runs[dependent, default: 0] += 1

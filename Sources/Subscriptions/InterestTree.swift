@@ -9,17 +9,7 @@ struct InterestTree {
   private final class Node {
     /// Subscriptions whose pattern ends here.
     var here: [Int] = []
-    var named: [Text: Node] = [:]
-    var any: Node?
-
-    var isEmpty: Bool { here.isEmpty && named.isEmpty && any == nil }
-
-    func child(_ segment: StatePattern.Segment) -> Node? {
-      switch segment {
-      case .any: any
-      case .name(let name): named[name]
-      }
-    }
+    var below: [StatePattern.Segment: Node] = [:]
   }
 
   private let root = Node()
@@ -27,11 +17,8 @@ struct InterestTree {
   func add(_ number: Int, _ pattern: StatePattern) {
     var node = root
     for segment in pattern.segments {
-      let below = node.child(segment) ?? Node()
-      switch segment {
-      case .any: node.any = below
-      case .name(let name): node.named[name] = below
-      }
+      let below = node.below[segment] ?? Node()
+      node.below[segment] = below
       node = below
     }
     if !node.here.contains(number) { node.here.append(number) }
@@ -41,13 +28,9 @@ struct InterestTree {
 
   private func remove(_ number: Int, _ rest: ArraySlice<StatePattern.Segment>, from node: Node) {
     guard let segment = rest.first else { return node.here.removeAll { $0 == number } }
-    guard let below = node.child(segment) else { return }
+    guard let below = node.below[segment] else { return }
     remove(number, rest.dropFirst(), from: below)
-    guard below.isEmpty else { return }
-    switch segment {
-    case .any: node.any = nil
-    case .name(let name): node.named[name] = nil
-    }
+    if below.here.isEmpty, below.below.isEmpty { node.below[segment] = nil }
   }
 
   /// Subscriptions that observe the path, or one above or below it, each once and ascending.
@@ -68,11 +51,11 @@ struct InterestTree {
 
   private func collect(_ rest: ArraySlice<Text>, _ node: Node, _ found: inout [Int]) {
     found += node.here
-    if let name = rest.first {
-      if let below = node.named[name] { collect(rest.dropFirst(), below, &found) }
-    } else {
-      for below in node.named.values { collect(rest, below, &found) }
+    guard let name = rest.first else {
+      for below in node.below.values { collect(rest, below, &found) }
+      return
     }
-    if let below = node.any { collect(rest.dropFirst(), below, &found) }
+    if let below = node.below[.name(name)] { collect(rest.dropFirst(), below, &found) }
+    if let below = node.below[.any] { collect(rest.dropFirst(), below, &found) }
   }
 }

@@ -59,18 +59,9 @@ package enum ListDelta {
   /// The same of lists of ids.
   package static func steps(from old: [String], to new: [String]) -> [Step] {
     let (first, last) = common(old, new)
-    let (before, now) = (old[first..<old.count - last], new[first..<new.count - last])
-    // One that was moved is found at once, as none else has come, gone or moved.
-    if before.count == now.count, before.count > 2, let head = before.first, let tail = before.last {
-      let (low, high) = (first, first + before.count - 1)
-      if now.last == head, before.dropFirst().elementsEqual(now.dropLast()) {
-        return [.move(from: low, to: high, id: head)]
-      }
-      if now.first == tail, before.dropLast().elementsEqual(now.dropFirst()) {
-        return [.move(from: high, to: low, id: tail)]
-      }
-    }
-    return inner(before.map { ListElement(id: $0) }, now.map { ListElement(id: $0) }, at: first)
+    return inner(
+      old[first..<old.count - last].map { ListElement(id: $0) },
+      new[first..<new.count - last].map { ListElement(id: $0) }, at: first)
   }
 
   /// With how many elements both begin, and with how many further ones they end.

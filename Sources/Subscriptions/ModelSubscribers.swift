@@ -27,10 +27,11 @@ package final class ViewpointSubscriber: Subscriber {
     self.maxRate = maxRate
     self.base = base
     let object = ObjectReference(.views, view.rawValue)
+    scope = object
     interests = [StatePattern(object, "viewpoint"), StatePattern(object, "isNavigating")]
   }
 
-  package var scope: ObjectReference? { ObjectReference(.views, view.rawValue) }
+  package let scope: ObjectReference?
   package let interests: [StatePattern]
   package var isDirty: Bool { origin != nil }
 
@@ -42,9 +43,6 @@ package final class ViewpointSubscriber: Subscriber {
     defer { origin = change.origin }
     return origin == nil ? 0 : 1
   }
-
-  // Only the latest value is recorded: discarding it would save nothing.
-  package func discardRecorded() -> Bool { false }
 
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let origin, let view = world.views[view] else { return }
@@ -80,10 +78,11 @@ package final class LocationSubscriber: Subscriber {
     self.source = source
     self.maxRate = maxRate
     let object = ObjectReference(.locationSources, source.rawValue)
+    scope = object
     interests = [StatePattern(object, "location"), StatePattern(object, "status")]
   }
 
-  package var scope: ObjectReference? { ObjectReference(.locationSources, source.rawValue) }
+  package let scope: ObjectReference?
   package let interests: [StatePattern]
   package var isDirty: Bool { hasLocation || hasStatus }
 
@@ -98,9 +97,6 @@ package final class LocationSubscriber: Subscriber {
     }
     return 0
   }
-
-  // Only the latest value is recorded: discarding it would save nothing.
-  package func discardRecorded() -> Bool { false }
 
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let source = world.locationSources[source] else { return }

@@ -21,7 +21,7 @@ struct PendingPaths {
   subscript(path: ModelPath) -> Operation? { entries[path]?.operation }
 
   mutating func set(_ path: ModelPath, _ operation: Operation, list: SentList? = nil) {
-    entries[path] = Entry(operation: operation, list: list)
+    entries.updateValue(Entry(operation: operation, list: list), forKey: path)
   }
 
   /// Drops a path whose operations have cancelled out: a later one is sent behind those recorded in between.

@@ -58,4 +58,6 @@ extension Subscriber {
   package func resume(_ session: Session) -> DeliveryProgress { .done }
   package func compare(with world: World) {}
   package func stopComparing() {}
+  // By default only the latest value is recorded: discarding it would save nothing.
+  package func discardRecorded() -> Bool { false }
 }

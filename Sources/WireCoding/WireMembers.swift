@@ -77,7 +77,7 @@ extension Wire {
         LayerTime(
           startField: time.startField, endField: time.endField,
           extent: try time.extent.map { try timeExtent($0, at: "/params/\(name)/extent") }))
-    case .basemapUpdate(let update): .basemapUpdate(BasemapUpdate(name: update.name))
+    case .basemapUpdate(let update): .basemapName(Text(update.name))
     case .newBookmarks(let bookmarks): .newBookmarks(try bookmarks.map(bookmark))
     case .viewpoint(let viewpoint): .viewpointTarget(try target(viewpoint))
     case .baseSurfaceUpdate(let update):
@@ -121,7 +121,7 @@ extension MemberValue: JSONEncodable {
     case .time(let time): Wire.time(time).encode(to: &writer)
     case .viewpoint(let viewpoint): Wire.viewpoint(viewpoint).encode(to: &writer)
     // No object has them: the model makes values of them.
-    case .basemapUpdate, .newBookmarks, .surfaceUpdate, .viewpointTarget: writer.null()
+    case .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget: writer.null()
     }
   }
 

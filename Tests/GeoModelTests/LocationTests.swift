@@ -156,7 +156,7 @@ struct LocationTests {
   private mutating func follow(_ mode: AutoPanMode = .recenter, wander: Double? = nil) throws {
     try world.run {
       try $0.updateLocationDisplay(
-        of: "v", LocationDisplayUpdate(source: "d", autoPanMode: mode, wanderExtentFactor: wander))
+        of: "v", source: "d", autoPanMode: mode, wanderExtentFactor: wander)
     }
   }
 

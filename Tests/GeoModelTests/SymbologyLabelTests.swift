@@ -92,8 +92,8 @@ struct SymbologyLabelTests {
     let fields = [Field(name: "name", type: .string), Field(name: "population", type: .integer)]
     let schema = FeatureStore(fields: fields).schema
     #expect { try PopupDefinition(title: try Template(text)).check(for: schema) } throws: { error in
-      let place = (error as? SymbologyError)?.place
-      return place?.line == line && place?.column == column
+      let position = (error as? SymbologyError)?.position
+      return position?.line == line && position?.column == column
     }
   }
 

@@ -132,7 +132,7 @@ struct SymbologyRendererTests {
       let error = error as? SymbologyError
       guard case .expression(let why)? = error?.reason else { return false }
       return error?.path == ["visualVariables", "1", "expression"] && why.kind == .unknownProperty && why.found == "w"
-        && why.available == ["v", "n"] && error?.place?.column == 5
+        && why.available == ["v", "n"] && error?.position?.column == 5
     }
     #expect {
       try Renderer(.simple(entry(1)), visualVariables: [VisualVariable(source: .field("w"), effect: .size(ramp))])

@@ -84,12 +84,13 @@ extension EnvironmentKey.Rule {
     case (.oneOf(let names), .string(let text)): names.contains(text)
     case (.color, .string(let text)): Color(text) != nil
     case (.languageTag, .string(let text)):
-      text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { Self.isPart($0, 1...8) }
-        && text.prefix { $0 != "-" }.allSatisfy(\.isLetter)
+      text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+        (1...8).contains(part.utf8.count) && part.allSatisfy(Self.isAlphanumeric)
+      } && text.prefix { $0 != "-" }.allSatisfy(\.isLetter)
     case (.timeZone, .string(let text)):
       text.utf8.count <= 64
         && text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
-          !part.isEmpty && part.utf8.allSatisfy { Self.isAlphanumeric($0) || "_-+".utf8.contains($0) }
+          !part.isEmpty && part.allSatisfy { Self.isAlphanumeric($0) || "_-+".contains($0) }
         }
     case (.positive, .integer(let number)): (1...100).contains(number)
     case (.positive, .number(let number)): (0.01...100).contains(number)
@@ -97,17 +98,8 @@ extension EnvironmentKey.Rule {
     }
   }
 
-  private static func isPart(_ part: Substring, _ counts: ClosedRange<Int>) -> Bool {
-    counts.contains(part.utf8.count) && part.utf8.allSatisfy(isAlphanumeric)
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: false
-    }
+  private static func isAlphanumeric(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber)
   }
 }
 

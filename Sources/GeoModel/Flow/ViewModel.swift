@@ -16,12 +16,6 @@ public struct ViewModelType: Entity {
   public let doc: String?
   public let properties: [PropertyDefinition]
 
-  public init(id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]) {
-    self.id = id
-    self.doc = doc
-    self.properties = properties
-  }
-
   /// Whether the definitions are equal.
   func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
 }
@@ -41,34 +35,20 @@ public struct ViewModel: Entity {
   public let owner: ObjectReference?
   /// Values by property name; each property has one.
   public internal(set) var values: [String: Value]
-  /// Indexes of the properties by name.
-  let indexes: [Text: Int]
-
-  init(
-    id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition], owner: ObjectReference?,
-    values: [String: Value]
-  ) {
-    self.id = id
-    self.type = type
-    self.properties = properties
-    self.owner = owner
-    self.values = values
-    indexes = Dictionary(properties.enumerated().map { (Text($1.name), $0) }) { first, _ in first }
-  }
 
   public var parent: ObjectReference? { owner }
   public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 
   /// Finds a property by name. Throws `unknownProperty` with the available names.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let index = indexes[Text(name)] else {
+    guard let property = properties.first(where: { Text($0.name) == Text(name) }) else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
-    return properties[index]
+    return property
   }
 
   /// The value of a property; nil if there is no such property.
-  public func value(of name: String) -> Value? { indexes[Text(name)].flatMap { values[properties[$0].name] } }
+  public func value(of name: String) -> Value? { (try? property(name)).flatMap { values[$0.name] } }
 
   public func withoutDanglingReferences(in world: World) -> ViewModel {
     var result = self
@@ -116,11 +96,9 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
-    guard case .value(let name) = member, let entry = before.first(where: { $0.name == name }),
-      let model = world.viewModels[id]
-    else { return nil }
-    return model.values[name] ?? .null == entry.value
+  func isUnchanged(_ member: String, in world: World) -> Bool? {
+    guard let entry = before.first(where: { $0.name == member }), let model = world.viewModels[id] else { return nil }
+    return model.values[member] ?? .null == entry.value
   }
 
   func rollBack(_ world: inout World) {

@@ -69,7 +69,12 @@ extension World {
 
   /// The scopes of a node and its ancestors, nearest first; the session's is last.
   private func scopes(of node: ObjectReference?) -> [EnvironmentScope] {
-    (ancestors(of: node).map { EnvironmentID($0.id) } + [EnvironmentScope.session]).compactMap { environments[$0] }
+    scopeIDs(of: node).compactMap { environments[$0] }
+  }
+
+  /// The ids that scopes of a node and its ancestors have, nearest first.
+  func scopeIDs(of node: ObjectReference?, groups: [LayerID: LayerID?] = [:]) -> [EnvironmentID] {
+    ancestors(of: node, groups: groups).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
   }
 
   /// The node and its ancestors, nearest first, without the session.

@@ -43,43 +43,17 @@ extension World {
   private func nodesWithChangedEnvironment(since before: EarlierEnvironment) -> [ObjectReference] {
     var before = before
     before.groups = before.groups.filter { id, group in layers[id].map { $0.group != group } ?? false }
-    let keys = changedKeys(before)
-    guard !keys.isEmpty else { return [] }
     return environmentNodes.filter { node in
       let object = node.collection == .environments ? nil : node
-      let now = scopeIDs(of: object, [:])
-      let then = before.groups.isEmpty ? now : scopeIDs(of: object, before.groups)
+      let now = scopeIDs(of: object)
+      let then = before.groups.isEmpty ? now : scopeIDs(of: object, groups: before.groups)
       guard now != then || now.contains(where: { before.values[$0] != nil }) else { return false }
-      return differs(keys, now, then, before)
+      return environmentKeys.contains { key in
+        let name = key.definition.name
+        let new = now.lazy.compactMap { environments[$0]?.values[name] }.first
+        let old = then.lazy.compactMap { (before.values[$0] ?? environments[$0]?.values)?[name] }.first
+        return (new ?? key.definition.defaultValue) != (old ?? key.definition.defaultValue)
+      }
     }
-  }
-
-  private func differs(
-    _ keys: Set<String>, _ now: [EnvironmentID], _ then: [EnvironmentID], _ before: EarlierEnvironment
-  ) -> Bool {
-    keys.contains { key in
-      let fallback = environmentKeys[EnvironmentKeyID(key)]?.definition.defaultValue
-      let new = now.lazy.compactMap { environments[$0]?.values[key] }.first
-      let old = then.lazy.compactMap { (before.values[$0] ?? environments[$0]?.values)?[key] }.first
-      return (new ?? fallback) != (old ?? fallback)
-    }
-  }
-
-  /// The scopes that count for a node, nearest first.
-  private func scopeIDs(of node: ObjectReference?, _ groups: [LayerID: LayerID?]) -> [EnvironmentID] {
-    ancestors(of: node, groups: groups).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
-  }
-
-  /// Keys whose value may differ at some node.
-  private func changedKeys(_ before: EarlierEnvironment) -> Set<String> {
-    var keys: Set<String> = []
-    for (id, old) in before.values {
-      let new = environments[id]?.values ?? [:]
-      keys.formUnion(Set(old.keys).union(new.keys).filter { old[$0] != new[$0] })
-    }
-    // A layer in another group may inherit any other value that is set somewhere.
-    guard !before.groups.isEmpty else { return keys }
-    for scope in environments.values { keys.formUnion(scope.values.keys) }
-    return keys.union(before.values.values.flatMap(\.keys))
   }
 }

@@ -59,24 +59,16 @@ public struct Change: Sendable {
     case history(Property)
     case document(Property)
 
-    /// Whether documents contain what has changed.
-    var isSaved: Bool {
-      switch self {
-      case .created(let object), .closed(let object): object.collection.isSaved
-      case .changed(let object, let property): object.collection.traits(of: property).contains(.modifies)
-      // Steps of history cover graphics and values; the others are never saved.
-      case .member, .graphics, .clock, .history, .document: false
-      }
-    }
-
     /// Whether the change modifies the document and cannot be undone.
     var isSavedForGood: Bool {
-      guard isSaved else { return false }
-      return switch self {
+      switch self {
       // A scope exists because of its values, which are undone.
       case .created(let object), .closed(let object):
-        !object.collection.kind.isUndoable && object.collection != .environments
-      case .changed(let object, let property): object.collection == .views && property != .overlays
+        object.collection.isSaved && !object.collection.kind.isUndoable && object.collection != .environments
+      case .changed(let object, let property):
+        object.collection == .views && property != .overlays
+          && Collection.views.traits(of: property).contains(.modifies)
+      // Steps of history cover graphics and values; the others are never saved.
       case .member, .graphics, .clock, .history, .document: false
       }
     }

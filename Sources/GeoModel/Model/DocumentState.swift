@@ -8,15 +8,17 @@ public struct DocumentState: Sendable {
   public internal(set) var path: String?
   /// Members of the file that only newer versions know.
   public internal(set) var unknownMembers = UnknownMembers()
-  /// Number of the document in the session. Whatever began with an earlier document compares it.
-  var number = 0
+  /// Number of the document in the session. Ids repeat across documents, so whatever began with an earlier one compares
+  /// this number.
+  public internal(set) var number = 0
   /// Number of the newest save that has ended.
   var lastSave = 0
-  var savesBegun = 0
+  /// Number of saves that have begun in the session.
+  public internal(set) var savesBegun = 0
   /// By file, the number of the newest save that has written it.
   var written: [Text: Int] = [:]
   /// The new file name of a save in progress, as the client gave it, and the number of that save.
-  var pendingName: (name: String, number: Int)?
+  public internal(set) var pendingName: (name: String, number: Int)?
 }
 
 /// Members of a document that this version does not know, as JSON text, so that saving preserves them.

@@ -98,12 +98,6 @@ enum LayerList: Hashable, Sendable {
   case group(LayerID)
 }
 
-/// Changes to a basemap; nil keeps a value.
-public struct BasemapUpdate: Sendable {
-  public var name: String?
-  public init(name: String?) { self.name = name }
-}
-
 /// A bookmark to be created.
 public struct NewBookmark: Sendable {
   /// Nil to mint one.

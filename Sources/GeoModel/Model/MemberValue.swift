@@ -38,7 +38,7 @@ public enum MemberValue: Sendable {
   case viewpoint(Viewpoint)
 
   // Values that commands give; `World` turns them into values of the cases above.
-  case basemapUpdate(BasemapUpdate)
+  case basemapName(Text?)
   case newBookmarks([NewBookmark])
   case surfaceUpdate(BaseSurfaceUpdate)
   case viewpointTarget(ViewpointTarget)
@@ -75,6 +75,19 @@ extension MemberReadable where Self: Equatable {
 
 extension MemberSettable {
   public static var null: Self? { nil }
+  public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
+    switch value {
+    case .basemap(let basemap): basemap as? Self
+    case .bookmarks(let bookmarks): bookmarks as? Self
+    case .labels(let labels): labels as? Self
+    case .popup(let popup): popup as? Self
+    case .renderer(let renderer): renderer as? Self
+    case .surface(let surface): surface as? Self
+    case .time(let time): time as? Self
+    case .viewpoint(let viewpoint): viewpoint as? Self
+    default: nil
+    }
+  }
 }
 
 extension Optional: MemberReadable where Wrapped: MemberReadable {
@@ -151,19 +164,11 @@ extension Array: MemberReadable where Element: MemberElement {
   public func differs(from other: Self) -> Bool { self != other }
 }
 
-extension Array: MemberSettable where Element: SettableMemberElement {
-  public static func read(_ value: MemberValue, at path: String) -> Self? { Element.list(value) }
-}
+extension Array: MemberSettable where Element: MemberElement {}
 
 /// An element type of members that are lists.
 public protocol MemberElement: Equatable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
-}
-
-/// An element type of lists that commands can set.
-public protocol SettableMemberElement: MemberElement {
-  /// Nil for a value of another type.
-  static func list(_ value: MemberValue) -> [Self]?
 }
 
 extension ID: MemberElement {
@@ -174,11 +179,8 @@ extension Field: MemberElement {
   public static func memberValue(of list: [Field]) -> MemberValue { .fields(list) }
 }
 
-extension LabelDefinition: SettableMemberElement {
+extension LabelDefinition: MemberElement {
   public static func memberValue(of list: [LabelDefinition]) -> MemberValue { .labels(list) }
-  public static func list(_ value: MemberValue) -> [LabelDefinition]? {
-    if case .labels(let list) = value { list } else { nil }
-  }
 }
 
 extension Color: MemberSettable {
@@ -202,23 +204,14 @@ extension LoadStatus: MemberReadable {
 
 extension Renderer: MemberSettable {
   public var memberValue: MemberValue { .renderer(self) }
-  public static func read(_ value: MemberValue, at path: String) -> Renderer? {
-    if case .renderer(let renderer) = value { renderer } else { nil }
-  }
 }
 
 extension PopupDefinition: MemberSettable {
   public var memberValue: MemberValue { .popup(self) }
-  public static func read(_ value: MemberValue, at path: String) -> PopupDefinition? {
-    if case .popup(let popup) = value { popup } else { nil }
-  }
 }
 
 extension LayerTime: MemberSettable {
   public var memberValue: MemberValue { .time(self) }
-  public static func read(_ value: MemberValue, at path: String) -> LayerTime? {
-    if case .time(let time) = value { time } else { nil }
-  }
 }
 
 /// A condition; commands set its text.
@@ -236,31 +229,19 @@ extension Expression: MemberSettable {
 extension Basemap: MemberSettable {
   public static var shape: MemberShape { .parts }
   public var memberValue: MemberValue { .basemap(self) }
-  public static func read(_ value: MemberValue, at path: String) -> Basemap? {
-    if case .basemap(let basemap) = value { basemap } else { nil }
-  }
 }
 
 extension BaseSurface: MemberSettable {
   public static var shape: MemberShape { .parts }
   public var memberValue: MemberValue { .surface(self) }
-  public static func read(_ value: MemberValue, at path: String) -> BaseSurface? {
-    if case .surface(let surface) = value { surface } else { nil }
-  }
 }
 
 extension Viewpoint: MemberSettable {
   public var memberValue: MemberValue { .viewpoint(self) }
-  public static func read(_ value: MemberValue, at path: String) -> Viewpoint? {
-    if case .viewpoint(let viewpoint) = value { viewpoint } else { nil }
-  }
 }
 
-extension Bookmark: SettableMemberElement {
+extension Bookmark: MemberElement {
   public static func memberValue(of list: [Bookmark]) -> MemberValue { .bookmarks(list) }
-  public static func list(_ value: MemberValue) -> [Bookmark]? {
-    if case .bookmarks(let list) = value { list } else { nil }
-  }
 }
 
 extension SourceLayer: MemberElement {

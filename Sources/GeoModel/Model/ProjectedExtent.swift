@@ -71,12 +71,9 @@ public struct ProjectedExtent: Sendable {
   private func transform(
     _ values: inout [Double], from: SpatialReference, to: SpatialReference
   ) throws(TransformError) {
-    var positions = Positions(values: values)
-    values = []
-    try positions.withMutableValues { (buffer) throws(TransformError) in
+    try values.withUnsafeMutableBufferPointer { (buffer) throws(TransformError) in
       try transformer.transform(buffer, stride: 2, hasZ: false, from: from, to: to)
     }
-    values = positions.values
   }
 
   private func clamp(_ values: inout [Double], to range: ClosedRange<Double>) {

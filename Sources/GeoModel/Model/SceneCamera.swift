@@ -58,14 +58,8 @@ extension SceneCamera {
   /// Interpolates between two cameras, with `t` in 0...1. Angles take the short way; altitudes above the ground change
   /// by equal ratios.
   static func between(_ start: SceneCamera, _ end: SceneCamera, at t: Double) -> SceneCamera {
-    func turned(_ from: Double, _ to: Double) -> Double {
-      var turn = (to - from).truncatingRemainder(dividingBy: 360)
-      if turn > 180 { turn -= 360 }
-      if turn < -180 { turn += 360 }
-      return from + turn * t
-    }
     func even(_ from: Double, _ to: Double) -> Double { from + (to - from) * t }
-    var longitude = turned(start.longitude, end.longitude)
+    var longitude = Camera.turned(start.longitude, end.longitude, at: t)
     if longitude > 180 { longitude -= 360 }
     if longitude < -180 { longitude += 360 }
     let isAbove = start.altitude > 0 && end.altitude > 0
@@ -73,7 +67,7 @@ extension SceneCamera {
       longitude: longitude, latitude: even(start.latitude, end.latitude),
       altitude: isAbove
         ? start.altitude * pow(end.altitude / start.altitude, t) : even(start.altitude, end.altitude),
-      heading: turned(start.heading, end.heading), pitch: even(start.pitch, end.pitch),
+      heading: Camera.turned(start.heading, end.heading, at: t), pitch: even(start.pitch, end.pitch),
       roll: even(start.roll, end.roll))
   }
 }

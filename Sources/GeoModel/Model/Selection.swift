@@ -3,7 +3,18 @@
 import Query
 
 /// How given ids change a selection.
-public enum SelectionMode: Hashable, Sendable { case replace, add, remove }
+public enum SelectionMode: Hashable, Sendable {
+  case replace, add, remove
+
+  /// The given ids that are to be selected or deselected, and those selected before that are to be deselected.
+  func changes(of selected: Set<Int>, by ids: Set<Int>) -> Set<Int> {
+    switch self {
+    case .add: ids.subtracting(selected)
+    case .remove: ids.intersection(selected)
+    case .replace: ids.symmetricDifference(selected)
+    }
+  }
+}
 
 extension FeatureStore {
   /// The edits that change the selection; features already in the wanted state have none.
@@ -15,16 +26,9 @@ extension FeatureStore {
       throw StoreFailure(unknown.map { .init(index: $0.offset, error: .noSuchID($0.element)) })
     }
     let selected = Set(selectedIDs)
-    let wanted = Set(ids)
-    let (on, off): (Set<Int>, Set<Int>) =
-      switch mode {
-      case .add: (wanted.subtracting(selected), [])
-      case .remove: ([], wanted.intersection(selected))
-      case .replace: (wanted.subtracting(selected), selected.subtracting(wanted))
-      }
-    return on.union(off).sorted().map { id in
+    return mode.changes(of: selected, by: Set(ids)).sorted().map { id in
       var edit = FeatureEdit(id: id)
-      edit.isSelected = on.contains(id)
+      edit.isSelected = !selected.contains(id)
       return edit
     }
   }

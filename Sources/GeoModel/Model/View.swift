@@ -26,25 +26,6 @@ public struct LocationDisplay: Hashable, Sendable {
   var awaitsZoom = false
 }
 
-/// Changes to a location display; nil keeps a value.
-public struct LocationDisplayUpdate: Sendable {
-  public var source: LocationSourceID?
-  public var autoPanMode: AutoPanMode?
-  public var wanderExtentFactor: Double?
-  public var initialZoomScale: Double?
-  public var clear: [String]
-  public init(
-    source: LocationSourceID? = nil, autoPanMode: AutoPanMode? = nil, wanderExtentFactor: Double? = nil,
-    initialZoomScale: Double? = nil, clear: [String] = []
-  ) {
-    self.source = source
-    self.autoPanMode = autoPanMode
-    self.wanderExtentFactor = wanderExtentFactor
-    self.initialZoomScale = initialZoomScale
-    self.clear = clear
-  }
-}
-
 /// The timing of an animation.
 public enum Easing: Hashable, Sendable {
   case linear

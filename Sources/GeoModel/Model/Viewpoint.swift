@@ -187,12 +187,18 @@ extension Camera {
   static func between(_ start: Camera, _ end: Camera, at t: Double, wrap: WorldWrap? = nil) -> Camera {
     let endX = end.x + (wrap?.shift(end.x, nearest: start.x) ?? 0)
     let x = start.x + (endX - start.x) * t
-    var turn = (end.rotation - start.rotation).truncatingRemainder(dividingBy: 360)
-    if turn > 180 { turn -= 360 }
-    if turn < -180 { turn += 360 }
     return Camera(
       x: wrap?.normalized(x) ?? x, y: start.y + (end.y - start.y) * t,
-      scale: start.scale * pow(end.scale / start.scale, t), rotation: normalized(degrees: start.rotation + turn * t))
+      scale: start.scale * pow(end.scale / start.scale, t),
+      rotation: normalized(degrees: turned(start.rotation, end.rotation, at: t)))
+  }
+
+  /// Interpolates between two angles in degrees along the short way.
+  static func turned(_ start: Double, _ end: Double, at t: Double) -> Double {
+    var turn = (end - start).truncatingRemainder(dividingBy: 360)
+    if turn > 180 { turn -= 360 }
+    if turn < -180 { turn += 360 }
+    return start + turn * t
   }
 
   /// Whether all numbers are finite and the scale is in ``scales``.

@@ -86,34 +86,26 @@ extension WorldWrap {
   ///
   /// - Parameter positions: the original positions in map units, as many as the geometry has.
   func unrolled(_ geometry: Geometry, from positions: Positions) -> Geometry {
-    geometry.mapPositions { (ring) -> Positions in
-      guard ring.count == positions.count else { return ring }
-      return Positions(
-        zip(ring.points, positions.points).map { point, origin in
-          // In a cylindrical projection x is linear in longitude.
-          let longitude = -180 + (origin.x - xMin) / width * 360
-          return Point(x: point.x + ((longitude - point.x) / 360).rounded() * 360, y: point.y)
-        })
-    }
+    // In a cylindrical projection x is linear in longitude.
+    unrolled(geometry, near: positions.points.map { -180 + ($0.x - xMin) / width * 360 }, period: 360)
   }
-}
 
-extension WorldWrap {
   /// Unwraps x of a geometry that was computed from longitudes beyond ±180 degrees.
   func unrolled(_ geometry: Geometry, fromDegrees source: Geometry) -> Geometry {
-    var longitudes: [Double] = []
-    _ = source.mapPositions { (run) -> Positions in
-      longitudes += run.points.map(\.x)
-      return run
-    }
+    var expected: [Double] = []
+    source.forEachPositions { expected += $0.points.map { xMin + ($0.x + 180) / 360 * width } }
+    return unrolled(geometry, near: expected, period: width)
+  }
+
+  /// Shifts each x by whole periods to be nearest to the expected one of the same index.
+  private func unrolled(_ geometry: Geometry, near expected: [Double], period: Double) -> Geometry {
     var index = 0
     return geometry.mapPositions { (run) -> Positions in
       Positions(
         run.points.map { point in
           defer { index += 1 }
-          guard index < longitudes.count else { return point }
-          let x = xMin + (longitudes[index] + 180) / 360 * width
-          return Point(x: point.x + ((x - point.x) / width).rounded() * width, y: point.y)
+          guard index < expected.count else { return point }
+          return Point(x: point.x + ((expected[index] - point.x) / period).rounded() * period, y: point.y)
         })
     }
   }

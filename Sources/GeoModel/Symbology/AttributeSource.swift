@@ -20,20 +20,24 @@ public enum AttributeSource: Hashable, Sendable {
   /// Throws unless the source can have a value, of a suitable type, in a layer with these columns.
   ///
   /// Fields without a declared type, such as attributes of graphics, are accepted: the next value may have any type.
-  public func check(for schema: FeatureSchema, as use: Expression.Use = .value) throws(SymbologyError) {
+  ///
+  /// - Parameter path: of the source from the value given, for errors.
+  public func check(
+    for schema: FeatureSchema, as use: Expression.Use = .value, at path: String...
+  ) throws(SymbologyError) {
     switch self {
     case .field(let field):
       let name = field.string
       guard let column = schema.column(named: name) else {
         throw SymbologyError(
-          .unknownField(name, available: schema.fields.map(\.name.string)), expected: "a field of the layer",
-          found: name)
+          .unknownField(name, available: schema.fields.map(\.name.string)), at: path,
+          expected: "a field of the layer", found: name)
       }
       guard !schema.allows(use, of: column) else { return }
       let type = schema.declaredType(of: column)?.rawValue ?? "unknown"
-      throw SymbologyError(.fieldType(name), expected: "a field of numbers", found: type)
+      throw SymbologyError(.fieldType(name), at: path, expected: "a field of numbers", found: type)
     case .expression(let expression):
-      do { _ = try expression.compiled(for: schema, as: use) } catch { throw SymbologyError(error) }
+      do { _ = try expression.compiled(for: schema, as: use) } catch { throw SymbologyError(error, at: path) }
     }
   }
 }

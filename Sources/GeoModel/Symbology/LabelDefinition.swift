@@ -41,11 +41,9 @@ public struct LabelDefinition: Hashable, Sendable {
 
   /// Throws unless the expressions are valid for a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
-    do { try AttributeSource.expression(expression).check(for: schema) } catch { throw error.under("expression") }
+    try AttributeSource.expression(expression).check(for: schema, at: "expression")
     if let condition {
-      do { try AttributeSource.expression(condition).check(for: schema, as: .condition) } catch {
-        throw error.under("whereClause")
-      }
+      try AttributeSource.expression(condition).check(for: schema, as: .condition, at: "whereClause")
     }
   }
 

@@ -81,9 +81,7 @@ public struct PopupDefinition: Hashable, Sendable {
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     do { try title?.check(for: schema) } catch { throw error.under("title") }
     for (index, element) in (elements ?? []).enumerated() {
-      do { try element.source.check(for: schema) } catch {
-        throw error.under("elements", String(index), element.source.member)
-      }
+      try element.source.check(for: schema, at: "elements", String(index), element.source.member)
       guard let format = element.format else { continue }
       let (shown, isOfDates) = element.shown(for: schema)
       do { try shown.check(for: schema) } catch {

@@ -155,23 +155,20 @@ public struct Renderer: Hashable, Sendable {
     case .simple: break
     case .uniqueValue(let renderer):
       for (index, source) in renderer.sources.enumerated() {
-        do { try source.check(for: schema) } catch {
-          if case .expression = source { throw error.under("expression") }
-          throw error.under("fields", String(index))
+        switch source {
+        case .field: try source.check(for: schema, at: "fields", String(index))
+        case .expression: try source.check(for: schema, at: "expression")
         }
       }
     case .classBreaks(let renderer):
-      do { try renderer.source.check(for: schema, as: .number) } catch { throw error.under(renderer.source.member) }
+      try renderer.source.check(for: schema, as: .number, at: renderer.source.member)
       if let name = renderer.normalizationField {
-        do { try AttributeSource.field(name).check(for: schema, as: .number) } catch {
-          throw error.under("normalizationField")
-        }
+        try AttributeSource.field(name).check(for: schema, as: .number, at: "normalizationField")
       }
     }
     for (index, variable) in visualVariables.enumerated() {
-      do { try variable.source.check(for: schema, as: .number) } catch {
-        throw error.under("visualVariables", String(index), variable.source.member)
-      }
+      try variable.source.check(
+        for: schema, as: .number, at: "visualVariables", String(index), variable.source.member)
     }
   }
 }

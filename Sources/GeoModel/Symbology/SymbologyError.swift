@@ -31,20 +31,20 @@ public struct SymbologyError: Error, Hashable, Sendable {
   public let expected: String
   public let found: String
   /// The position in the text at `path`; nil if that is not a text.
-  public let place: TextPosition?
+  public let position: TextPosition?
 
   public init(
-    _ reason: Reason, at path: [String] = [], expected: String, found: String, place: TextPosition? = nil
+    _ reason: Reason, at path: [String] = [], expected: String, found: String, position: TextPosition? = nil
   ) {
     self.reason = reason
     self.path = path
     self.expected = expected
     self.found = found
-    self.place = place
+    self.position = position
   }
 
   public init(_ error: ExpressionError, at path: [String] = []) {
-    self.init(.expression(error), at: path, expected: error.expected, found: error.found, place: error.place)
+    self.init(.expression(error), at: path, expected: error.expected, found: error.found, position: error.place)
   }
 
   /// The error as seen from an enclosing value, with the path to the inner one.

@@ -41,7 +41,7 @@ public struct Template: Hashable, Sendable {
         throw SymbologyError(
           .template, expected: isOpen ? "} behind an expression" : "}} for a brace in the text",
           found: isOpen ? "the end of the text" : "}",
-          place: TextPosition(at: isOpen ? text.utf8.count : offset(of: rest.startIndex) - 1, in: text.utf8))
+          position: TextPosition(at: isOpen ? text.utf8.count : offset(of: rest.startIndex) - 1, in: text.utf8))
       }
       if !plain.isEmpty { parts.append(.text(plain)) }
       plain = ""

@@ -164,7 +164,8 @@ public struct History: Sendable {
   /// Ends an edit that was undone.
   mutating func recordCancelled(_ edit: OpenEdit) { content = edit.content }
 
-  private mutating func push(_ step: Step) {
+  /// Adds a step to ``done``; its records undo it.
+  mutating func push(_ step: Step) {
     done.append(step)
     doneBytes += step.byteCount
     content.step = step.contentNumber
@@ -192,15 +193,10 @@ public struct History: Sendable {
   }
   mutating func takeUndone() -> Step? { undone.popLast() }
 
-  /// Moves a step to ``undone``; `undoRecords` redo it.
-  mutating func recordUndone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    undone.append(step.with(undoRecords, at: revision))
+  /// Adds a step to ``undone``; its records redo it.
+  mutating func recordUndone(_ step: Step) {
+    undone.append(step)
     content.step = done.last?.contentNumber ?? firstContent
-  }
-
-  /// Moves a step to ``done``; `undoRecords` undo it.
-  mutating func recordRedone(_ step: Step, _ undoRecords: [any UndoRecord], at revision: Int) {
-    push(step.with(undoRecords, at: revision))
   }
 
   /// Drops the records of objects that cannot be restored.

@@ -19,7 +19,7 @@ protocol UndoRecord: Sendable {
   /// Whether this record also reverts a later change, whose record is then superfluous.
   func covers(_ later: any UndoRecord) -> Bool
   /// Whether the member has the value from before the change; nil if the record does not hold that value.
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool?
+  func isUnchanged(_ member: String, in world: World) -> Bool?
   /// Merges with the next record, if one record can revert both changes. False if it cannot.
   mutating func absorb(_ next: any UndoRecord) -> Bool
   /// Restores the earlier state exactly, without records of changes: the command never happened.
@@ -30,7 +30,7 @@ protocol UndoRecord: Sendable {
 
 extension UndoRecord {
   func covers(_ later: any UndoRecord) -> Bool { false }
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? { nil }
+  func isUnchanged(_ member: String, in world: World) -> Bool? { nil }
   mutating func absorb(_ next: any UndoRecord) -> Bool { false }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
@@ -92,11 +92,10 @@ struct Changed<Element: Entity>: UndoRecord {
     let back = memento.undone(from: now)
     return Element.members.contains { $0.differs?(now, back) == true }
   }
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
+  func isUnchanged(_ member: String, in world: World) -> Bool? {
     // Derived members are not in the memento.
-    guard case .property(let property) = member, Element.collection.traits(of: property).contains(.modifies),
-      let differs = Element.members.first(where: { $0.property == property })?.differs,
-      let now = world[keyPath: Element.registry][memento.id]
+    guard let member = Element.members.first(where: { $0.name == member }), member.traits.contains(.modifies),
+      let differs = member.differs, let now = world[keyPath: Element.registry][memento.id]
     else { return nil }
     return !differs(memento, now)
   }
@@ -164,11 +163,11 @@ struct Edited: UndoRecord {
     guard let later = later as? Edited, later.id == id else { return false }
     return undoRecord.covers(later.undoRecord)
   }
-  func isUnchanged(_ member: RecordedMember, in world: World) -> Bool? {
-    guard case .property(let property) = member, [.graphicCount, .selectedCount, .extent].contains(property),
-      let summary, let now = world.overlays[id].map(ContentsSummary.init)
+  func isUnchanged(_ member: String, in world: World) -> Bool? {
+    guard ["graphicCount", "selectedCount", "extent"].contains(member), let summary,
+      let now = world.overlays[id].map(ContentsSummary.init)
     else { return nil }
-    return !now.changes(since: summary).contains(property)
+    return !now.changes(since: summary).contains { $0.rawValue == member }
   }
   mutating func absorb(_ next: any UndoRecord) -> Bool {
     guard let next = next as? Edited, next.id == id, next.isUndone == isUndone, undoRecord.absorb(next.undoRecord)

@@ -59,26 +59,6 @@ extension World {
   }
 }
 
-/// A member of an object, as change records name it.
-enum RecordedMember: Hashable {
-  case property(Property)
-  case value(String)
-}
-
-/// The object and member that a change record concerns.
-private struct RecordedPath: Hashable {
-  let object: ObjectReference
-  let member: RecordedMember
-
-  init?(_ event: Change.Event) {
-    switch event {
-    case .changed(let object, let property): (self.object, member) = (object, .property(property))
-    case .member(let object, let name): (self.object, member) = (object, .value(name))
-    case .created, .closed, .graphics, .clock, .history, .document: return nil
-    }
-  }
-}
-
 extension World {
   /// Drops records of members and graphics that have the value again that they had when the command began.
   ///
@@ -91,53 +71,53 @@ extension World {
     guard !twice.isEmpty || !graphics.isEmpty else { return }
     let objects = Set(twice.map(\.object))
     let known = Dictionary(grouping: journal.filter { objects.contains($0.object) }, by: \.object)
-    let nodes = twice.contains { $0.member == .property(.environment) } ? Set(nodesWithChangedEnvironment()) : []
+    let nodes = twice.contains { $0.names[2] == "environment" } ? Set(nodesWithChangedEnvironment()) : []
     let equal = twice.filter { path in
-      let undoRecords = known[path.object] ?? []
+      guard let object = path.object else { return false }
+      let undoRecords = known[object] ?? []
       guard !undoRecords.contains(where: \.kind.isStructure) else { return false }
-      if path.member == .property(.environment) { return !nodes.contains(path.object) }
+      let name = path.names[2].string
+      if name == "environment", object.collection != .viewModels { return !nodes.contains(object) }
       for record in undoRecords {
-        if let isUnchanged = record.isUnchanged(path.member, in: self) { return isUnchanged }
+        if let isUnchanged = record.isUnchanged(name, in: self) { return isUnchanged }
       }
-      return isDerivedUnchanged(path) ?? false
+      return isDerivedUnchanged(name, of: object)
     }
     guard !equal.isEmpty || !graphics.isEmpty else { return }
     compactMapRecords { event in
       if case .graphics(let overlay, let edit) = event, let ids = graphics[overlay] {
         return edit.without(ids).map { .graphics(overlay, $0) }
       }
-      return RecordedPath(event).map(equal.contains) ?? false ? nil : event
+      return equal.contains(event.path) ? nil : event
     }
   }
 
-  /// Paths that were recorded more than once by one origin. With several origins a record stays: one origin does not
-  /// know the other's value.
-  private func pathsRecordedTwice() -> Set<RecordedPath> {
+  /// Members of objects that were recorded more than once by one origin. With several origins a record stays: one
+  /// origin does not know the other's value.
+  private func pathsRecordedTwice() -> Set<ModelPath> {
     guard recorded.count > 1 else { return [] }
-    var origins: [RecordedPath: Origin] = [:]
-    var twice: Set<RecordedPath> = []
-    var mixed: Set<RecordedPath> = []
+    var origins: [ModelPath: Origin] = [:]
+    var twice: Set<ModelPath> = []
+    var mixed: Set<ModelPath> = []
     for change in recorded {
-      guard let path = RecordedPath(change.event), let origin = origins.updateValue(change.origin, forKey: path)
-      else {
-        continue
-      }
+      if case .graphics = change.event { continue }
+      let path = change.event.path
+      guard path.names.count > 2, let origin = origins.updateValue(change.origin, forKey: path) else { continue }
       twice.insert(path)
       if origin != change.origin { mixed.insert(path) }
     }
     return twice.subtracting(mixed)
   }
 
-  /// Whether derived state is what it was when the command began; nil for members that are not derived.
-  private func isDerivedUnchanged(_ path: RecordedPath) -> Bool? {
+  /// Whether a member is derived, and is what it was when the command began.
+  private func isDerivedUnchanged(_ name: String, of object: ObjectReference) -> Bool {
     let before = derivedAtBeginning
-    switch path.member {
-    case .property(.loadStatus):
-      return derived.loadStatuses[path.object].map { $0 == before.loadStatuses[path.object] }
-    case .property(.layerViewStates):
-      let id = ViewID(path.object.id)
-      return derived.views[id].map { $0.states == before.views[id]?.states }
-    default: return nil
+    switch name {
+    case "loadStatus": return derived.loadStatuses[object].map { $0 == before.loadStatuses[object] } ?? false
+    case "layerViewStates":
+      let id = ViewID(object.id)
+      return derived.views[id].map { $0.states == before.views[id]?.states } ?? false
+    default: return false
     }
   }
 }

@@ -21,34 +21,28 @@ extension World {
 
   /// Marks the document as modified because its file may hold other content.
   private mutating func markFileOverwritten() {
-    let before = history.state
     isStep = false
-    history.recordOtherChange()
-    recordHistory(since: before)
+    changeHistory { $0.history.recordOtherChange() }
   }
 
   private mutating func replaceContent(_ other: World?, path: String?, _ unknown: UnknownMembers) {
-    let before = history.state
     // Opening a document is not undone.
     isStep = false
-    for id in views.ids { try? closeView(id) }
-    for collection in Collection.allCases where collection.hasUniqueIDs { closeAll(of: collection.kind) }
-    clearEnvironment()
-    retireIDs()
-    if let other { takeOver(other) }
-    history.forgetAll()
-    history.markSaved()
-    document.number += 1
-    // A save of the old document must not name this one.
-    document.pendingName = nil
-    document.unknownMembers = unknown
-    setPath(path)
-    recordHistory(since: before)
+    changeHistory { world in
+      for id in world.views.ids { try? world.closeView(id) }
+      for collection in Collection.allCases where collection.hasUniqueIDs { world.closeAll(of: collection.kind) }
+      world.clearEnvironment()
+      world.retireIDs()
+      if let other { world.takeOver(other) }
+      world.history.forgetAll()
+      world.history.markSaved()
+      world.document.number += 1
+      // A save of the old document must not name this one.
+      world.document.pendingName = nil
+      world.document.unknownMembers = unknown
+      world.setPath(path)
+    }
   }
-
-  /// Number of the document in the session. Ids repeat across documents, so whatever began with an earlier one compares
-  /// this number.
-  public var documentNumber: Int { document.number }
 
   private mutating func closeAll<E: Entity>(of kind: E.Type) {
     for id in self[keyPath: E.registry].ids.reversed() { remove(id) }
@@ -123,12 +117,12 @@ extension World {
       return false
     }
     guard ticket.number > document.lastSave else { return true }
-    let before = history.state
     isStep = false
     document.lastSave = ticket.number
-    history.markSaved(ticket.content)
-    setPath(path)
-    recordHistory(since: before)
+    changeHistory { world in
+      world.history.markSaved(ticket.content)
+      world.setPath(path)
+    }
     return true
   }
 
@@ -136,12 +130,6 @@ extension World {
   public mutating func abandonSave(_ ticket: SaveTicket) {
     if ticket.document == document.number, document.pendingName?.number == ticket.number { document.pendingName = nil }
   }
-
-  /// Number of saves that have begun in the session.
-  public var savesBegun: Int { document.savesBegun }
-
-  /// File name of the save under a new name that is in progress, as the client gave it.
-  public var pendingName: String? { document.pendingName?.name }
 
   // MARK: Cameras
 

@@ -55,13 +55,7 @@ extension World {
   /// - Returns: the name of the step.
   @discardableResult
   public mutating func undo() throws(ModelError) -> String {
-    guard !history.isEditing else { throw .editInProgress }
-    saveHistoryForRollback()
-    let before = history.state
-    guard let step = history.takeDone() else { throw .nothingToUndo }
-    history.recordUndone(step, revert(step.undoRecords, doneAt: step.revision), at: revision)
-    recordHistory(since: before)
-    return step.name
+    try revertStep({ $0.takeDone() }, orThrow: .nothingToUndo) { $0.recordUndone($1) }
   }
 
   /// Redoes the step that was undone last.
@@ -69,11 +63,19 @@ extension World {
   /// - Returns: the name of the step.
   @discardableResult
   public mutating func redo() throws(ModelError) -> String {
+    try revertStep({ $0.takeUndone() }, orThrow: .nothingToRedo) { $0.push($1) }
+  }
+
+  /// Reverts the step that `take` removes from history, and returns its inverse to history by `put`.
+  private mutating func revertStep(
+    _ take: (inout History) -> Step?, orThrow none: ModelError, _ put: (inout History, Step) -> Void
+  ) throws(ModelError) -> String {
     guard !history.isEditing else { throw .editInProgress }
     saveHistoryForRollback()
     let before = history.state
-    guard let step = history.takeUndone() else { throw .nothingToRedo }
-    history.recordRedone(step, revert(step.undoRecords, doneAt: step.revision), at: revision)
+    guard let step = take(&history) else { throw none }
+    let inverse = revert(step.undoRecords, doneAt: step.revision)
+    put(&history, step.with(inverse, at: revision))
     recordHistory(since: before)
     return step.name
   }
@@ -99,40 +101,35 @@ extension World {
   /// Begins an edit: all commands until its end make one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
-    saveHistoryForRollback()
-    let before = history.state
-    history.edit = OpenEdit(name: name, revision: revision + 1, content: history.contentTag)
-    recordHistory(since: before)
+    changeHistory { $0.history.edit = OpenEdit(name: name, revision: $0.revision + 1, content: $0.history.contentTag) }
   }
 
   /// Ends the edit under way and makes one step of it.
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
-    saveHistoryForRollback()
-    let before = history.state
     isStep = false
-    history.edit = nil
-    let undoRecords = coalesced(undoable(edit.undoRecords))
-    if edit.isTooLarge {
-      history.forgetAll()
-    } else if History.isStep(undoRecords) {
-      history.add(edit, undoRecords)
-    } else {
-      history.recordEmptyEdit(since: edit)
+    changeHistory { world in
+      world.history.edit = nil
+      let undoRecords = world.coalesced(world.undoable(edit.undoRecords))
+      if edit.isTooLarge {
+        world.history.forgetAll()
+      } else if History.isStep(undoRecords) {
+        world.history.add(edit, undoRecords)
+      } else {
+        world.history.recordEmptyEdit(since: edit)
+      }
     }
-    recordHistory(since: before)
   }
 
   /// Ends the edit under way and undoes it.
   public mutating func cancelEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
-    saveHistoryForRollback()
-    let before = history.state
-    history.edit = nil
-    _ = revert(edit.undoRecords, doneAt: edit.revision)
-    history.recordCancelled(edit)
-    recordHistory(since: before)
+    changeHistory { world in
+      world.history.edit = nil
+      _ = world.revert(edit.undoRecords, doneAt: edit.revision)
+      world.history.recordCancelled(edit)
+    }
   }
 
   /// Whether the current command has undone, redone or cancelled something.
@@ -141,11 +138,7 @@ extension World {
   @inlinable public var isEditing: Bool { history.isEditing }
 
   /// Marks the current content as saved.
-  public mutating func markSaved() {
-    let before = history.state
-    history.markSaved()
-    recordHistory(since: before)
-  }
+  public mutating func markSaved() { changeHistory { $0.history.markSaved() } }
 
   // MARK: -
 
@@ -182,7 +175,15 @@ extension World {
     return unrestorable
   }
 
-  mutating func recordHistory(since before: HistoryState) {
+  /// Changes history, so that a failed command restores it, and records the published properties that differ.
+  mutating func changeHistory(_ body: (inout World) -> Void) {
+    saveHistoryForRollback()
+    let before = history.state
+    body(&self)
+    recordHistory(since: before)
+  }
+
+  private mutating func recordHistory(since before: HistoryState) {
     let now = history.state
     if before.canUndo != now.canUndo { record(.history(.canUndo)) }
     if before.canRedo != now.canRedo { record(.history(.canRedo)) }

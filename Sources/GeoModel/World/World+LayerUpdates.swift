@@ -56,19 +56,11 @@ extension World {
     let before = store.selectedIDs
     let selected = Set(before)
     // A selected feature that a filter hides can still be deselected.
-    let wanted = mode == .remove ? Set(ids) : old.shown(ids)
-    var changed: Set<Int>
-    switch mode {
-    case .add: changed = wanted.subtracting(selected)
-    case .remove: changed = wanted.intersection(selected)
-    case .replace: changed = wanted.symmetricDifference(selected)
-    }
+    let changed = mode.changes(of: selected, by: mode == .remove ? Set(ids) : old.shown(ids))
     let unknown = ids.enumerated().filter { !store.contains(id: $0.element) }
     guard unknown.isEmpty else {
       throw .items(
-        unknown.prefix(100).map { item in
-          ItemError(index: item.offset, .noFeature(item.element))
-        }, count: unknown.count)
+        unknown.prefix(100).map { ItemError(index: $0.offset, .noFeature($0.element)) }, count: unknown.count)
     }
     guard !changed.isEmpty else { return old.selectedCount }
     recordUndo(Selected(id: id, ids: before))

@@ -103,18 +103,22 @@ extension World {
 
   // MARK: Location displays
 
-  public mutating func updateLocationDisplay(of id: ViewID, _ update: LocationDisplayUpdate) throws(ModelError) {
+  /// Changes how a view follows a location source; nil keeps a value.
+  public mutating func updateLocationDisplay(
+    of id: ViewID, source: LocationSourceID? = nil, autoPanMode: AutoPanMode? = nil, wanderExtentFactor: Double? = nil,
+    initialZoomScale: Double? = nil, clear: [String] = []
+  ) throws(ModelError) {
     _ = try views.require(id)
-    try check(update.clear, allowed: ["source"])
-    if let source = update.source { _ = try locationSources.require(source) }
+    try check(clear, allowed: ["source"])
+    if let source { _ = try locationSources.require(source) }
     setLocationDisplay(of: id) {
-      if update.clear.contains("source") { $0.source = nil }
-      if let source = update.source { $0.source = source }
-      if let factor = update.wanderExtentFactor { $0.wanderExtentFactor = factor }
-      if let scale = update.initialZoomScale { $0.initialZoomScale = scale }
-      if let mode = update.autoPanMode {
-        if $0.autoPanMode == .off, mode != .off { $0.awaitsZoom = true }
-        $0.autoPanMode = mode
+      if clear.contains("source") { $0.source = nil }
+      if let source { $0.source = source }
+      if let wanderExtentFactor { $0.wanderExtentFactor = wanderExtentFactor }
+      if let initialZoomScale { $0.initialZoomScale = initialZoomScale }
+      if let autoPanMode {
+        if $0.autoPanMode == .off, autoPanMode != .off { $0.awaitsZoom = true }
+        $0.autoPanMode = autoPanMode
       }
     }
     if let view = views[id], let source = view.locationDisplay.source, view.locationDisplay.autoPanMode != .off,

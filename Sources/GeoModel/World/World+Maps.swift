@@ -72,9 +72,9 @@ extension World {
     switch change.value {
     case .viewpointTarget(let target): return MemberChange(change.name, .viewpoint(try checked(target, in: container)))
     case .newBookmarks(let new): return MemberChange(change.name, .bookmarks(try made(new, in: container)))
-    case .basemapUpdate(let update):
+    case .basemapName(let name):
       basemap = basemap ?? Basemap()
-      if let name = update.name { basemap?.name = Text(name) }
+      if let name { basemap?.name = name }
       return MemberChange(.basemap, basemap)
     case nil where change.name == "basemap.name":
       basemap?.name = nil

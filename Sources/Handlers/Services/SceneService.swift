@@ -58,7 +58,7 @@ package enum SceneService: SceneHandlers {
     _ params: AddElevationSource.Params, in world: inout World
   ) throws -> Plan<AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
-    let document = world.documentNumber
+    let document = world.document.number
     return TaskPlan { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
@@ -72,7 +72,7 @@ package enum SceneService: SceneHandlers {
 
   /// Throws when the document has been closed since the request: a scene with the same id is another one.
   private static func checkDocument(_ document: Int, _ scene: SceneID, _ world: World) throws {
-    guard world.documentNumber == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
+    guard world.document.number == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
   }
 
   package static func retryElevationSource(
@@ -80,7 +80,7 @@ package enum SceneService: SceneHandlers {
   ) throws -> Plan<RetryElevationSource.Result> {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
-    let document = world.documentNumber
+    let document = world.document.number
     return TaskPlan { worker in
       let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in

@@ -174,11 +174,10 @@ package enum ViewService: ViewHandlers {
   ) throws -> SetLocationDisplay.Result {
     let id = ViewID(params.view)
     try world.updateLocationDisplay(
-      of: id,
-      LocationDisplayUpdate(
-        source: params.source.map { ID($0) }, autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
-        wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
-        clear: params.clear ?? []))
+      of: id, source: params.source.map { ID($0) },
+      autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
+      wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
+      clear: params.clear ?? [])
     return .init(
       revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
   }

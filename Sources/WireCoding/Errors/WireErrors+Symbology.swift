@@ -20,7 +20,7 @@ extension RPCError {
     case .classBreaks: self = plain(.invalidClassBreaks)
     case .uniqueValues: self = plain(.invalidUniqueValues)
     case .stops: self = plain(.invalidStops)
-    case .template: self = plain(.invalidTemplate).with(error.place)
+    case .template: self = plain(.invalidTemplate).with(error.position)
     case .unknownField(let name, let available):
       self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
         .with("available", available)
