@@ -17,11 +17,11 @@ extension TimeZone {
     var known: [Offset] = []
     for start in stride(from: types.startIndex, to: types.endIndex, by: 6) {
       let seconds = Int64(Int32(truncatingIfNeeded: TZifReader.integer(types[start..<start + 4])))
-      let place = names.startIndex + Int(types[start + 5])
+      let name = names.startIndex + Int(types[start + 5])
       // No zone has been further from UTC than a day; RFC 8536 allows 25 to 26 hours.
-      guard seconds.magnitude < 26 * 3600, place < names.endIndex else { return nil }
+      guard seconds.magnitude < 26 * 3600, name < names.endIndex else { return nil }
       known.append(
-        Offset(seconds: seconds, abbreviation: String(decoding: names[place...].prefix { $0 != 0 }, as: UTF8.self)))
+        Offset(seconds: seconds, abbreviation: String(decoding: names[name...].prefix { $0 != 0 }, as: UTF8.self)))
     }
     let starts = stride(from: times.startIndex, to: times.endIndex, by: 8).map {
       TZifReader.integer(times[$0..<$0 + 8])
@@ -67,8 +67,8 @@ private struct TZifReader {
   mutating func header() -> Counts? {
     guard let header = take(44), header.starts(with: "TZif".utf8), header[header.startIndex + 4] >= UInt8(ascii: "2")
     else { return nil }
-    let numbers = (0..<6).map { place in
-      let start = header.startIndex + 20 + place * 4
+    let numbers = (0..<6).map { index in
+      let start = header.startIndex + 20 + index * 4
       return Int(Self.integer(header[start..<start + 4]))
     }
     return Counts(

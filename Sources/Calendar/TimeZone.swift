@@ -13,11 +13,6 @@ public struct TimeZone: Sendable {
     public let seconds: Int64
     /// The common abbreviation, such as `CEST`; a number such as `-03` where there is none.
     public let abbreviation: String
-
-    public init(seconds: Int64, abbreviation: String) {
-      self.seconds = seconds
-      self.abbreviation = abbreviation
-    }
   }
 
   /// The transitions, ascending, in seconds since 1970-01-01T00:00:00Z.
@@ -29,31 +24,20 @@ public struct TimeZone: Sendable {
   /// After the last transition; nil if the last offset stays.
   let rule: TimeZoneRule?
 
-  init(starts: [Int64], offsets: [Offset], first: Offset, rule: TimeZoneRule?) {
-    self.starts = starts
-    self.offsets = offsets
-    self.first = first
-    self.rule = rule
-  }
-
-  /// A constant offset.
-  public init(_ offset: Offset) { self.init(starts: [], offsets: [], first: offset, rule: nil) }
-
   public static let utc = TimeZone(Offset(seconds: 0, abbreviation: "UTC"))
 
   /// The offset at an instant, in seconds since 1970-01-01T00:00:00Z.
   ///
-  /// - Complexity: O(log transitions).
+  /// - Complexity: O(transitions after it).
   public func offset(at seconds: Int64) -> Offset {
     if let rule, seconds >= starts.last ?? .min { return rule.offset(at: seconds) }
-    var low = 0
-    var high = starts.count
-    while low < high {
-      let middle = (low + high) / 2
-      if starts[middle] <= seconds { low = middle + 1 } else { high = middle }
-    }
-    return low == 0 ? first : offsets[low - 1]
+    return starts.lastIndex { $0 <= seconds }.map { offsets[$0] } ?? first
   }
+}
+
+extension TimeZone {
+  /// A constant offset.
+  init(_ offset: Offset) { self.init(starts: [], offsets: [], first: offset, rule: nil) }
 }
 
 /// Finds time zones by IANA name.

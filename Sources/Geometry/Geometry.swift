@@ -59,28 +59,18 @@ extension Geometry {
 
   /// The same shape, every run of positions replaced by the result of `body`.
   public func mapPositions<E: Error>(_ body: (Positions) throws(E) -> Positions) throws(E) -> Geometry {
-    func runs(_ parts: [Positions]) throws(E) -> [Positions] {
-      var result: [Positions] = []
-      result.reserveCapacity(parts.count)
-      for part in parts { result.append(try body(part)) }
-      return result
-    }
     switch self {
     case .point(let point):
       guard let point else { return self }
       return .point(try body(Positions([point]))[0])
     case .lineString(let positions): return .lineString(try body(positions))
     case .multiPoint(let positions): return .multiPoint(try body(positions))
-    case .polygon(let parts): return .polygon(try runs(parts))
-    case .multiLineString(let parts): return .multiLineString(try runs(parts))
+    case .polygon(let parts): return .polygon(try parts.map(body))
+    case .multiLineString(let parts): return .multiLineString(try parts.map(body))
     case .multiPolygon(let polygons):
-      var result: [[Positions]] = []
-      for polygon in polygons { result.append(try runs(polygon)) }
-      return .multiPolygon(result)
+      return .multiPolygon(try polygons.map { (parts) throws(E) in try parts.map(body) })
     case .collection(let parts):
-      var result: [Geometry] = []
-      for part in parts { result.append(try part.mapPositions(body)) }
-      return .collection(result)
+      return .collection(try parts.map { (part) throws(E) in try part.mapPositions(body) })
     }
   }
 }

@@ -52,13 +52,6 @@ public struct Positions: Hashable, Sendable {
   public mutating func withMutableValues<E: Error>(
     _ body: (UnsafeMutableBufferPointer<Double>) throws(E) -> Void
   ) throws(E) {
-    var copy = values
-    values = []
-    defer { values = copy }
-    var failure: E?
-    copy.withUnsafeMutableBufferPointer { buffer in
-      do throws(E) { try body(buffer) } catch { failure = error }
-    }
-    if let failure { throw failure }
+    try values.withUnsafeMutableBufferPointer { (buffer) throws(E) in try body(buffer) }
   }
 }

@@ -45,8 +45,8 @@ public enum WKB {
   /// The EPSG code in an EWKB header; nil without one, as in ISO WKB.
   public static func spatialReference(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= 9, bytes[0] <= 1 else { return nil }
-    func integer(at place: Int) -> UInt32 {
-      let four = bytes[place..<place + 4]
+    func integer(at offset: Int) -> UInt32 {
+      let four = bytes[offset..<offset + 4]
       return (bytes[0] == 1 ? Array(four.reversed()) : Array(four)).reduce(0) { $0 << 8 | UInt32($1) }
     }
     guard integer(at: 1) & Flag.srid != 0, case let number = integer(at: 5), number != 0 else { return nil }

@@ -22,16 +22,20 @@ extension Geometry {
 }
 
 private struct WKTParser {
-  /// Nil until a tag or the first position determines it; then fixed for the whole geometry.
   typealias Layout = WKB.Layout
 
   let bytes: [UInt8]
   var index = 0
+  /// Nil until a tag or the first position determines it; then fixed for the whole geometry, but not for its siblings
+  /// in a collection.
+  private var layout: Layout?
 
-  private func failure(_ expected: String, at place: Int? = nil) -> WKTError {
-    let place = place ?? index
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private func failure(_ expected: String, at offset: Int? = nil) -> WKTError {
+    let offset = offset ?? index
     return WKTError(
-      column: place + 1, expected: expected, found: String(String(decoding: bytes[place...].prefix(20), as: UTF8.self)))
+      column: offset + 1, expected: expected, found: String(decoding: bytes[offset...].prefix(20), as: UTF8.self))
   }
 
   private mutating func skipSpace() {
@@ -84,7 +88,7 @@ private struct WKTParser {
     throw failure("a number")
   }
 
-  private mutating func position(_ layout: inout Layout?) throws(WKTError) -> Point {
+  private mutating func position() throws(WKTError) -> Point {
     var numbers = [try number(allowNaN: false), try number(allowNaN: false)]
     skipSpace()
     while numbers.count < 4, index < bytes.count, !",)".utf8.contains(bytes[index]) {
@@ -106,33 +110,38 @@ private struct WKTParser {
     guard take(")") else { throw failure("',' or ')'") }
   }
 
-  private mutating func run(_ layout: inout Layout?) throws(WKTError) -> Positions {
+  /// Reads a list of positions.
+  ///
+  /// - Parameter item: reads one; nil for an empty one, which is dropped.
+  private mutating func positions(
+    _ item: (inout WKTParser) throws(WKTError) -> Point?
+  ) throws(WKTError) -> Positions {
     var points: [Point] = []
-    var known = layout
-    try list { (parser) throws(WKTError) in points.append(try parser.position(&known)) }
-    layout = known
-    return points.isEmpty ? Positions(hasZ: known?.hasZ ?? false, hasM: known?.hasM ?? false) : Positions(points)
+    try list { (parser) throws(WKTError) in
+      if let point = try item(&parser) { points.append(point) }
+    }
+    return points.isEmpty ? Positions(hasZ: layout?.hasZ ?? false, hasM: layout?.hasM ?? false) : Positions(points)
   }
 
-  private mutating func runs(_ layout: inout Layout?) throws(WKTError) -> [Positions] {
+  private mutating func run() throws(WKTError) -> Positions {
+    try positions { (parser) throws(WKTError) in try parser.position() }
+  }
+
+  private mutating func runs() throws(WKTError) -> [Positions] {
     var result: [Positions] = []
-    var known = layout
-    try list { (parser) throws(WKTError) in result.append(try parser.run(&known)) }
-    layout = known
+    try list { (parser) throws(WKTError) in result.append(try parser.run()) }
     return result
   }
 
-  private mutating func points(_ layout: inout Layout?) throws(WKTError) -> Positions {
-    var points: [Point] = []
-    var known = layout
-    try list { (parser) throws(WKTError) in
-      if parser.takeEmpty() { return }
-      let wrapped = parser.take("(")
-      points.append(try parser.position(&known))
-      if wrapped, !parser.take(")") { throw parser.failure("')'") }
+  /// Reads the members of a multipoint, each with or without parentheses.
+  private mutating func points() throws(WKTError) -> Positions {
+    try positions { (parser) throws(WKTError) in
+      if parser.takeEmpty() { return nil }
+      let isWrapped = parser.take("(")
+      let point = try parser.position()
+      if isWrapped, !parser.take(")") { throw parser.failure("')'") }
+      return point
     }
-    layout = known
-    return points.isEmpty ? Positions(hasZ: known?.hasZ ?? false, hasM: known?.hasM ?? false) : Positions(points)
   }
 
   /// Reads the type and its tag, separate (`POINT Z`) or in one word (`POINTZ`).
@@ -164,21 +173,22 @@ private struct WKTParser {
 
   mutating func geometry(depth: Int) throws(WKTError) -> Geometry {
     guard depth < WKB.maximumDepth else { throw failure("at most \(WKB.maximumDepth) nested collections") }
-    var (name, layout) = try type()
+    let name: String
+    (name, layout) = try type()
     switch name {
     case "POINT":
       if takeEmpty() { return .point(nil) }
       try open()
-      let point = try position(&layout)
+      let point = try position()
       guard take(")") else { throw failure("')'") }
       return .point(point)
-    case "LINESTRING": return .lineString(try run(&layout))
-    case "POLYGON": return .polygon(try runs(&layout))
-    case "MULTIPOINT": return .multiPoint(try points(&layout))
-    case "MULTILINESTRING": return .multiLineString(try runs(&layout))
+    case "LINESTRING": return .lineString(try run())
+    case "POLYGON": return .polygon(try runs())
+    case "MULTIPOINT": return .multiPoint(try points())
+    case "MULTILINESTRING": return .multiLineString(try runs())
     case "MULTIPOLYGON":
       var polygons: [[Positions]] = []
-      try list { (parser) throws(WKTError) in polygons.append(try parser.runs(&layout)) }
+      try list { (parser) throws(WKTError) in polygons.append(try parser.runs()) }
       return .multiPolygon(polygons)
     default:
       var parts: [Geometry] = []

@@ -46,18 +46,18 @@ final class GEOSContext {
 
   func validity(of shape: borrowing GEOSShape) throws(EngineError) -> Validity {
     var text: UnsafeMutablePointer<CChar>?
-    var place: OpaquePointer?
-    let result = geos.pointee.GEOSisValidDetail_r(handle, shape.handle, 0, &text, &place)
+    var fault: OpaquePointer?
+    let result = geos.pointee.GEOSisValidDetail_r(handle, shape.handle, 0, &text, &fault)
     defer {
       if let text { geos.pointee.GEOSFree_r(handle, text) }
-      if let place { geos.pointee.GEOSGeom_destroy_r(handle, place) }
+      if let fault { geos.pointee.GEOSGeom_destroy_r(handle, fault) }
     }
     if try answer("validity", result) { return .valid }
     var point: Point?
-    if let place {
+    if let fault {
       var x = 0.0
       var y = 0.0
-      if geos.pointee.GEOSGeomGetX_r(handle, place, &x) == 1, geos.pointee.GEOSGeomGetY_r(handle, place, &y) == 1 {
+      if geos.pointee.GEOSGeomGetX_r(handle, fault, &x) == 1, geos.pointee.GEOSGeomGetY_r(handle, fault, &y) == 1 {
         point = Point(x: x, y: y)
       }
     }

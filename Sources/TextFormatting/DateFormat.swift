@@ -7,50 +7,29 @@ import Calendar
 /// `%-m`, and likewise for `d e j H I M S`, omits padding. A time is shown in the conventions' time zone, names in
 /// their language; months and weekdays in the form used with a day of the month if the pattern has one. A date without
 /// time is not shifted: it is midnight in UTC.
-/// time is shown as it is, as midnight in UTC.
 package struct DateFormat: Sendable {
-  package struct Problem: Error {
-    package let expected: String
-    package let found: String
+  private struct Field: Sendable {
+    let letter: UInt8
+    let isFilled: Bool
   }
 
-  private enum Piece: Sendable {
-    case text(String)
-    case field(UInt8, isFilled: Bool)
-  }
-
-  private var pieces: [Piece] = []
+  private let pieces: [PatternPiece<Field>]
   /// Whether the pattern has no day of the month.
   private let isAlone: Bool
 
-  package init(_ pattern: String) throws(Problem) {
-    var text: [UInt8] = []
-    var hasDay = false
-    var rest = Array(pattern.utf8)[...]
-    while let byte = rest.popFirst() {
-      if byte != UInt8(ascii: "%") {
-        text.append(byte)
-        continue
-      }
-      let all = rest
+  package init(_ pattern: String) throws(PatternProblem) {
+    pieces = try PatternPiece.split(
+      pattern,
+      expected: "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%", excerpt: 4
+    ) { rest in
       let isBare = rest.first == UInt8(ascii: "-")
       if isBare { rest.removeFirst() }
-      guard let field = rest.popFirst(), (isBare ? "mdejHIMS" : "YymdejHIMSpaAbBFTzZ%").utf8.contains(field) else {
-        throw Problem(
-          expected: "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%",
-          found: "%" + String(decoding: all.prefix(4), as: UTF8.self))
+      guard let letter = rest.popFirst(), (isBare ? "mdejHIMS" : "YymdejHIMSpaAbBFTzZ").utf8.contains(letter) else {
+        return nil
       }
-      if field == UInt8(ascii: "%") {
-        text.append(field)
-        continue
-      }
-      if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
-      text = []
-      hasDay = hasDay || "deF".utf8.contains(field)
-      pieces.append(.field(field, isFilled: !isBare))
+      return Field(letter: letter, isFilled: !isBare)
     }
-    if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
-    isAlone = !hasDay
+    isAlone = !pieces.contains { if case .field(let field) = $0 { "deF".utf8.contains(field.letter) } else { false } }
   }
 
   /// The text of a date or time.
@@ -60,22 +39,20 @@ package struct DateFormat: Sendable {
     for piece in pieces {
       switch piece {
       case .text(let text): result += text
-      case .field(let field, let isFilled): result += Self.text(of: field, isFilled, isAlone, local, conventions.names)
+      case .field(let field): result += text(of: field, local, conventions.names)
       }
     }
     return result
   }
 
-  private static func text(
-    of field: UInt8, _ isFilled: Bool, _ isAlone: Bool, _ time: LocalTime, _ names: CalendarNames
-  ) -> String {
+  private func text(of field: Field, _ time: LocalTime, _ names: CalendarNames) -> String {
     func number(_ value: Int64, _ width: Int = 2, by filling: Character = "0") -> String {
       let digits = String(value.magnitude)
-      let missing = isFilled ? max(0, width - digits.utf8.count) : 0
+      let missing = field.isFilled ? max(0, width - digits.utf8.count) : 0
       return (value < 0 ? "-" : "") + String(repeating: filling, count: missing) + digits
     }
     let day = time.day
-    switch field {
+    switch field.letter {
     case UInt8(ascii: "Y"): return number(day.year, 4)
     case UInt8(ascii: "y"): return number(day.year - day.year.flooredQuotient(100) * 100)
     case UInt8(ascii: "m"): return number(day.month)

@@ -45,17 +45,15 @@ package enum Measure {
   ///   - value: finite.
   ///   - decimals: 0...20; nil for one if the number is below 10 and the decimal is not 0, else none.
   package func text(of value: Double, decimals: Int? = nil, by conventions: TextConventions) -> String {
-    var text = ""
     for unit in units(conventions.units) {
       let digits = Self.digits(value.magnitude / unit.size, decimals)
       // A value rounded up to the limit is shown in the next unit: "1 km" instead of "1000 m".
       if let number = Double(digits), number >= unit.limit { continue }
       let isNegative = value < 0 && digits.utf8.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
-      text =
-        (isNegative ? "-" : "") + conventions.numbers.grouped(conventions.numbers.pointed(digits)) + " " + unit.symbol
-      break
+      let number = conventions.numbers.grouped(conventions.numbers.pointed(digits))
+      return (isNegative ? "-" : "") + number + " " + unit.symbol
     }
-    return text
+    return ""
   }
 
   private static func digits(_ amount: Double, _ decimals: Int?) -> String {

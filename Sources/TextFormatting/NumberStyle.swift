@@ -15,20 +15,6 @@ package struct NumberStyle: Hashable, Sendable {
     for tag in entry.tags.split(separator: " ") { result[String(tag)] = entry.style }
   }
 
-  /// For a BCP 47 tag: its language in its region, else its language; English for an unknown one.
-  init(tag: String) {
-    let tag = LanguageTag(tag)
-    let regional = tag.region.flatMap { Self.byTag["\(tag.language)-\($0)"] }
-    self = regional ?? Self.byTag[tag.language] ?? .english
-  }
-
-  init(decimal: String = ".", group: String = ",", isIndian: Bool = false, leastBeforeGroup: Int = 1) {
-    self.decimal = decimal
-    self.group = group
-    self.isIndian = isIndian
-    self.leastBeforeGroup = leastBeforeGroup
-  }
-
   /// The text of a number with the locale's decimal separator.
   package func pointed(_ text: String) -> String {
     guard decimal != ".", let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }
@@ -40,11 +26,20 @@ package struct NumberStyle: Hashable, Sendable {
     let digits = text.utf8.prefix { $0 >= 0x30 && $0 <= 0x39 }.count
     guard digits >= 3 + leastBeforeGroup else { return text }
     var result = ""
-    for (place, digit) in text.unicodeScalars.enumerated() {
-      let left = digits - place
-      if place > 0, left > 0, left == 3 || left > 3 && (isIndian ? left % 2 == 1 : left % 3 == 0) { result += group }
+    for (index, digit) in text.unicodeScalars.enumerated() {
+      let left = digits - index
+      if index > 0, left > 0, left == 3 || left > 3 && (isIndian ? left % 2 == 1 : left % 3 == 0) { result += group }
       result.unicodeScalars.append(digit)
     }
     return result
+  }
+}
+
+extension NumberStyle {
+  /// For a BCP 47 tag: its language in its region, else its language; English for an unknown one.
+  init(tag: String) {
+    let tag = LanguageTag(tag)
+    let regional = tag.region.flatMap { Self.byTag["\(tag.language)-\($0)"] }
+    self = regional ?? Self.byTag[tag.language] ?? .english
   }
 }

@@ -7,14 +7,7 @@ package enum NumberText {
   ///   - value: not negative.
   ///   - conversion: one of `e E f g G`.
   package static func printed(_ value: Double, _ conversion: UInt8, _ precision: Int) -> String {
-    let pattern =
-      switch conversion {
-      case UInt8(ascii: "e"): "%.*e"
-      case UInt8(ascii: "E"): "%.*E"
-      case UInt8(ascii: "g"): "%.*g"
-      case UInt8(ascii: "G"): "%.*G"
-      default: "%.*f"
-      }
+    let pattern = "%.*" + String(Unicode.Scalar(conversion))
     // At most 309 digits, a point and 100 decimals. The process stays in the C locale, so the separator is a point.
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
       guard let start = buffer.baseAddress else { return "" }

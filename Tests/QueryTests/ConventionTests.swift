@@ -1,9 +1,9 @@
 // Formatting of numbers, dates and measures by conventions.
 
-import Calendar
 import Geometry
 import Testing
 
+@testable import Calendar
 @testable import Query
 @testable import TextFormatting
 

@@ -125,8 +125,8 @@ import Testing
     try batch.setPoints(x: [1, 2, .nan], y: [4, 5, 6], z: [7, .nan, 9])
     try batch.setColumn("n", integers: [1, 2, 3], nulls: [false, true, false])
     try batch.setColumn("d", doubles: [0.5, 1, 2])
-    try batch.setColumn("s", strings: ["x", nil, "x"])
-    try batch.setColumn("b", bools: [true, false, true])
+    try batch.setColumn("s", [.string("x"), .null, .string("x")])
+    try batch.setColumn("b", [.bool(true), .bool(false), .bool(true)])
     #expect(throws: StoreError.lengthMismatch(expected: 3, found: 2)) { try batch.setColumn("n", doubles: [1, 2]) }
     #expect(throws: StoreError.lengthMismatch(expected: 3, found: 1)) { try batch.setPoints(x: [1], y: [1]) }
     var store = FeatureStore()
@@ -154,8 +154,9 @@ import Testing
     #expect(store.index.points.nodes.subtracting(nodes).count <= 8)
     // The copy of the chunk shares the unchanged texts.
     func texts(_ store: FeatureStore) -> UnsafeRawPointer? {
-      guard case .strings(let texts) = store.slots[0].chunk.columns[0].layout else { return nil }
-      return texts.arena.bytes.withUnsafeBytes { $0.baseAddress }
+      let column = store.slots[0].chunk.columns[0]
+      guard column.layout == .strings else { return nil }
+      return column.texts.arena.bytes.withUnsafeBytes { $0.baseAddress }
     }
     #expect(texts(store) != nil && texts(store) == texts(snapshot))
     #expect(snapshot.checkInvariants().isEmpty && store.checkInvariants().isEmpty)
@@ -164,8 +165,9 @@ import Testing
   @Test func `a change without a snapshot copies no column`() throws {
     var store = try Self.million(rows: 5_000)
     func numbers() -> UnsafeRawPointer? {
-      guard case .integers(let values) = store.slots[1].chunk.columns[2].layout else { return nil }
-      return values.withUnsafeBytes { $0.baseAddress }
+      let column = store.slots[1].chunk.columns[2]
+      guard column.layout == .integers else { return nil }
+      return column.words.withUnsafeBytes { $0.baseAddress }
     }
     let before = numbers()
     var edit = FeatureEdit(id: 1500)

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `found rows are ascending, however they are spread`() {
+  @Test func `found rows are ascending, each once, however they are spread`() {
     var random = SplitMix(5)
     for mask in [UInt32.max, 0xffff, 0xff, 1, 0xf000_000f] {
       for count in [0, 1, 2, 24, 25, 26, 100, 5000] {
@@ -48,7 +48,7 @@ import Testing
           found.rows[found.count] = row
           found.count += 1
         }
-        #expect(found.sorted() == rows.sorted())
+        #expect(found.sorted { _ in } == Set(rows).sorted())
       }
     }
   }

@@ -44,7 +44,7 @@ public struct SymbologyError: Error, Hashable, Sendable {
   }
 
   public init(_ error: ExpressionError, at path: [String] = []) {
-    self.init(.expression(error), at: path, expected: error.expected, found: error.found, position: error.place)
+    self.init(.expression(error), at: path, expected: error.expected, found: error.found, position: error.position)
   }
 
   /// The error as seen from an enclosing value, with the path to the inner one.

@@ -19,7 +19,7 @@ extension CompiledExpression {
       withChunkValues(chunk) { values in
         tree.withEvaluator(values, by: conventions) { evaluator in
           mask.forEachMarked { row in
-            evaluator.source.place = row
+            evaluator.source.index = row
             if evaluator.truth(node) != isWanted { mask[row] = 0 }
           }
         }
@@ -50,20 +50,19 @@ struct ChunkValues: PropertySource {
   /// The reader of each property; nil if the chunk has no such column.
   let readers: UnsafeBufferPointer<ColumnReader?>
   let columns: UnsafeBufferPointer<Int>
-  var place = 0
+  var index = 0
 
   @inline(__always)
   func value(_ property: Int) -> Scalar {
     guard let reader = readers[property] else { return .null }
-    return reader.kind == .elsewhere
-      ? Scalar(chunk.value(columns[property], at: place)) : Scalar(reader.attribute(place))
+    return reader.isElsewhere ? Scalar(chunk.value(columns[property], at: index)) : Scalar(reader.attribute(index))
   }
 }
 
 extension CompiledExpression {
   private func withChunkValues(_ chunk: FeatureChunk, _ body: (ChunkValues) -> Void) {
     chunk.withReader { reader in
-      let readers = columns.map { column in chunk.place(of: column).flatMap { reader.columns?[$0] } }
+      let readers = columns.map { column in chunk.index(of: column).flatMap { reader.columns?[$0] } }
       readers.withUnsafeBufferPointer { readers in
         columns.withUnsafeBufferPointer { body(ChunkValues(chunk: chunk, readers: readers, columns: $0)) }
       }

@@ -30,27 +30,27 @@ public struct CompiledExpression: Sendable {
   public func value(of row: FeatureRow) -> AttributeValue {
     // Texts are read in place in the chunk, which must be held until the value has been copied.
     defer { withExtendedLifetime(row.chunk) {} }
-    return tree.withEvaluator(RowValues(chunk: row.chunk, place: row.place, columns: columns), by: conventions) {
+    return tree.withEvaluator(RowValues(chunk: row.chunk, index: row.index, columns: columns), by: conventions) {
       $0.value(tree.root).attribute
     }
   }
 
   /// Whether the value is true: neither false nor null.
-  public func isTrue(for row: FeatureRow) -> Bool { holds(plan, row.chunk, row.place) }
+  public func isTrue(for row: FeatureRow) -> Bool { holds(plan, row.chunk, row.index) }
 
   /// Whether a plan is true for a row of a chunk. A plan over one column needs no walk over nodes.
-  private func holds(_ plan: FilterPlan, _ chunk: FeatureChunk, _ place: Int) -> Bool {
+  private func holds(_ plan: FilterPlan, _ chunk: FeatureChunk, _ index: Int) -> Bool {
     switch plan {
     case .never: return false
     case .always: return true
-    case .all(let parts): return parts.allSatisfy { holds($0, chunk, place) }
-    case .any(let parts): return parts.contains { holds($0, chunk, place) }
+    case .all(let parts): return parts.allSatisfy { holds($0, chunk, index) }
+    case .any(let parts): return parts.contains { holds($0, chunk, index) }
     case .test(let property, let test):
       defer { withExtendedLifetime(chunk) {} }
-      return test.holds(chunk.scalar(columns[property], at: place))
+      return test.holds(chunk.scalar(columns[property], at: index))
     case .node(let node, let isWanted):
       defer { withExtendedLifetime(chunk) {} }
-      return tree.withEvaluator(RowValues(chunk: chunk, place: place, columns: columns), by: conventions) {
+      return tree.withEvaluator(RowValues(chunk: chunk, index: index, columns: columns), by: conventions) {
         $0.truth(node) == isWanted
       }
     }
@@ -63,19 +63,8 @@ public struct CompiledExpression: Sendable {
     let result = [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
       rows.withUnsafeBufferPointer { rows in
         withMask { mask in
-          var next = 0
-          while next < rows.count {
-            guard let slot = store.slot(of: rows[next]) else {
-              next += 1
-              continue
-            }
-            let start = next
-            let chunk = store.slots[slot].chunk
-            let base = store.slots[slot].base
-            let limit = UInt32(chunk.count)
-            // Rows below the base wrap to values above the limit.
-            while next < rows.count, rows[next] &- base < limit { next &+= 1 }
-            if next == start { next += 1 } else { filter(rows[start..<next], base, chunk, mask, into: result, &count) }
+          store.forEachChunk(of: rows) { slot, range in
+            filter(rows[range], slot.base, slot.chunk, mask, into: result, &count)
           }
         }
       }
@@ -146,11 +135,11 @@ extension FeatureChunk {
 
   /// The value of a column. Its text points into the chunk, which the caller holds while using it.
   @inline(__always)
-  func scalar(_ column: Int, at place: Int) -> Scalar {
-    guard let number = self.place(of: column) else { return .null }
+  func scalar(_ column: Int, at index: Int) -> Scalar {
+    guard let number = self.index(of: column) else { return .null }
     return withReader { reader in
       guard let column = reader.columns?[number] else { return .null }
-      return column.kind == .elsewhere ? Scalar(columns[number][place]) : Scalar(column.attribute(place))
+      return column.isElsewhere ? Scalar(columns[number][index]) : Scalar(column.attribute(index))
     }
   }
 }
@@ -158,9 +147,9 @@ extension FeatureChunk {
 /// A feature's columns by property number. The caller holds the chunk that contains the texts.
 private struct RowValues: PropertySource {
   let chunk: FeatureChunk
-  let place: Int
+  let index: Int
   let columns: [Int]
 
   @inline(__always)
-  func value(_ property: Int) -> Scalar { chunk.scalar(columns[property], at: place) }
+  func value(_ property: Int) -> Scalar { chunk.scalar(columns[property], at: index) }
 }

@@ -58,16 +58,7 @@ struct ConstantSet: Sendable {
 extension Array {
   /// Searches by bisection.
   fileprivate func has(_ order: (Element) -> Order) -> Bool {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      switch order(self[middle]) {
-      case .same: return true
-      case .less: low = middle + 1
-      case .greater: high = middle
-      }
-    }
-    return false
+    let index = partitioningIndex { order($0) != .less }
+    return index < count && order(self[index]) == .same
   }
 }

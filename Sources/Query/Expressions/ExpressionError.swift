@@ -21,10 +21,10 @@ public struct ExpressionError: Error, Hashable, Sendable {
   }
 
   public let kind: Kind
-  public let place: TextPosition
-  public var line: Int { place.line }
-  public var column: Int { place.column }
-  public var offset: Int { place.offset }
+  public let position: TextPosition
+  public var line: Int { position.line }
+  public var column: Int { position.column }
+  public var offset: Int { position.offset }
   /// What is allowed there, in words.
   public let expected: String
   /// What was found: a part of the text, or in words.
@@ -37,7 +37,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     available: [String] = []
   ) {
     self.kind = kind
-    place = TextPosition(at: offset, in: text)
+    position = TextPosition(at: offset, in: text)
     self.expected = expected
     self.found = found
     self.available = available

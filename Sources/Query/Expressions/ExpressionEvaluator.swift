@@ -20,9 +20,9 @@ extension ExpressionTree {
   func withEvaluator<Source: PropertySource, Result>(
     _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
   ) -> Result {
-    nodes.withUnsafeBufferPointer { nodes in
-      children.withUnsafeBufferPointer { children in
-        links.withUnsafeBufferPointer { links in
+    parts.nodes.withUnsafeBufferPointer { nodes in
+      parts.children.withUnsafeBufferPointer { children in
+        parts.links.withUnsafeBufferPointer { links in
           var evaluator = ExpressionEvaluator(
             tree: self, nodes: nodes, children: children, links: links, conventions: conventions, source: source)
           return body(&evaluator)
@@ -46,11 +46,9 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .literal(let number): return Scalar(tree.parts.literals[number])
     case .instant(let number): return .instant(tree.parts.instants[number])
     case .property(let number): return source.value(number)
-    case .not(let operand):
-      guard let truth = truth(operand) else { return .null }
-      return .bool(!truth)
-    case .and(let range): return Scalar(all(range))
-    case .or(let range): return Scalar(any(range))
+    case .not(let operand): return Scalar(truth(operand).map { !$0 })
+    case .and(let range): return Scalar(combined(range, deciding: false))
+    case .or(let range): return Scalar(combined(range, deciding: true))
     case .compare(let comparison, let left, let right):
       guard let order = value(left).order(to: value(right)) else { return .null }
       return .bool(comparison.holds(order))
@@ -65,10 +63,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
       return Scalar(value(operand).withText { tree.parts.patterns[pattern].matches($0) != isNegated })
     case .chain(let first, let range):
       var result = value(first)
-      for place in range {
-        let link = links[place]
-        result = result.applying(link.operation, value(link.operand))
-      }
+      for link in links[range] { result = result.applying(link.operation, value(link.operand)) }
       return result
     case .power(let base, let exponent): return value(base).raised(to: value(exponent))
     case .negate(let operand): return Scalar.integer(0).applying(.subtract, value(operand), isNegation: true)
@@ -83,26 +78,14 @@ struct ExpressionEvaluator<Source: PropertySource> {
   /// Nil is unknown.
   func truth(_ node: Int) -> Bool? { value(node).truth }
 
-  /// False if any is, else unknown if any is.
-  private func all(_ range: Range<Int>) -> Bool? {
-    var result: Bool? = true
-    for place in range {
-      switch truth(children[place]) {
-      case false?: return false
-      case true?: break
+  /// `deciding` if any operand is, else unknown if any is: AND decides by false, OR by true.
+  private func combined(_ range: Range<Int>, deciding: Bool) -> Bool? {
+    var result: Bool? = !deciding
+    for operand in children[range] {
+      switch truth(operand) {
+      case deciding?: return deciding
       case nil: result = nil
-      }
-    }
-    return result
-  }
-
-  private func any(_ range: Range<Int>) -> Bool? {
-    var result: Bool? = false
-    for place in range {
-      switch truth(children[place]) {
-      case true?: return true
-      case false?: break
-      case nil: result = nil
+      default: break
       }
     }
     return result
@@ -110,8 +93,8 @@ struct ExpressionEvaluator<Source: PropertySource> {
 
   private func contains(_ value: Scalar, _ list: Range<Int>) -> Bool? {
     var result: Bool? = false
-    for place in list {
-      switch value.order(to: self.value(children[place])) {
+    for element in children[list] {
+      switch value.order(to: self.value(element)) {
       case .same?: return true
       case nil: result = nil
       default: break

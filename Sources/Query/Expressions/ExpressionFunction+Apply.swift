@@ -105,14 +105,14 @@ extension ExpressionFunction {
     let old = Array(old.utf8)
     guard !old.isEmpty, bytes.count >= old.count else { return text }
     var result: [UInt8] = []
-    var place = 0
-    while place < bytes.count {
-      if bytes[place] == old[0], bytes[place...].starts(with: old) {
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == old[0], bytes[index...].starts(with: old) {
         result += new.utf8
-        place += old.count
+        index += old.count
       } else {
-        result.append(bytes[place])
-        place += 1
+        result.append(bytes[index])
+        index += 1
       }
     }
     return String(decoding: result, as: UTF8.self)

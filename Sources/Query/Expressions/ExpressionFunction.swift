@@ -39,7 +39,7 @@ enum ExpressionFunction: String, BitwiseCopyable, Sendable {
     /// The first argument that can be the result.
     var passesFrom = 0
 
-    func argument(_ place: Int) -> ScalarTypes { arguments[Swift.min(place, arguments.count - 1)] }
+    func argument(_ index: Int) -> ScalarTypes { arguments[Swift.min(index, arguments.count - 1)] }
   }
 
   /// Whether it formats text by conventions.

@@ -83,20 +83,11 @@ extension ExpressionParser {
   /// Parses `format('pattern', value, ...)` or `format(value, 'pattern')`.
   private mutating func format(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
     let number = arguments.firstIndex { pattern(of: $0) != nil }
-    guard let number, number == 0 || number == 1 && arguments.count == 2, let pattern = pattern(of: arguments[number])
-    else {
-      let isCount = arguments.count < 2
-      throw error(
-        isCount ? .argumentCount : .type, at: start, expected: "format('pattern', values) or format(value, 'pattern')",
-        found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
+    guard let number, number == 0 || number == 1 && arguments.count == 2 else {
+      throw noPattern(
+        "format('pattern', values) or format(value, 'pattern')", arguments, isCount: arguments.count < 2, at: start)
     }
-    let format: NumberFormat
-    do {
-      format = try NumberFormat(pattern)
-    } catch let problem {
-      throw error(
-        .badLiteral, at: parts.offsets[arguments[number]], expected: problem.expected, found: problem.found)
-    }
+    let format = try parsed(arguments[number]) { (pattern) throws(PatternProblem) in try NumberFormat(pattern) }
     var values = arguments
     values.remove(at: number)
     guard values.count == format.types.count else {
@@ -110,18 +101,27 @@ extension ExpressionParser {
 
   /// Parses `formatDate(date, 'pattern')`.
   private mutating func formatDate(_ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
-    guard arguments.count == 2, let pattern = pattern(of: arguments[1]) else {
-      let isCount = arguments.count != 2
-      throw error(
-        isCount ? .argumentCount : .type, at: start, expected: "formatDate(date, 'pattern')",
-        found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
+    guard arguments.count == 2, pattern(of: arguments[1]) != nil else {
+      throw noPattern("formatDate(date, 'pattern')", arguments, isCount: arguments.count != 2, at: start)
     }
-    do {
-      parts.dateFormats.append(try DateFormat(pattern))
-    } catch let problem {
-      throw error(.badLiteral, at: parts.offsets[arguments[1]], expected: problem.expected, found: problem.found)
-    }
+    parts.dateFormats.append(
+      try parsed(arguments[1]) { (pattern) throws(PatternProblem) in try DateFormat(pattern) })
     return add(.formatDate(parts.dateFormats.count - 1, arguments[0]), at: start)
+  }
+
+  private func noPattern(_ usage: String, _ arguments: [Int], isCount: Bool, at start: Int) -> ExpressionError {
+    error(
+      isCount ? .argumentCount : .type, at: start, expected: usage,
+      found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
+  }
+
+  /// The format of a pattern's node.
+  private func parsed<Format>(
+    _ node: Int, _ parse: (String) throws(PatternProblem) -> Format
+  ) throws(ExpressionError) -> Format {
+    do throws(PatternProblem) { return try parse(pattern(of: node) ?? "") } catch {
+      throw self.error(.badLiteral, at: parts.offsets[node], expected: error.expected, found: error.found)
+    }
   }
 
   private func pattern(of node: Int) -> String? {

@@ -114,7 +114,7 @@ struct ExpressionParser {
   private mutating func predicate() throws(ExpressionError) -> Int {
     let left = try sum()
     let offset = range.lowerBound
-    if case .symbol(let symbol) = token, let comparison = Comparison(symbol) {
+    if case .symbol(let symbol) = token, let comparison = Comparison(rawValue: symbol.rawValue) {
       try advance()
       return add(.compare(comparison, left, try sum()), at: offset)
     }
@@ -202,19 +202,5 @@ struct ExpressionParser {
   mutating func literal(_ value: AttributeValue, at offset: Int) -> Int {
     parts.literals.append(value)
     return add(.literal(parts.literals.count - 1), at: offset)
-  }
-}
-
-extension Comparison {
-  fileprivate init?(_ symbol: ExpressionToken.Symbol) {
-    switch symbol {
-    case .equal: self = .equal
-    case .notEqual: self = .notEqual
-    case .less: self = .less
-    case .greater: self = .greater
-    case .lessOrEqual: self = .lessOrEqual
-    case .greaterOrEqual: self = .greaterOrEqual
-    default: return nil
-    }
   }
 }

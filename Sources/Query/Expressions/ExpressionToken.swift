@@ -141,8 +141,9 @@ struct ExpressionLexer {
         throw error(.badLiteral, at: start, expected: "digits after the E", found: excerpt(start..<position))
       }
     }
-    let isInName = position < bytes.count && isNamePart(scalar(at: position))
-    while position < bytes.count, isNamePart(scalar(at: position)) { position += width(at: position) }
+    let end = position
+    skipNameParts()
+    let isInName = position > end
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if !isInName, isInteger, let value = Int64(text) { return .number(.integer(value)) }
     // Integers beyond 64 bits are doubles; "1." reads as "1.0".
@@ -154,7 +155,7 @@ struct ExpressionLexer {
 
   private mutating func name() -> ExpressionToken {
     let start = position
-    while position < bytes.count, isNamePart(scalar(at: position)) { position += width(at: position) }
+    skipNameParts()
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if text.utf8.count <= 7, let keyword = ExpressionToken.Keyword(rawValue: text.lowercased()) {
       return .keyword(keyword)
@@ -172,35 +173,28 @@ struct ExpressionLexer {
     }
     throw error(
       .syntax, at: position, expected: "a value or an operator",
-      found: excerpt(position..<min(bytes.count, position + width(at: position))))
+      found: excerpt(position..<position + UTF8.width(scalar(at: position))))
   }
 
   // MARK: Characters
 
   private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-  /// The byte count of the scalar that begins here; the text is well-formed, as it comes from a `String`.
-  private func width(at index: Int) -> Int {
-    switch bytes[index] {
-    case ..<0x80: 1
-    case ..<0xE0: 2
-    case ..<0xF0: 3
-    default: 4
+  /// The scalar that begins here; the text is well-formed, as it comes from a `String`.
+  private func scalar(at index: Int) -> Unicode.Scalar {
+    if bytes[index] < 0x80 { return Unicode.Scalar(bytes[index]) }
+    return String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
+  }
+
+  private mutating func skipNameParts() {
+    while position < bytes.count, case let scalar = scalar(at: position), isNamePart(scalar) {
+      position += UTF8.width(scalar)
     }
   }
 
-  private func scalar(at index: Int) -> UInt32 {
-    let first = UInt32(bytes[index])
-    let count = width(at: index)
-    if count == 1 { return first }
-    var value = first & (0x7F >> UInt32(count))
-    for next in bytes[(index + 1)...].prefix(count - 1) { value = value << 6 | UInt32(next & 0x3F) }
-    return value
-  }
-
   /// CQL2's `identifierStart`, which is XML's.
-  private func isNameStart(_ scalar: UInt32) -> Bool {
-    switch scalar {
+  private func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
     case 0x3A, 0x5F, 0x41...0x5A, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFE,
       0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFFD,
       0x10000...0xEFFFF:
@@ -209,8 +203,8 @@ struct ExpressionLexer {
     }
   }
 
-  private func isNamePart(_ scalar: UInt32) -> Bool {
-    switch scalar {
+  private func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
     case 0x2E, 0x30...0x39, 0x300...0x36F, 0x203F...0x2040: true
     default: isNameStart(scalar)
     }

@@ -4,8 +4,13 @@ import Calendar
 import Geometry
 import TextFormatting
 
-enum Comparison: UInt8, BitwiseCopyable, Sendable {
-  case equal, notEqual, less, greater, lessOrEqual, greaterOrEqual
+enum Comparison: String, BitwiseCopyable, Sendable {
+  case equal = "="
+  case notEqual = "<>"
+  case less = "<"
+  case greater = ">"
+  case lessOrEqual = "<="
+  case greaterOrEqual = ">="
 
   /// The comparison that is true where this one is false, for comparable values.
   var negated: Comparison {
@@ -35,31 +40,31 @@ enum Arithmetic: UInt8, BitwiseCopyable, Sendable { case add, subtract, multiply
 
 /// One node. Numbers are indices of other nodes or of the tree's lists.
 enum ExpressionNode: Sendable {
-  /// Index in ``ExpressionTree/literals``.
+  /// Index in ``ExpressionTree/Parts/literals``.
   case literal(Int)
-  /// Index in ``ExpressionTree/instants``.
+  /// Index in ``ExpressionTree/Parts/instants``.
   case instant(Int)
-  /// Index in ``ExpressionTree/properties``.
+  /// Index in ``ExpressionTree/Parts/properties``.
   case property(Int)
   case not(Int)
-  /// Range of ``ExpressionTree/children``.
+  /// Range of ``ExpressionTree/Parts/children``.
   case and(Range<Int>)
   case or(Range<Int>)
   case compare(Comparison, Int, Int)
   case isNull(Int, isNegated: Bool)
-  /// With an index in ``ExpressionTree/sets`` if the list consists of literals.
+  /// With an index in ``ExpressionTree/Parts/sets`` if the list consists of literals.
   case isIn(Int, list: Range<Int>, set: Int?, isNegated: Bool)
   case between(Int, Int, Int, isNegated: Bool)
-  /// Index in ``ExpressionTree/patterns``.
+  /// Index in ``ExpressionTree/Parts/patterns``.
   case like(Int, pattern: Int, isNegated: Bool)
-  /// Left to right over ``ExpressionTree/links``: one node for `a + b - c + ...`.
+  /// Left to right over ``ExpressionTree/Parts/links``: one node for `a + b - c + ...`.
   case chain(first: Int, Range<Int>)
   case power(Int, Int)
   case negate(Int)
   case call(ExpressionFunction, Range<Int>)
-  /// Index in ``ExpressionTree/formats``.
+  /// Index in ``ExpressionTree/Parts/formats``.
   case format(Int, Range<Int>)
-  /// Index in ``ExpressionTree/dateFormats``.
+  /// Index in ``ExpressionTree/Parts/dateFormats``.
   case formatDate(Int, Int)
 }
 
@@ -87,18 +92,11 @@ final class ExpressionTree: Sendable {
     var dateFormats: [DateFormat] = []
   }
 
-  let nodes: [ExpressionNode]
-  let children: [Int]
-  let links: [Link]
   let parts: Parts
 
-  init(_ parts: Parts) {
-    nodes = parts.nodes
-    children = parts.children
-    links = parts.links
-    self.parts = parts
-  }
+  init(_ parts: Parts) { self.parts = parts }
 
+  var nodes: [ExpressionNode] { parts.nodes }
   var root: Int { nodes.count - 1 }
 
   /// Whether the value depends on text conventions.

@@ -28,7 +28,7 @@ indirect enum FilterPlan: Sendable {
     case .property(let number): self = .test(property: number, .compare(.equal, .bool(isWanted)))
     case .not(let operand): self = FilterPlan(tree, operand, isWanted: !isWanted)
     case .and(let range), .or(let range):
-      let parts = tree.children[range].map { FilterPlan(tree, $0, isWanted: isWanted) }
+      let parts = tree.parts.children[range].map { FilterPlan(tree, $0, isWanted: isWanted) }
       let isAnd = if case .and = tree.nodes[node] { true } else { false }
       // Cheap tests come first: the others are evaluated only for the remaining rows.
       let ordered = parts.filter(\.isCheap) + parts.filter { !$0.isCheap }
@@ -42,15 +42,15 @@ indirect enum FilterPlan: Sendable {
       }
     case .isNull(let operand, let isNegated):
       if let number = property(operand) {
-        self = .test(property: number, .isNull(isNegated == isWanted ? false : true))
+        self = .test(property: number, .isNull(isNegated != isWanted))
       }
     case .isIn(let operand, _, let set, let isNegated):
       if let number = property(operand), let set {
-        self = .test(property: number, .isIn(tree.parts.sets[set], isNegated == isWanted ? false : true))
+        self = .test(property: number, .isIn(tree.parts.sets[set], isNegated != isWanted))
       }
     case .like(let operand, let pattern, let isNegated):
       if let number = property(operand) {
-        self = .test(property: number, .like(tree.parts.patterns[pattern], isNegated == isWanted ? false : true))
+        self = .test(property: number, .like(tree.parts.patterns[pattern], isNegated != isWanted))
       }
     case .between(let operand, let low, let high, let isNegated):
       if let number = property(operand), let low = literal(low), let high = literal(high) {

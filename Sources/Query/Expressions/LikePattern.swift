@@ -29,29 +29,29 @@ struct LikePattern: Sendable {
   /// - Complexity: O(n) for most patterns, O(n · m) at worst: only the last `%` is retried.
   func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     elements.withUnsafeBufferPointer { elements in
-      var place = 0
+      var index = 0
       var next = 0
       var retryElement = -1
-      var retryPlace = 0
-      while place < text.count {
+      var retryIndex = 0
+      while index < text.count {
         if next < elements.count, elements[next] == Self.many {
           retryElement = next + 1
-          retryPlace = place
+          retryIndex = index
           next += 1
         } else if next < elements.count, elements[next] == Self.one {
-          place = Self.after(place, in: text)
+          index = Self.after(index, in: text)
           next += 1
-        } else if next < elements.count, elements[next] == Int16(text[place]) {
-          place += 1
+        } else if next < elements.count, elements[next] == Int16(text[index]) {
+          index += 1
           next += 1
         } else if retryElement >= 0 {
           // The last `%` takes one more code point, so that `_` never starts within one, and skips to its next byte.
-          retryPlace = Self.after(retryPlace, in: text)
+          retryIndex = Self.after(retryIndex, in: text)
           if retryElement < elements.count, elements[retryElement] >= 0 {
-            guard let found = Self.place(of: elements[retryElement], from: retryPlace, in: text) else { return false }
-            retryPlace = found
+            guard let found = Self.index(of: elements[retryElement], from: retryIndex, in: text) else { return false }
+            retryIndex = found
           }
-          place = retryPlace
+          index = retryIndex
           next = retryElement
         } else {
           return false
@@ -63,7 +63,7 @@ struct LikePattern: Sendable {
   }
 
   @inline(__always)
-  private static func place(of byte: Int16, from start: Int, in text: UnsafeRawBufferPointer) -> Int? {
+  private static func index(of byte: Int16, from start: Int, in text: UnsafeRawBufferPointer) -> Int? {
     guard start < text.count, let base = text.baseAddress,
       let found = memchr(base + start, CInt(byte), text.count - start)
     else { return nil }
@@ -71,9 +71,9 @@ struct LikePattern: Sendable {
   }
 
   @inline(__always)
-  private static func after(_ place: Int, in text: UnsafeRawBufferPointer) -> Int {
-    var place = place + 1
-    while place < text.count, text[place] & 0xC0 == 0x80 { place += 1 }
-    return place
+  private static func after(_ index: Int, in text: UnsafeRawBufferPointer) -> Int {
+    var index = index + 1
+    while index < text.count, text[index] & 0xC0 == 0x80 { index += 1 }
+    return index
   }
 }

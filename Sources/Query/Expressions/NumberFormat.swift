@@ -10,16 +10,6 @@ import TextFormatting
 /// thousands. `d` rounds to the nearest integer, halves away from zero. `%.Nf` is exact: the double's decimal digits,
 /// rounded once. Separators come from the text conventions.
 struct NumberFormat: Sendable {
-  struct Problem: Error {
-    let expected: String
-    let found: String
-  }
-
-  private enum Piece: Sendable {
-    case text(String)
-    case value(Field)
-  }
-
   private struct Field: Sendable {
     var isLeft = false
     var plus = ""
@@ -30,34 +20,17 @@ struct NumberFormat: Sendable {
     var conversion = UInt8(ascii: "s")
   }
 
-  private var pieces: [Piece] = []
+  private let pieces: [PatternPiece<Field>]
   /// Of its values.
-  private(set) var types: [ScalarTypes] = []
+  let types: [ScalarTypes]
 
-  init(_ pattern: String) throws(Problem) {
-    var text: [UInt8] = []
-    var rest = Array(pattern.utf8)[...]
-    while let byte = rest.popFirst() {
-      if byte != UInt8(ascii: "%") {
-        text.append(byte)
-      } else if rest.first == UInt8(ascii: "%") {
-        text.append(byte)
-        rest.removeFirst()
-      } else {
-        let all = rest
-        guard let field = Self.field(&rest) else {
-          let end = all.index(all.startIndex, offsetBy: 12, limitedBy: all.endIndex) ?? all.endIndex
-          throw Problem(
-            expected: "%[-+ 0,][width][.precision] and one of d f e g E G s, or %%",
-            found: "%" + String(decoding: all[..<end], as: UTF8.self))
-        }
-        if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
-        text = []
-        pieces.append(.value(field))
-        types.append(field.conversion == UInt8(ascii: "s") ? .any : .number)
-      }
+  init(_ pattern: String) throws(PatternProblem) {
+    pieces = try PatternPiece.split(
+      pattern, expected: "%[-+ 0,][width][.precision] and one of d f e g E G s, or %%", excerpt: 12, field: Self.field)
+    types = pieces.compactMap { piece in
+      guard case .field(let field) = piece else { return nil }
+      return field.conversion == UInt8(ascii: "s") ? .any : .number
     }
-    if !text.isEmpty { pieces.append(.text(String(decoding: text, as: UTF8.self))) }
   }
 
   private static func field(_ rest: inout ArraySlice<UInt8>) -> Field? {
@@ -101,7 +74,7 @@ struct NumberFormat: Sendable {
     for piece in pieces {
       switch piece {
       case .text(let text): result += text
-      case .value(let field):
+      case .field(let field):
         guard next < values.count, let text = Self.text(of: values[next], field, conventions.numbers)
         else { return nil }
         result += text

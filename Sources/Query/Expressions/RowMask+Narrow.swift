@@ -4,36 +4,29 @@ import Geometry
 
 extension RowMask {
   func narrow(to test: ColumnTest, _ column: Int, _ chunk: FeatureChunk) {
-    guard let place = chunk.place(of: column) else {
+    guard let index = chunk.index(of: column) else {
       if !test.holds(.null) { cut(at: 0) }
       return
     }
-    if case .isNull(let isWanted) = test { return narrow(toNull: isWanted, chunk.columns[place]) }
+    // Fields are read one by one: a copy of the column would count references to all of its arrays.
+    let columns = chunk.columns
+    if case .isNull(let isWanted) = test { return narrow(toNull: isWanted, columns[index]) }
     // Unknown counts as false: rows without a value are cleared first.
-    unmark(chunk.columns[place].nulls)
-    switch chunk.columns[place].layout {
-    case .doubles(let values):
-      cut(at: values.count)
-      narrow(values, to: test)
-    case .integers(let values):
-      cut(at: values.count)
-      narrow(values, to: test)
-    case .bools(let values):
-      cut(at: values.count)
+    unmark(columns[index].nulls)
+    cut(at: columns[index].count)
+    switch columns[index].layout {
+    case .doubles: narrowDoubles(columns[index].words, to: test)
+    case .integers: narrowIntegers(columns[index].words, to: test)
+    case .bools:
       let (ifTrue, ifFalse) = (test.holds(.bool(true)), test.holds(.bool(false)))
+      let values = columns[index].bools
       forEachMarked { if !(values[$0] ? ifTrue : ifFalse) { self[$0] = 0 } }
-    case .codes(let codes):
-      cut(at: codes.count)
-      narrow(codes, to: test)
-    case .strings(let texts):
-      cut(at: texts.count)
-      narrow(texts, to: test)
-    case .json(let texts):
+    case .codes: narrow(columns[index].codes, to: test)
+    case .strings: narrow(columns[index].texts, to: test)
+    case .json:
       // JSON compares with nothing, but `LIKE` uses its text.
-      guard case .like = test else { return cut(at: 0) }
-      cut(at: texts.count)
-      narrow(texts, to: test)
-    case .sparse, .mixed: narrowOneByOne(to: test, chunk.columns[place])
+      if case .like = test { narrow(columns[index].texts, to: test) } else { cut(at: 0) }
+    case .sparse, .mixed: narrowOneByOne(to: test, columns[index])
     }
   }
 
@@ -45,58 +38,60 @@ extension RowMask {
     let end = column.count
     switch column.layout {
     case .integers, .bools: forEachMarked { if ($0 >= end || column.nulls[$0]) != isWanted { self[$0] = 0 } }
-    case .doubles(let values):
-      forEachMarked { if ($0 >= end || column.nulls[$0] || values[$0].isNaN) != isWanted { self[$0] = 0 } }
-    case .codes(let codes):
-      forEachMarked { if ($0 >= end || codes.codes[$0] == CodeColumn.none) != isWanted { self[$0] = 0 } }
-    case .strings(let texts), .json(let texts):
-      forEachMarked { if ($0 >= end || texts.offsets[$0] == TextArena.none) != isWanted { self[$0] = 0 } }
+    case .doubles:
+      forEachMarked {
+        if ($0 >= end || column.nulls[$0] || Double(bitPattern: column.words[$0]).isNaN) != isWanted { self[$0] = 0 }
+      }
+    case .codes:
+      forEachMarked { if ($0 >= end || column.codes.codes[$0] == CodeColumn.none) != isWanted { self[$0] = 0 } }
+    case .strings, .json:
+      forEachMarked { if ($0 >= end || column.texts.offsets[$0] == TextArena.none) != isWanted { self[$0] = 0 } }
     case .sparse, .mixed: narrowOneByOne(to: .isNull(isWanted), column)
     }
   }
 
   // MARK: Numbers
 
-  private func narrow(_ values: [Double], to test: ColumnTest) {
+  private func narrowDoubles(_ words: [UInt64], to test: ColumnTest) {
     guard case .compare(let comparison, let constant) = test else {
-      forEachMarked { if !test.holds(Scalar(number: values[$0])) { self[$0] = 0 } }
+      forEachMarked { if !test.holds(Scalar(number: Double(bitPattern: words[$0]))) { self[$0] = 0 } }
       return
     }
     guard let (comparison, bound) = comparison.onDoubles(constant) else { return cut(at: 0) }
-    switch comparison {
-    case .equal: keep(values) { $0 == bound }
-    // NaN is null, which counts as false.
-    case .notEqual: keep(values) { $0 < bound || $0 > bound }
-    case .less: keep(values) { $0 < bound }
-    case .greater: keep(values) { $0 > bound }
-    case .lessOrEqual: keep(values) { $0 <= bound }
-    case .greaterOrEqual: keep(values) { $0 >= bound }
-    }
+    keep(words, comparison, bound) { Double(bitPattern: $0) }
   }
 
-  private func narrow(_ values: [Int64], to test: ColumnTest) {
+  private func narrowIntegers(_ words: [UInt64], to test: ColumnTest) {
     if case .isIn(let set, let isWanted) = test, set.isOfNumbers, set.integers.count <= 8 {
-      let integers = set.integers
-      return integers.withUnsafeBufferPointer { integers in
-        keep(values) { value in
+      return set.integers.withUnsafeBufferPointer { integers in
+        keep(words) { value in
           var isIn = false
-          for integer in integers { isIn = isIn || integer == value }
+          for integer in integers { isIn = isIn || integer == Int64(bitPattern: value) }
           return isIn == isWanted
         }
       }
     }
     guard case .compare(let comparison, let constant) = test else {
-      forEachMarked { if !test.holds(.integer(values[$0])) { self[$0] = 0 } }
+      forEachMarked { if !test.holds(.integer(Int64(bitPattern: words[$0]))) { self[$0] = 0 } }
       return
     }
     guard let (comparison, bound) = comparison.onIntegers(constant) else { return cut(at: 0) }
+    keep(words, comparison, bound) { Int64(bitPattern: $0) }
+  }
+
+  /// Keeps marked the rows whose number compares with the bound.
+  @inline(__always)
+  private func keep<Number: Comparable>(
+    _ words: [UInt64], _ comparison: Comparison, _ bound: Number, _ number: (UInt64) -> Number
+  ) {
     switch comparison {
-    case .equal: keep(values) { $0 == bound }
-    case .notEqual: keep(values) { $0 != bound }
-    case .less: keep(values) { $0 < bound }
-    case .greater: keep(values) { $0 > bound }
-    case .lessOrEqual: keep(values) { $0 <= bound }
-    case .greaterOrEqual: keep(values) { $0 >= bound }
+    case .equal: keep(words) { number($0) == bound }
+    // NaN is null, which counts as false.
+    case .notEqual: keep(words) { number($0) < bound || number($0) > bound }
+    case .less: keep(words) { number($0) < bound }
+    case .greater: keep(words) { number($0) > bound }
+    case .lessOrEqual: keep(words) { number($0) <= bound }
+    case .greaterOrEqual: keep(words) { number($0) >= bound }
     }
   }
 

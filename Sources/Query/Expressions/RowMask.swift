@@ -17,10 +17,10 @@ extension RowMask {
   @inline(__always)
   func forEachMarked(_ body: (Int) -> Void) {
     withMemoryRebound(to: UInt64.self) { words in
-      for place in words.indices {
-        var word = UInt64(littleEndian: words[place])
+      for index in words.indices {
+        var word = UInt64(littleEndian: words[index])
         while word != 0 {
-          body(place &* 8 &+ word.trailingZeroBitCount &>> 3)
+          body(index &* 8 &+ word.trailingZeroBitCount &>> 3)
           word &= word &- 1
         }
       }
@@ -29,9 +29,9 @@ extension RowMask {
 
   func unmark(_ bits: RowBits) {
     bits.withWords { words in
-      for (place, var word) in words.enumerated() {
+      for (index, var word) in words.enumerated() {
         while word != 0 {
-          self[place &* 64 &+ word.trailingZeroBitCount] = 0
+          self[index &* 64 &+ word.trailingZeroBitCount] = 0
           word &= word &- 1
         }
       }

@@ -12,8 +12,26 @@ struct ScalarTypes: OptionSet {
   static let json = ScalarTypes(rawValue: 16)
   static let any: ScalarTypes = [.boolean, .number, .text, .instant, .json]
 
-  init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
+  func compares(with other: ScalarTypes) -> Bool {
+    var left = self
+    var right = other
+    // An instant compares with a text that denotes one.
+    if left.contains(.instant) { left.insert(.text) }
+    if right.contains(.instant) { right.insert(.text) }
+    return !left.intersection(right).subtracting(.json).isEmpty
+  }
 
+  var words: String {
+    let all: [(ScalarTypes, String)] = [
+      (.boolean, "a truth value"), (.number, "a number"), (.text, "a text"), (.instant, "an instant"), (.json, "JSON"),
+    ]
+    let names = all.filter { contains($0.0) }.map(\.1)
+    return names.isEmpty ? "null" : names.joined(separator: " or ")
+  }
+}
+
+extension ScalarTypes {
   /// The types of a field; any without a declared type, or with one that does not determine its values.
   init(_ type: FieldType?) {
     switch type {
@@ -32,26 +50,6 @@ struct ScalarTypes: OptionSet {
     case .string: self = .text
     case .json: self = .json
     }
-  }
-
-  /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
-  func compares(with other: ScalarTypes) -> Bool {
-    var left = self
-    var right = other
-    // An instant compares with a text that denotes one.
-    if left.contains(.instant) { left.insert(.text) }
-    if right.contains(.instant) { right.insert(.text) }
-    return !left.intersection(right).subtracting(.json).isEmpty
-  }
-
-  var words: String {
-    var names: [String] = []
-    if contains(.boolean) { names.append("a truth value") }
-    if contains(.number) { names.append("a number") }
-    if contains(.text) { names.append("a text") }
-    if contains(.instant) { names.append("an instant") }
-    if contains(.json) { names.append("JSON") }
-    return names.isEmpty ? "null" : names.joined(separator: " or ")
   }
 }
 
@@ -77,7 +75,7 @@ extension ExpressionTree {
       case .format, .formatDate: types.append(.text)
       case .call(let function, let range):
         let signature = function.signature
-        let passed = children[range].dropFirst(signature.passesFrom).map { types[$0] }
+        let passed = parts.children[range].dropFirst(signature.passesFrom).map { types[$0] }
         types.append(signature.result ?? passed.reduce([]) { $0.union($1) })
       }
     }
@@ -97,26 +95,27 @@ extension ExpressionTree {
       switch node {
       case .literal, .instant, .property, .isNull: break
       case .not(let operand): try demand(.boolean, operand)
-      case .and(let range), .or(let range): for operand in children[range] { try demand(.boolean, operand) }
+      case .and(let range), .or(let range): for operand in parts.children[range] { try demand(.boolean, operand) }
       case .compare(_, let left, let right): try demandComparable(left, right)
-      case .isIn(let value, let list, _, _): for element in children[list] { try demandComparable(value, element) }
+      case .isIn(let value, let list, _, _):
+        for element in parts.children[list] { try demandComparable(value, element) }
       case .between(let value, let low, let high, _):
         try demandComparable(value, low)
         try demandComparable(value, high)
       case .like(let value, _, _): try demand(.text, value)
       case .chain(let first, let range):
         try demand(.number, first)
-        for link in links[range] { try demand(.number, link.operand) }
+        for link in parts.links[range] { try demand(.number, link.operand) }
       case .power(let base, let exponent):
         try demand(.number, base)
         try demand(.number, exponent)
       case .negate(let operand): try demand(.number, operand)
       case .format(let number, let range):
-        for (expected, value) in zip(parts.formats[number].types, children[range]) { try demand(expected, value) }
+        for (expected, value) in zip(parts.formats[number].types, parts.children[range]) { try demand(expected, value) }
       case .formatDate(_, let value): try demand([.text, .instant], value)
       case .call(let function, let range):
-        for (place, argument) in children[range].enumerated() {
-          try demand(function.signature.argument(place), argument)
+        for (index, argument) in parts.children[range].enumerated() {
+          try demand(function.signature.argument(index), argument)
         }
       }
     }

@@ -1,53 +1,51 @@
 // Insertion: a sorted batch in one walk; leaves split when they overflow.
 
 extension HilbertTree {
-  /// Adds `shapes[i]` for `rows[i]`. All are finite, and no row is in the tree.
+  /// Adds entries. All are finite, and no row is in the tree.
   ///
   /// - Complexity: O(k log n) for k entries with a small factor; O(k log k) if the tree is empty.
-  mutating func insert(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) {
-    guard !shapes.isEmpty else { return }
-    if root == nil {
-      domain = KeyDomain(around: shapes.map(\.center))
-      strain = 0
-    }
-    place(shapes, rows: rows)
+  mutating func insert(_ entries: IndexEntries<Shape>) {
+    guard !entries.rows.isEmpty else { return }
+    if root == nil { startDomain(for: entries) }
+    insertSorted(entries)
     if strain > 1024 + count / 8 { rebuild() }
   }
 
-  private mutating func place(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) {
+  private mutating func startDomain(for entries: IndexEntries<Shape>) {
+    domain = KeyDomain(around: entries.shapes.map(\.center))
+    strain = 0
+  }
+
+  private mutating func insertSorted(_ entries: IndexEntries<Shape>) {
     HilbertCurve.table.withUnsafeBufferPointer { table in
       guard let table = table.baseAddress else { return }
-      let items = sortedItems(shapes, rows: rows, table: table)
-      for index in shapes.indices where !domain.contains(shapes[index].center) { strain += 1 }
-      items.withUnsafeBufferPointer { items in
-        var insertion = Insertion(shapes: shapes, domain: domain, table: table)
-        guard var branch = root else {
-          root = Self.stack(insertion.leaves(from: items, isAppended: true) { shapes[Int($0.source)] })
-          return
-        }
-        root = nil  // else the tree itself would be a second owner of the node it changes
-        let pieces = insertion.place(items, in: &branch.node, &branch.box)
-        if pieces.isEmpty {
+      let items = sortedItems(entries, table)
+      for shape in entries.shapes where !domain.contains(shape.center) { strain += 1 }
+      entries.shapes.withUnsafeBufferPointer { shapes in
+        items.withUnsafeBufferPointer { items in
+          var insertion = Insertion(shapes: shapes, domain: domain, table: table)
+          guard var branch = root else {
+            root = Self.stack(insertion.leaves(from: items, isAppended: true) { shapes[Int($0.source)] })
+            return
+          }
+          root = nil  // else the tree itself would be a second owner of the node it changes
+          let pieces = insertion.insert(items, in: &branch.node, &branch.box)
           branch.total += items.count
-          root = branch
-        } else {
-          root = Self.stack(pieces)
+          root = pieces.isEmpty ? branch : Self.stack(pieces)
+          strain += insertion.strain
         }
-        strain += insertion.strain
       }
     }
   }
 
-  func sortedItems(
-    _ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>, table: UnsafePointer<UInt16>
-  ) -> [IndexItem] {
-    var items = [IndexItem](unsafeUninitializedCapacity: shapes.count) { buffer, count in
-      for index in shapes.indices {
+  func sortedItems(_ entries: IndexEntries<Shape>, _ table: UnsafePointer<UInt16>) -> [IndexItem] {
+    var items = [IndexItem](unsafeUninitializedCapacity: entries.rows.count) { buffer, count in
+      for index in entries.rows.indices {
         buffer[index] = IndexItem(
-          key: domain.key(shapes[index].center, table: table), row: rows[index],
+          key: domain.key(entries.shapes[index].center, table: table), row: entries.rows[index],
           source: UInt32(truncatingIfNeeded: index))
       }
-      count = shapes.count
+      count = entries.rows.count
     }
     IndexItem.sort(&items)
     return items
@@ -56,17 +54,12 @@ extension HilbertTree {
   /// Chooses a new domain for the current data and reorders everything. O(n), amortized over the n/8 or more entries
   /// that the old domain ordered badly.
   private mutating func rebuild() {
-    var shapes: [Shape] = []
-    var rows: [UInt32] = []
-    shapes.reserveCapacity(count)
-    rows.reserveCapacity(count)
-    forEach {
-      shapes.append($0)
-      rows.append($1)
-    }
+    var entries = IndexEntries<Shape>()
+    entries.reserve(count)
+    forEach { entries.append($0, $1) }
     root = nil
-    domain = KeyDomain(around: shapes.map(\.center))
-    shapes.withUnsafeBufferPointer { shapes in rows.withUnsafeBufferPointer { place(shapes, rows: $0) } }
+    startDomain(for: entries)
+    insertSorted(entries)
     strain = 0
   }
 

@@ -1,18 +1,16 @@
 // Removal: a batch in one walk; boxes shrink, and small nodes are merged with their neighbours.
 
 extension HilbertTree {
-  /// Removes the entries `shapes[i]` of `rows[i]`, with the shapes as inserted.
+  /// Removes entries, with the shapes as inserted. Unknown ones are ignored.
   ///
-  /// - Returns: The number of entries found.
   /// - Complexity: O(k log n).
-  mutating func remove(_ shapes: UnsafeBufferPointer<Shape>, rows: UnsafeBufferPointer<UInt32>) -> Int {
-    guard !shapes.isEmpty, var branch = root else { return 0 }
+  mutating func remove(_ entries: IndexEntries<Shape>) {
+    guard !entries.rows.isEmpty, var branch = root else { return }
     let items = HilbertCurve.table.withUnsafeBufferPointer { table in
-      table.baseAddress.map { sortedItems(shapes, rows: rows, table: $0) } ?? []
+      table.baseAddress.map { sortedItems(entries, $0) } ?? []
     }
     root = nil  // else the tree itself would be a second owner of the node it changes
-    let removed = items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
-    branch.total -= removed
+    branch.total -= items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
     // A root with a single child is dropped.
     while branch.node.header.level > 0, branch.node.header.count == 1 {
       branch.node = branch.node.withInner { $0.nodes[0] }
@@ -21,13 +19,13 @@ extension HilbertTree {
       branch.box = Self.box(of: branch.node)
       root = branch
     }
-    return removed
   }
 
   private static func box(of node: IndexNode) -> IndexedBox {
     node.header.level > 0 ? node.withInner(\.box) : node.withLeaf(of: Shape.self, \.box)
   }
 
+  /// Removes items, and returns the number of those found.
   private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
     node.header.level > 0 ? removeInner(items, from: &node) : removeLeaf(items, from: &node)
   }

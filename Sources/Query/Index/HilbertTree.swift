@@ -91,38 +91,19 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   }
 
   /// The number of shapes that touch `box`. Nodes entirely inside are counted without a visit.
-  func count(in box: IndexedBox) -> Int {
+  ///
+  /// - Parameter wholeLeaves: for an upper bound, and close: leaves at the edge count in full, so that none has to be
+  ///   read.
+  func count(in box: IndexedBox, wholeLeaves: Bool = false) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
-    if box.contains(root.box) { return root.total }
-    return root.node.withBlock { Self.count($0, box) }
+    if box.contains(root.box) || wholeLeaves && root.node.header.level == 0 { return root.total }
+    return root.node.withBlock { Self.count($0, box, wholeLeaves) }
   }
 
-  /// An upper bound of the number of matches, and close: leaves at the edge count in full, so that none has to be read.
-  func countAtMost(in box: IndexedBox) -> Int {
-    guard let root, root.box.touches(box) else { return 0 }
-    if box.contains(root.box) { return root.total }
-    return root.node.withBlock { Self.countAtMost($0, box) } ?? root.total
-  }
-
-  /// Nil for a leaf.
-  private static func countAtMost(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int? {
+  private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox, _ wholeLeaves: Bool) -> Int {
+    var sum = 0
     let level = block.assumingMemoryBound(to: NodeHead.self).pointee.level
-    guard level > 0 else { return nil }
-    let inner = InnerBlock(block)
-    var sum = 0
-    var touched = inner.touched(by: box)
-    while touched != 0 {
-      let index = touched.trailingZeroBitCount
-      touched &= touched &- 1
-      let isWhole = level == 1 || box.contains(inner.boxes[index])
-      sum += isWhole ? Int(inner.totals[index]) : countAtMost(inner.blocks[index], box) ?? 0
-    }
-    return sum
-  }
-
-  private static func count(_ block: UnsafeMutableRawPointer, _ box: IndexedBox) -> Int {
-    var sum = 0
-    guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {
+    guard level > 0 else {
       let leaf = LeafBlock<Shape>(block)
       let shapes = leaf.shapes
       for index in 0..<leaf.count { sum &+= shapes[index].touching(box) }
@@ -133,7 +114,8 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
     while touched != 0 {
       let index = touched.trailingZeroBitCount
       touched &= touched &- 1
-      sum += box.contains(inner.boxes[index]) ? Int(inner.totals[index]) : count(inner.blocks[index], box)
+      let isWhole = wholeLeaves && level == 1 || box.contains(inner.boxes[index])
+      sum += isWhole ? Int(inner.totals[index]) : count(inner.blocks[index], box, wholeLeaves)
     }
     return sum
   }
@@ -185,15 +167,12 @@ struct FoundRows: ~Copyable {
     return body(UnsafeBufferPointer(start: rows, count: count))
   }
 
-  /// The rows in ascending order.
+  /// The rows in ascending order, each once.
   ///
-  /// Rows are distributed over as many buckets as there are rows, and each bucket is sorted: O(n) for evenly spread
-  /// rows, O(n log n) at worst.
-  mutating func sorted() -> [UInt32] { sorted { _ in } }
-
-  /// The same for long work.
+  /// Rows that are close together are marked as bits, which are then read in order; scattered ones are compared.
   ///
   /// - Parameter check: called every few ten thousand rows.
+  /// - Complexity: O(n) for rows that are close together, else O(n log n).
   mutating func sorted(checking check: CancellationCheck) rethrows -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
@@ -203,56 +182,26 @@ struct FoundRows: ~Copyable {
       low = min(low, row)
       high = max(high, row)
     }
-    guard count > 24, high > low else {
+    guard low <= high, Int(high - low) < 512 * count else {
       all.sort()
-      return Array(all)
+      return Array(all).ascendingOnce()
     }
-    let bits = min(12, Int.bitWidth - (count - 1).leadingZeroBitCount)
-    let shift = UInt32(max(0, 32 - (high - low).leadingZeroBitCount - bits))
-    return try withUnsafeTemporaryAllocation(of: Int32.self, capacity: (1 << bits) + 1) { starts in
-      starts.initialize(repeating: 0)
-      for row in all { starts[Int((row &- low) &>> shift) &+ 1] &+= 1 }
-      for bucket in 1..<starts.count { starts[bucket] &+= starts[bucket &- 1] }
-      try check(0.1)
-      return try [UInt32](unsafeUninitializedCapacity: count) { result, filled in
-        for row in all {
-          let bucket = Int((row &- low) &>> shift)
-          result[Int(starts[bucket])] = row
-          starts[bucket] &+= 1
-        }
-        filled = count
-        try Self.order(&result, ends: starts) { try check(0.3 + 0.7 * $0) }
+    var marks = [UInt64](repeating: 0, count: Int(high - low) / 64 + 1)
+    for start in stride(from: 0, to: count, by: IndexItem.block) {
+      try check(0.5 * Double(start) / Double(count))
+      for row in all[start..<min(start + IndexItem.block, count)] {
+        marks[Int((row &- low) &>> 6)] |= 1 &<< UInt64((row &- low) & 63)
       }
     }
-  }
-
-  /// Sorts each bucket; `ends` holds the end of each.
-  private static func order(
-    _ rows: inout UnsafeMutableBufferPointer<UInt32>, ends: UnsafeMutableBufferPointer<Int32>,
-    checking check: CancellationCheck
-  ) rethrows {
-    var start = 0
-    var looked = 0
-    for bucket in 0..<ends.count - 1 {
-      let end = Int(ends[bucket])
-      defer { start = end }
-      if end &- looked > 1 << 15 {
-        looked = end
-        try check(Double(start) / Double(rows.count))
-      }
-      if end &- start > 16 {
-        rows[start..<end].sort()
-      } else if end &- start > 1 {
-        for index in start + 1..<end {
-          let row = rows[index]
-          var hole = index
-          while hole > start, rows[hole &- 1] > row {
-            rows[hole] = rows[hole &- 1]
-            hole &-= 1
-          }
-          rows[hole] = row
-        }
+    var result: [UInt32] = []
+    result.reserveCapacity(count)
+    for (index, var bits) in marks.enumerated() {
+      if index & 0x3ff == 0x3ff { try check(0.5 + 0.5 * Double(index) / Double(marks.count)) }
+      while bits != 0 {
+        result.append(low &+ UInt32(truncatingIfNeeded: index &* 64 &+ bits.trailingZeroBitCount))
+        bits &= bits &- 1
       }
     }
+    return result
   }
 }

@@ -70,6 +70,23 @@ struct IndexedBox: IndexedShape, Equatable {
   }
 }
 
+/// Rows with their shapes, in two columns of equal length.
+struct IndexEntries<Shape: IndexedShape> {
+  private(set) var shapes: [Shape] = []
+  private(set) var rows: [UInt32] = []
+
+  @inline(__always)
+  mutating func append(_ shape: Shape, _ row: UInt32) {
+    shapes.append(shape)
+    rows.append(row)
+  }
+
+  mutating func reserve(_ count: Int) {
+    shapes.reserveCapacity(count)
+    rows.reserveCapacity(count)
+  }
+}
+
 /// An entry in the tree's order: by key, then by row, so that equal positions are ordered too.
 struct IndexItem: BitwiseCopyable {
   var key: UInt64

@@ -10,16 +10,16 @@ struct Insertion<Shape: IndexedShape> {
   /// Inserts sorted items under `node`, and extends `box` by them.
   ///
   /// - Returns: Empty if `node` took them; else the nodes that replace it, in order.
-  mutating func place(
+  mutating func insert(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     let isLeaf = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee.level == 0 }
-    if isLeaf { return placeLeaf(items, in: &node, &box) }
+    if isLeaf { return insertInLeaf(items, in: &node, &box) }
     if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
-    return node.withInner { placeInner(items, in: $0, &box) }
+    return node.withInner { insertInInner(items, in: $0, &box) }
   }
 
-  private mutating func placeInner(
+  private mutating func insertInInner(
     _ items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     // The children that receive items, and the end of each one's run.
@@ -36,7 +36,7 @@ struct Insertion<Shape: IndexedShape> {
         var grown = inner.boxes[child]
         let pieces =
           isAboveLeaves
-          ? placeLeaf(run, in: &inner.nodes[child], &grown) : place(run, in: &inner.nodes[child], &grown)
+          ? insertInLeaf(run, in: &inner.nodes[child], &grown) : insert(run, in: &inner.nodes[child], &grown)
         box.include(grown)
         if pieces.isEmpty {
           inner.noteBlock(of: child)
@@ -77,7 +77,7 @@ struct Insertion<Shape: IndexedShape> {
     precondition(touched >= 0)
   }
 
-  private mutating func placeLeaf(
+  private mutating func insertInLeaf(
     _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     let head = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee }

@@ -166,16 +166,16 @@ struct AttributeOrder {
 
   @inline(__always)
   private func kind(of item: IndexItem, _ isDescending: Bool) -> Kind {
-    let place = isDescending && item.source < Kind.none.rawValue ? 3 - item.source : item.source
-    return Kind(rawValue: place) ?? .none
+    let rank = isDescending && item.source < Kind.none.rawValue ? 3 - item.source : item.source
+    return Kind(rawValue: rank) ?? .none
   }
 
   /// Sets the keys of a level; `source` is the rank of the value's kind.
   private func fill(_ items: UnsafeMutableBufferPointer<IndexItem>, _ level: Level) {
     guard level.term < terms.count else {
-      for place in items.indices {
-        items[place].key = UInt64(store[items[place].row]?.id ?? 0)
-        items[place].source = 0
+      for index in items.indices {
+        items[index].key = UInt64(store[items[index].row]?.id ?? 0)
+        items[index].source = 0
       }
       return
     }
@@ -228,42 +228,31 @@ struct AttributeOrder {
       return UInt64(bigEndian: text.loadUnaligned(fromByteOffset: start, as: UInt64.self)) & ~0xff | 8
     }
     var number: UInt64 = 0
-    for place in start..<start &+ 7 { number = number << 8 | (place < text.count ? UInt64(text[place]) : 0) }
+    for index in start..<start &+ 7 { number = number << 8 | (index < text.count ? UInt64(text[index]) : 0) }
     return number << 8 | UInt64(max(rest, 0))
   }
 }
 
 extension FeatureStore {
-  /// Calls `body` with each item and its row's value in a column.
+  /// Calls `body` with each item and its row's value in a column; rows that do not exist are skipped.
   @inline(__always)
   fileprivate func forEachValue(
     of column: Int, in items: UnsafeMutableBufferPointer<IndexItem>,
     _ body: (inout IndexItem, FeatureRow.Attribute) -> Void
   ) {
-    var next = 0
-    while next < items.count {
-      guard let slot = slot(of: items[next].row) else {
-        body(&items[next], .null)
-        next += 1
-        continue
-      }
-      let (chunk, base) = (slots[slot].chunk, slots[slot].base)
-      let limit = UInt32(chunk.count)
-      let place = chunk.place(of: column)
-      let start = next
+    forEachChunk(of: items.lazy.map(\.row)) { slot, range in
+      let (chunk, base) = (slot.chunk, slot.base)
+      let index = chunk.index(of: column)
       chunk.withReader { reader in
-        // Rows below the base wrap to values above the limit.
-        while next < items.count, items[next].row &- base < limit {
+        for next in range {
           let row = Int(items[next].row &- base)
-          if let place, let values = reader.columns?[place], values.kind != .elsewhere {
+          if let index, let values = reader.columns?[index], !values.isElsewhere {
             body(&items[next], values.attribute(row))
           } else {
-            FeatureRow(chunk: chunk, place: row, row: items[next].row).withAttribute(column) { body(&items[next], $0) }
+            FeatureRow(chunk: chunk, index: row, row: items[next].row).withAttribute(column) { body(&items[next], $0) }
           }
-          next += 1
         }
       }
-      if next == start { next += 1 }
     }
   }
 }

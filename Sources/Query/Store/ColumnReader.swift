@@ -11,9 +11,7 @@ import Geometry
 /// The chunk has to be held explicitly, since the optimiser does not count an address as a use: addresses are only
 /// passed to closures (``FeatureChunk/withReader(_:)``). Tests compare them with the actual addresses of the arrays.
 struct ColumnReader: BitwiseCopyable, Equatable {
-  enum Kind: UInt8 { case elsewhere, bools, integers, doubles, codes, strings, json }
-
-  fileprivate(set) var kind = Kind.elsewhere
+  fileprivate var layout = Column.Layout.sparse
   fileprivate var count = 0
   /// Values, offsets or codes.
   fileprivate var values: UnsafeRawPointer?
@@ -23,6 +21,10 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   fileprivate var distinct: UnsafePointer<UInt32>?
   fileprivate var nulls: UnsafePointer<UInt64>?
   fileprivate var nullRows = 0
+
+  /// Whether the values are not in one of the arrays that this can read.
+  @inline(__always)
+  var isElsewhere: Bool { layout == .sparse || layout == .mixed }
 
   @inline(__always)
   private func isNull(_ row: Int) -> Bool {
@@ -41,7 +43,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   @inline(__always)
   private func text(_ row: Int) -> UnsafePointer<UInt8>? {
     var offset: UInt32?
-    if kind == .codes {
+    if layout == .codes {
       if let code = load(row, as: UInt8.self), code != CodeColumn.none { offset = distinct?[Int(code)] }
     } else {
       offset = load(row, as: UInt32.self)
@@ -50,11 +52,11 @@ struct ColumnReader: BitwiseCopyable, Equatable {
     return texts.map { ($0 + Int(offset)).assumingMemoryBound(to: UInt8.self) }
   }
 
-  /// The value of a row; not for a column that is `elsewhere`.
+  /// The value of a row; not for a column that ``isElsewhere``.
   @inline(__always)
   func attribute(_ row: Int) -> FeatureRow.Attribute {
-    switch kind {
-    case .elsewhere: return .null
+    switch layout {
+    case .sparse, .mixed: return .null
     case .bools:
       if let value = load(row, as: Bool.self), !isNull(row) { return .bool(value) }
     case .integers:
@@ -75,7 +77,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
         } while next.pointee > 127
       }
       let bytes = UnsafeRawBufferPointer(start: next + 1, count: length)
-      return kind == .json ? .json(bytes) : .string(bytes)
+      return layout == .json ? .json(bytes) : .string(bytes)
     }
     return .null
   }
@@ -83,8 +85,8 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   /// Loads the row's values into the processor's caches; the result is meaningless.
   @inline(__always)
   func touch(_ row: Int) -> Int {
-    switch kind {
-    case .elsewhere, .bools: 0
+    switch layout {
+    case .sparse, .mixed, .bools: 0
     case .codes: Int(load(row, as: UInt8.self) ?? 0)
     case .integers, .doubles: Int(truncatingIfNeeded: (load(row, as: Int64.self) ?? 0) & 1)
     case .strings, .json: Int(text(row)?.pointee ?? 0)
@@ -96,27 +98,21 @@ extension Column {
   /// The current addresses of the values.
   var reader: ColumnReader {
     var reader = ColumnReader()
-    func note<T>(_ kind: ColumnReader.Kind, _ values: [T]) {
-      reader.kind = kind
+    func note<T>(_ values: [T]) {
       reader.count = values.count
       values.withUnsafeBytes { reader.values = $0.baseAddress }
     }
-    func note(_ kind: ColumnReader.Kind, _ column: TextColumn) {
-      note(kind, column.offsets)
-      column.arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
-    }
+    reader.layout = layout
     switch layout {
     case .sparse, .mixed: return reader
-    case .bools(let values): note(.bools, values)
-    case .integers(let values): note(.integers, values)
-    case .doubles(let values): note(.doubles, values)
-    case .strings(let column): note(.strings, column)
-    case .json(let column): note(.json, column)
-    case .codes(let column):
-      note(.codes, column.codes)
-      column.distinct.arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
-      column.distinct.offsets.withUnsafeBufferPointer { reader.distinct = $0.baseAddress }
+    case .bools: note(bools)
+    case .integers, .doubles: note(words)
+    case .strings, .json: note(texts.offsets)
+    case .codes:
+      note(codes.codes)
+      codes.distinct.offsets.withUnsafeBufferPointer { reader.distinct = $0.baseAddress }
     }
+    (layout == .codes ? codes.distinct : texts).arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
     nulls.withWords {
       reader.nulls = $0.baseAddress
       reader.nullRows = $0.count * 64
@@ -150,22 +146,14 @@ struct ChunkReader {
       columnCount = all.count
       columns = all.isEmpty ? nil : .allocate(capacity: all.count)
     }
-    for place in all.indices { columns?[place] = all[place].reader }
+    for index in all.indices { columns?[index] = all[index].reader }
   }
 
-  mutating func note(_ column: Column, at place: Int) {
-    columns?[place] = column.reader
+  mutating func note(_ column: Column, at index: Int) {
+    columns?[index] = column.reader
   }
 
   func free() { columns?.deallocate() }
-
-  /// Whether all addresses are current.
-  func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
-    var now = ChunkReader()
-    now.note(geometry)
-    return (points, zCount, columnCount) == (now.points, now.zCount, all.count) && (x, y, z) == (now.x, now.y, now.z)
-      && all.indices.allSatisfy { columns?[$0] == all[$0].reader }
-  }
 
   /// The point of a row, without M; z is NaN for none.
   @inline(__always)
@@ -181,7 +169,7 @@ struct ChunkReader {
       sum = Int(truncatingIfNeeded: (x[row].bitPattern ^ y[row].bitPattern) & 1)
     }
     guard let columns else { return sum }
-    for place in 0..<columnCount { sum &+= columns[place].touch(row) }
+    for index in 0..<columnCount { sum &+= columns[index].touch(row) }
     return sum
   }
 }

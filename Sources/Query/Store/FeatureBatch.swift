@@ -146,11 +146,6 @@ public struct FeatureBatch: Sendable {
     geometry = GeometryColumn(x: x, y: y, z: z ?? [])
   }
 
-  public mutating func setGeometries(_ geometries: [Geometry?]) throws(StoreError) {
-    try adopt(geometries.count)
-    for (row, value) in geometries.enumerated() { geometry.set(value, at: row) }
-  }
-
   public mutating func setIDs(_ values: [Int]) throws(StoreError) {
     try adopt(values.count)
     ids = values.map { $0 == -1 ? .min : $0 }
@@ -165,22 +160,7 @@ public struct FeatureBatch: Sendable {
     try setColumn(name, integers.map { UInt64(bitPattern: $0) }, .integer, nulls)
   }
 
-  public mutating func setColumn(_ name: String, bools: [Bool], nulls: [Bool] = []) throws(StoreError) {
-    try setColumn(name, bools.map { $0 ? 1 : 0 }, .bool, nulls)
-  }
-
-  public mutating func setColumn(_ name: String, strings: [String?]) throws(StoreError) {
-    try setColumn(name, strings.map { $0.map(AttributeValue.string) ?? .null })
-  }
-
-  public mutating func setColumn(_ name: String, _ values: [AttributeValue]) throws(StoreError) {
-    try adopt(values.count)
-    let column = column(named: name)
-    columns[column] = BatchColumn(name: name)
-    for (row, value) in values.enumerated() where value != .null { columns[column].set(value, at: row) }
-  }
-
-  /// A column of `rows` values of any type, to be set by ``set(column:row:_:)`` and similar, rows ascending; null
+  /// A column of `rows` values of any type, to be set by ``set(column:row:_:)``, rows ascending; null
   /// elsewhere.
   public mutating func beginColumn(_ name: String, rows: Int) throws(StoreError) -> Int {
     try adopt(rows)
@@ -198,10 +178,6 @@ public struct FeatureBatch: Sendable {
   @inline(__always)
   public mutating func set(column: Int, row: Int, utf8 text: UnsafeRawBufferPointer) {
     columns[column].set(text, tag: .string, at: row)
-  }
-
-  public mutating func set(column: Int, row: Int, integer: Int64) {
-    columns[column].set(UInt64(bitPattern: integer), tag: .integer, at: row)
   }
 
   public mutating func set(column: Int, row: Int, _ value: AttributeValue) {

@@ -2,6 +2,11 @@
 
 import Geometry
 
+/// A member of a feature besides its geometry.
+enum FeatureMember: UInt8, CaseIterable, Sendable {
+  case attribute, symbol, zIndex, isHidden, isSelected
+}
+
 /// Up to ``capacity`` rows, in columns.
 ///
 /// `@unchecked Sendable`: a chunk held by two stores is never written; ``FeatureStore`` copies it first. A copy shares
@@ -36,11 +41,18 @@ final class FeatureChunk: @unchecked Sendable {
     return body(reader.pointee)
   }
 
-  /// Lets `update` record changed addresses in the reader, while the chunk is held.
+  /// Lets `body` record changed addresses in the reader, while the chunk is held.
   @inline(__always)
   private func note(_ body: (inout ChunkReader) -> Void) {
     defer { withExtendedLifetime(self) {} }
     body(&reader.pointee)
+  }
+
+  private func noteAll() {
+    note {
+      $0.note(geometry)
+      $0.note(columns)
+    }
   }
 
   init() { reader.initialize(to: ChunkReader()) }
@@ -64,10 +76,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
-    copy.note {
-      $0.note(geometry)
-      $0.note(columns)
-    }
+    copy.noteAll()
     return copy
   }
 
@@ -76,44 +85,56 @@ final class FeatureChunk: @unchecked Sendable {
 
   /// The index of the column in this chunk; nil if no row of the chunk has a value.
   @inline(__always)
-  func place(of column: Int) -> Int? {
+  func index(of column: Int) -> Int? {
     // Usually every chunk has every column.
     if column < columnNumbers.count, columnNumbers[column] == column { return column }
-    let place = insertionPlace(of: column)
-    return place < columnNumbers.count && columnNumbers[place] == column ? place : nil
+    let index = columnNumbers.partitioningIndex { $0 >= column }
+    return index < columnNumbers.count && columnNumbers[index] == column ? index : nil
   }
 
-  private func insertionPlace(of column: Int) -> Int {
-    var low = 0
-    var high = columnNumbers.count
-    while low < high {
-      let middle = (low + high) / 2
-      if columnNumbers[middle] < column { low = middle + 1 } else { high = middle }
-    }
-    return low
+  private func makeIndex(of column: Int) -> Int {
+    if let index = index(of: column) { return index }
+    let index = columnNumbers.partitioningIndex { $0 >= column }
+    columnNumbers.insert(column, at: index)
+    columns.insert(Column(), at: index)
+    return index
   }
 
-  private func makePlace(of column: Int) -> Int {
-    if let place = place(of: column) { return place }
-    let place = insertionPlace(of: column)
-    columnNumbers.insert(column, at: place)
-    columns.insert(Column(), at: place)
-    return place
-  }
-
-  func value(_ column: Int, at row: Int) -> AttributeValue { place(of: column).map { columns[$0][row] } ?? .null }
+  func value(_ column: Int, at row: Int) -> AttributeValue { index(of: column).map { columns[$0][row] } ?? .null }
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
-    if value == .null, place(of: column) == nil { return }
+    if value == .null, index(of: column) == nil { return }
     let known = columns.count
-    let place = makePlace(of: column)
-    columns[place].set(value, at: row)
-    note { if columns.count == known { $0.note(columns[place], at: place) } else { $0.note(columns) } }
+    let index = makeIndex(of: column)
+    columns[index].set(value, at: row)
+    note { if columns.count == known { $0.note(columns[index], at: index) } else { $0.note(columns) } }
   }
 
   func clearAttributes(at row: Int) {
-    for place in columns.indices { columns[place].set(.null, at: row) }
+    for index in columns.indices { columns[index].set(.null, at: row) }
     note { $0.note(columns) }
+  }
+
+  /// The value of a member; `column` only counts for attributes.
+  func value(_ member: FeatureMember, _ column: Int, at row: Int) -> AttributeValue {
+    switch member {
+    case .attribute: value(column, at: row)
+    case .symbol: symbols[row]
+    case .zIndex: .integer(Int64(zIndex(at: row)))
+    case .isHidden: .bool(hidden[row])
+    case .isSelected: .bool(selected[row])
+    }
+  }
+
+  func set(_ member: FeatureMember, _ column: Int, to value: AttributeValue, at row: Int) {
+    switch (member, value) {
+    case (.attribute, _): set(value, column: column, at: row)
+    case (.symbol, _): symbols.set(value, at: row)
+    case (.zIndex, .integer(let zIndex)): setZIndex(Int32(truncatingIfNeeded: zIndex), at: row)
+    case (.isHidden, .bool(let flag)): hidden[row] = flag
+    case (.isSelected, .bool(let flag)): selected[row] = flag
+    default: break
+    }
   }
 
   func setGeometry(_ value: Geometry?, at row: Int) {
@@ -147,21 +168,21 @@ final class FeatureChunk: @unchecked Sendable {
   }
 
   /// Adds `rows` of a batch, for which there is room. `numbers` are the store's for the batch's columns.
-  func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: IDSlice, numbers: [Int]) {
+  func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: ArraySlice<Int>, numbers: [Int]) {
     let start = count
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
     for (column, number) in zip(batch.columns, numbers) where column.tag(of: rows) != .null {
-      columns[makePlace(of: number)].append(column, rows, at: start)
+      columns[makeIndex(of: number)].append(column, rows, at: start)
     }
     if !batch.symbols.cells.isEmpty { symbols.append(batch.symbols, rows, at: start) }
     count += rows.count
     live += rows.count
-    if count == Self.capacity { trim() }
-    note {
-      $0.note(geometry)
-      $0.note(columns)
+    if count == Self.capacity {
+      for index in columns.indices { columns[index].trim() }
+      symbols.trim()
     }
+    noteAll()
   }
 
   /// Values remain, so that the row can be restored.
@@ -182,16 +203,13 @@ final class FeatureChunk: @unchecked Sendable {
     count = rows
     ids.truncate(to: rows)
     geometry.truncate(to: rows)
-    for place in columns.indices { columns[place].truncate(to: rows) }
+    for index in columns.indices { columns[index].truncate(to: rows) }
     symbols.truncate(to: rows)
     zIndexes.truncate(to: rows)
     removed.truncate(to: rows)
     hidden.truncate(to: rows)
     selected.truncate(to: rows)
-    note {
-      $0.note(geometry)
-      $0.note(columns)
-    }
+    noteAll()
   }
 
   /// Approximate memory in bytes.
@@ -199,10 +217,5 @@ final class FeatureChunk: @unchecked Sendable {
     columns.reduce(ids.byteCount + geometry.byteCount + symbols.byteCount + zIndexes.count * 4 + 512) {
       $0 + $1.byteCount + MemoryLayout<Column>.stride + MemoryLayout<ColumnReader>.stride
     }
-  }
-
-  private func trim() {
-    for place in columns.indices { columns[place].trim() }
-    symbols.trim()
   }
 }

@@ -24,34 +24,3 @@ public struct FeatureEdit: Sendable {
 
   public init(id: Int) { self.id = id }
 }
-
-/// Rows and their boxes to be added to or removed from the index.
-struct IndexChange {
-  private var points: [UInt32] = []
-  private var x: [Double] = []
-  private var y: [Double] = []
-  private var boxes: [UInt32] = []
-  private var envelopes: [Envelope] = []
-
-  mutating func add(_ row: UInt32, _ geometry: IndexedGeometry?) {
-    guard let geometry else { return }
-    if geometry.isPoint {
-      points.append(row)
-      x.append(geometry.envelope.xMin)
-      y.append(geometry.envelope.yMin)
-    } else {
-      boxes.append(row)
-      envelopes.append(geometry.envelope)
-    }
-  }
-
-  func insert(into index: inout SpatialIndex) {
-    index.insert(points: points, x: x, y: y)
-    index.insert(boxes: boxes, envelopes)
-  }
-
-  func remove(from index: inout SpatialIndex) {
-    index.remove(points: points, x: x, y: y)
-    index.remove(boxes: boxes, envelopes)
-  }
-}

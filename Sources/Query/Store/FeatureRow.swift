@@ -5,19 +5,20 @@ import Geometry
 /// One feature of a store at the time of the request. Cheap, and valid while it is kept.
 public struct FeatureRow: Sendable {
   let chunk: FeatureChunk
-  let place: Int
+  /// Its row in the chunk.
+  let index: Int
   /// Its row in the store.
   public let row: UInt32
 
-  public var id: Int { chunk.ids[place] }
-  public var geometry: Geometry? { chunk.geometry[place] }
+  public var id: Int { chunk.ids[index] }
+  public var geometry: Geometry? { chunk.geometry[index] }
 
   /// The position of a feature that is a point without M, without creating a `Geometry`; z is NaN for none.
   @inline(__always)
-  public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(place) } }
+  public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(index) } }
 
   /// The box around its geometry; nil if that is absent, empty or not finite.
-  public var envelope: Envelope? { chunk.geometry.indexed(place)?.envelope }
+  public var envelope: Envelope? { chunk.geometry.indexed(index)?.envelope }
 
   /// Approximate size of its data: eight for each position, and the bytes of its texts if included.
   public func weight(withTexts: Bool) -> Int {
@@ -33,17 +34,17 @@ public struct FeatureRow: Sendable {
     return weight + 8
   }
 
-  public var zIndex: Int32 { chunk.zIndex(at: place) }
-  public var isVisible: Bool { !chunk.hidden[place] }
-  public var isSelected: Bool { chunk.selected[place] }
+  public var zIndex: Int32 { chunk.zIndex(at: index) }
+  public var isVisible: Bool { !chunk.hidden[index] }
+  public var isSelected: Bool { chunk.selected[index] }
 
   /// The opaque text of its symbol.
   public var symbol: String? {
-    if case .json(let text) = chunk.symbols[place] { text } else { nil }
+    if case .json(let text) = chunk.symbols[index] { text } else { nil }
   }
 
   /// The value in a column of the store's schema.
-  public func value(_ column: Int) -> AttributeValue { chunk.value(column, at: place) }
+  public func value(_ column: Int) -> AttributeValue { chunk.value(column, at: index) }
 
   /// An attribute's value, texts in place as UTF-8. Only valid inside the call that passed it.
   public enum Attribute {
@@ -58,14 +59,14 @@ public struct FeatureRow: Sendable {
   /// The value in a column, without creating a `String`.
   @inline(__always)
   public func withAttribute<Result>(_ column: Int, _ body: (Attribute) -> Result) -> Result {
-    guard let number = chunk.place(of: column) else { return body(.null) }
-    return withAttribute(place: number, body)
+    guard let number = chunk.index(of: column) else { return body(.null) }
+    return withAttribute(at: number, body)
   }
 
   /// Calls `body` with each attribute that is not null, in column order.
   public func forEachAttribute(_ body: (_ column: Int, Attribute) -> Void) {
     for number in 0..<chunk.withReader(\.columnCount) {
-      withAttribute(place: number) { value in
+      withAttribute(at: number) { value in
         if case .null = value { return }
         body(chunk.columnNumbers[number], value)
       }
@@ -73,16 +74,16 @@ public struct FeatureRow: Sendable {
   }
 
   @inline(__always)
-  private func withAttribute<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
+  private func withAttribute<Result>(at number: Int, _ body: (Attribute) -> Result) -> Result {
     // The attribute points into the chunk, which must be held while it is used.
     chunk.withReader { reader in
       guard let reader = reader.columns?[number] else { return body(.null) }
-      return reader.kind != .elsewhere ? body(reader.attribute(place)) : withAttributeElsewhere(place: number, body)
+      return reader.isElsewhere ? withAttributeElsewhere(at: number, body) : body(reader.attribute(index))
     }
   }
 
-  private func withAttributeElsewhere<Result>(place number: Int, _ body: (Attribute) -> Result) -> Result {
-    switch chunk.columns[number][place] {
+  private func withAttributeElsewhere<Result>(at number: Int, _ body: (Attribute) -> Result) -> Result {
+    switch chunk.columns[number][index] {
     case .null: return body(.null)
     case .bool(let value): return body(.bool(value))
     case .integer(let value): return body(.integer(value))

@@ -37,8 +37,8 @@ extension FeatureStore {
       numbers.append(number)
     }
     let firstRow = appendRows(batch, ids: ids, numbers: numbers)
-    var none: OldValues?
-    for (row, zIndex) in batch.zIndexes { setZIndex(zIndex, at: firstRow + UInt32(row), recording: &none) }
+    for (row, zIndex) in batch.zIndexes { withChunk(of: firstRow + UInt32(row)) { $0.setZIndex(zIndex, at: $1) } }
+    if batch.zIndexes.contains(where: { $0.zIndex != 0 }) { hasZIndexes = true }
     for row in batch.hidden { withChunk(of: firstRow + UInt32(row)) { $0.hidden[$1] = true } }
     for row in batch.selected { withChunk(of: firstRow + UInt32(row)) { $0.selected[$1] = true } }
     insertIntoIndex(batch, from: firstRow)
@@ -60,7 +60,7 @@ extension FeatureStore {
     return added
   }
 
-  private mutating func appendRows(_ batch: FeatureBatch, ids: IDSlice, numbers: [Int]) -> UInt32 {
+  private mutating func appendRows(_ batch: FeatureBatch, ids: [Int], numbers: [Int]) -> UInt32 {
     // A half-full chunk that was dropped leaves its row numbers unused.
     if slots.last.map({ $0.base + UInt32($0.chunk.count) != nextRow }) ?? true {
       let capacity = UInt32(FeatureChunk.capacity)
@@ -77,13 +77,8 @@ extension FeatureStore {
       let slot = slots.count - 1
       let chunk = slots[slot].owned()
       let rows = done..<min(batch.count, done + FeatureChunk.capacity - chunk.count)
-      let slice: IDSlice =
-        switch ids {
-        case .run(let first, _): .run(first: first + rows.lowerBound, count: rows.count)
-        case .list(let ids): .list(ids[rows])
-        }
-      noteIDs(slice, of: chunk, base: slots[slot].base)
-      chunk.append(batch, rows, ids: slice, numbers: numbers)
+      noteIDs(ids[rows], of: chunk, base: slots[slot].base)
+      chunk.append(batch, rows, ids: ids[rows], numbers: numbers)
       nextRow += UInt32(rows.count)
       done = rows.upperBound
     }
@@ -92,21 +87,19 @@ extension FeatureStore {
 
   private mutating func insertIntoIndex(_ batch: FeatureBatch, from firstRow: UInt32) {
     let geometry = batch.geometry
-    let rows = [UInt32](firstRow..<firstRow + UInt32(batch.count))
-    // The index ignores rows without a finite position.
-    if geometry.isPacked { return index.insert(points: rows, x: geometry.x, y: geometry.y) }
-    var change = IndexChange()
-    for row in rows.indices { change.add(rows[row], geometry.indexed(row)) }
-    change.insert(into: &index)
+    var rows = IndexedRows()
+    if geometry.isPacked { rows.reservePoints(batch.count) }
+    for row in 0..<batch.count { rows.add(firstRow + UInt32(row), geometry.indexed(row)) }
+    index.insert(rows)
   }
 
   // MARK: Ids
 
   /// The batch's ids, with minted ones where it has none, all checked.
-  private func idsToAppend(_ batch: FeatureBatch) throws(StoreFailure) -> IDSlice {
+  private func idsToAppend(_ batch: FeatureBatch) throws(StoreFailure) -> [Int] {
     guard !batch.ids.isEmpty else {
       guard nextID + batch.count <= Self.idLimit else { throw StoreFailure(.noIDsLeft) }
-      return .run(first: nextID, count: batch.count)
+      return Array(nextID..<nextID + batch.count)
     }
     var ids = batch.ids
     var failures: [StoreFailure.Item] = []
@@ -114,7 +107,7 @@ extension FeatureStore {
     // Minted ids are above all given ones.
     var minted = max(nextID, (ids.lazy.filter { range.contains($0) }.max() ?? -1) + 1)
     var known: Set<Int> = []
-    let isAscending = IDSlice.list(ids[...]).isAscending && !ids.contains(-1)
+    let isAscending = ids[...].isAscending && !ids.contains(-1)
     for index in ids.indices {
       let id = ids[index]
       if id == -1 {
@@ -130,20 +123,14 @@ extension FeatureStore {
       }
     }
     guard failures.isEmpty else { throw StoreFailure(failures) }
-    let isRun = zip(ids, ids.dropFirst()).allSatisfy { $0 + 1 == $1 }
-    return isRun ? .run(first: ids[0], count: ids.count) : .list(ids[...])
+    return ids
   }
 
   /// Registers the ids of rows that are about to be added to a chunk.
-  private mutating func noteIDs(_ slice: IDSlice, of chunk: FeatureChunk, base: UInt32) {
-    guard let first = slice.first, let last = slice.last else { return }
-    if case .list(let ids) = slice {
-      nextID = max(nextID, (ids.max() ?? -1) + 1)
-    } else {
-      nextID = max(nextID, last + 1)
-    }
-    let greatest = orderedIDs.last?.last ?? -1
-    if chunk.isOrdered, first > greatest, slice.isAscending {
+  private mutating func noteIDs(_ ids: ArraySlice<Int>, of chunk: FeatureChunk, base: UInt32) {
+    guard let first = ids.first, let last = ids.last, let greatest = ids.max() else { return }
+    nextID = max(nextID, greatest + 1)
+    if chunk.isOrdered, first > orderedIDs.last?.last ?? -1, ids.isAscending {
       if orderedIDs.last?.base == base {
         orderedIDs[orderedIDs.count - 1].last = last
       } else {
@@ -158,9 +145,10 @@ extension FeatureStore {
       for row in 0..<chunk.count where chunk.isLive(row) { otherIDs[chunk.ids[row]] = base + UInt32(row) }
     }
     let start = base + UInt32(chunk.count)
-    switch slice {
-    case .run(let first, let count): for row in 0..<count { otherIDs[first + row] = start + UInt32(row) }
-    case .list(let ids): for (row, id) in ids.enumerated() { otherIDs[id] = start + UInt32(row) }
-    }
+    for (row, id) in ids.enumerated() { otherIDs[id] = start + UInt32(row) }
   }
+}
+
+extension ArraySlice<Int> {
+  fileprivate var isAscending: Bool { zip(self, dropFirst()).allSatisfy { $0 < $1 } }
 }

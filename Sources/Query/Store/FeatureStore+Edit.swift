@@ -7,21 +7,8 @@ extension FeatureStore {
   ///
   /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
   /// - Complexity: O(k log n), and a copy of the changed columns for each chunk shared with a snapshot.
-  public mutating func update(_ edits: [FeatureEdit]) throws(StoreFailure) {
-    var none: OldValues?
-    try update(edits, noting: &none)
-  }
-
-  /// As ``update(_:)``, with an undo record.
   public mutating func update(_ edits: [FeatureEdit], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure)
   {
-    let mark = mark
-    var old: OldValues? = OldValues()
-    try update(edits, noting: &old)
-    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
-  }
-
-  private mutating func update(_ edits: [FeatureEdit], noting old: inout OldValues?) throws(StoreFailure) {
     let rows = try self.rows(of: edits.lazy.map(\.id), mayRepeat: true)
     var unknown: Set<Text> = []
     for edit in edits {
@@ -32,31 +19,36 @@ extension FeatureStore {
     guard schema.count + unknown.count <= Self.columnLimit else {
       throw StoreFailure(.tooManyColumns(limit: Self.columnLimit))
     }
+    let mark = mark
+    var old = OldValues()
     var moves = Moves()
     for (edit, row) in zip(edits, rows) {
       switch edit.geometry {
       case .keep: break
-      case .set(let geometry): move(row, to: geometry, &moves, &old)
-      case .clear: move(row, to: nil, &moves, &old)
+      case .set(let geometry): move(row, &moves, &old) { $0.setGeometry(geometry, at: $1) }
+      case .clear: move(row, &moves, &old) { $0.setGeometry(nil, at: $1) }
       }
       setAttributes(edit, at: row, &old)
-      if let zIndex = edit.zIndex { setZIndex(zIndex, at: row, recording: &old) }
-      if let isVisible = edit.isVisible { setHidden(!isVisible, at: row, recording: &old) }
-      if let isSelected = edit.isSelected { setSelected(isSelected, at: row, recording: &old) }
+      if let zIndex = edit.zIndex { set(.zIndex, of: row, to: .integer(Int64(zIndex)), recording: &old) }
+      if let isVisible = edit.isVisible { set(.isHidden, of: row, to: .bool(!isVisible), recording: &old) }
+      if let isSelected = edit.isSelected { set(.isSelected, of: row, to: .bool(isSelected), recording: &old) }
       switch edit.symbol {
       case .keep: break
-      case .set(let text): setSymbol(.json(text), at: row, &old)
-      case .clear: setSymbol(.null, at: row, &old)
+      case .set(let text): set(.symbol, of: row, to: .json(text), recording: &old)
+      case .clear: set(.symbol, of: row, to: .null, recording: &old)
       }
     }
     apply(moves)
+    undoRecord = StoreUndoRecord(to: mark, .changed(old))
   }
 
-  private mutating func setAttributes(_ edit: FeatureEdit, at row: UInt32, _ old: inout OldValues?) {
+  private mutating func setAttributes(_ edit: FeatureEdit, at row: UInt32, _ old: inout OldValues) {
     if edit.replacesAttributes {
-      withChunk(of: row) {
-        old?.noteAttributes($0, $1, row)
-        $0.clearAttributes(at: $1)
+      withChunk(of: row) { chunk, index in
+        for column in chunk.columnNumbers where chunk.value(column, at: index) != .null {
+          old.note(.attribute, column, chunk, index, row)
+        }
+        chunk.clearAttributes(at: index)
       }
     }
     for (name, value) in edit.attributes {
@@ -64,66 +56,35 @@ extension FeatureStore {
       if value == .null, schema.column(named: name) == nil { continue }
       let column = schema.add(name)
       schema.note(value.tag.bit, in: column)
-      withChunk(of: row) {
-        old?.noteAttribute($0, column, $1, row)
-        $0.set(value, column: column, at: $1)
-      }
+      set(.attribute, column, of: row, to: value, recording: &old)
     }
   }
 
   /// Moves features to points: the path for live data.
   ///
   /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
-  public mutating func move(_ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil) throws(StoreFailure) {
-    var none: OldValues?
-    try move(ids, x: x, y: y, z: z, noting: &none)
-  }
-
-  /// As ``move(_:x:y:z:)``, with an undo record.
   public mutating func move(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]? = nil, recording undoRecord: inout StoreUndoRecord?
-  ) throws(StoreFailure) {
-    let mark = mark
-    var old: OldValues? = OldValues()
-    try move(ids, x: x, y: y, z: z, noting: &old)
-    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
-  }
-
-  private mutating func move(
-    _ ids: [Int], x: [Double], y: [Double], z: [Double]?, noting old: inout OldValues?
   ) throws(StoreFailure) {
     for length in [x.count, y.count, z?.count ?? ids.count] where length != ids.count {
       throw StoreFailure(.lengthMismatch(expected: ids.count, found: length))
     }
     let rows = try self.rows(of: ids, mayRepeat: true)
+    var old = OldValues()
     var moves = Moves()
-    old?.reserveGeometries(rows.count)
+    old.reserveGeometries(rows.count)
     for (index, row) in rows.enumerated() {
-      moves.note(row, indexed(row))
-      withChunk(of: row) {
-        old?.noteGeometry($0, $1, row)
-        $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1)
-      }
+      move(row, &moves, &old) { $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1) }
     }
     apply(moves)
+    undoRecord = StoreUndoRecord(to: mark, .changed(old))
   }
 
   /// Selects or deselects features.
   ///
   /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
   public mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
-    var none: OldValues?
-    for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &none) }
-  }
-
-  /// As ``setSelected(_:ids:)``, with an undo record for rollback; undo leaves selections unchanged.
-  public mutating func setSelected(
-    _ isSelected: Bool, ids: [Int], recording undoRecord: inout StoreUndoRecord?
-  ) throws(StoreFailure) {
-    let mark = mark
-    var old: OldValues? = OldValues()
-    for row in try rows(of: ids, mayRepeat: true) { setSelected(isSelected, at: row, recording: &old) }
-    undoRecord = StoreUndoRecord(to: mark, .changed(old ?? OldValues()))
+    for row in try rows(of: ids, mayRepeat: true) { withChunk(of: row) { $0.selected[$1] = isSelected } }
   }
 
   /// Refuses repeated ids.
@@ -142,28 +103,20 @@ extension FeatureStore {
   // MARK: -
 
   /// The rows of features, in the order of the given ids.
-  func rows(
-    of ids: some Collection<Int>, mayRepeat: Bool
-  ) throws(StoreFailure) -> [UInt32] {
+  func rows(of ids: some Collection<Int>, mayRepeat: Bool) throws(StoreFailure) -> [UInt32] {
     var rows: [UInt32] = []
     var failures: [StoreFailure.Item] = []
-    var known: Set<Int> = []
     rows.reserveCapacity(ids.count)
-    var previous = -1
-    var isAscending = true
+    // Ascending ids are distinct.
+    var known: Set<Int>? = mayRepeat || zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 } ? nil : []
     for (index, id) in ids.enumerated() {
-      if !mayRepeat {
-        if isAscending, id <= previous {
-          isAscending = false
-          known = Set(ids.prefix(index))
-        }
-        previous = id
-        if !isAscending, !known.insert(id).inserted {
-          failures.append(.init(index: index, error: .idRepeated(id)))
-          continue
-        }
+      if known?.insert(id).inserted == false {
+        failures.append(.init(index: index, error: .idRepeated(id)))
+      } else if let row = row(of: id) {
+        rows.append(row)
+      } else {
+        failures.append(.init(index: index, error: .noSuchID(id)))
       }
-      if let row = row(of: id) { rows.append(row) } else { failures.append(.init(index: index, error: .noSuchID(id))) }
     }
     guard failures.isEmpty else { throw StoreFailure(failures) }
     return rows
@@ -175,34 +128,14 @@ extension FeatureStore {
     body(slots[slot].owned(), Int(row - slots[slot].base))
   }
 
-  mutating func setZIndex(_ zIndex: Int32, at row: UInt32, recording old: inout OldValues?) {
-    guard let slot = slot(of: row) else { return }
-    let place = Int(row - slots[slot].base)
-    old?.noteZIndex(slots[slot].chunk, place, row)
-    let before = slots[slot].chunk.zIndex(at: place)
-    guard before != zIndex else { return }
-    raised += (zIndex == 0 ? 0 : 1) - (before == 0 ? 0 : 1)
-    slots[slot].owned().setZIndex(zIndex, at: place)
-  }
-
-  mutating func setHidden(_ isHidden: Bool, at row: UInt32, recording old: inout OldValues?) {
+  /// Sets a member of a row.
+  mutating func set(
+    _ member: FeatureMember, _ column: Int = 0, of row: UInt32, to value: AttributeValue, recording old: inout OldValues
+  ) {
+    if member == .zIndex, value != .integer(0) { hasZIndexes = true }
     withChunk(of: row) {
-      old?.noteHidden($0, $1, row)
-      $0.hidden[$1] = isHidden
-    }
-  }
-
-  mutating func setSelected(_ isSelected: Bool, at row: UInt32, recording old: inout OldValues?) {
-    withChunk(of: row) {
-      old?.noteSelected($0, $1, row)
-      $0.selected[$1] = isSelected
-    }
-  }
-
-  private mutating func setSymbol(_ symbol: AttributeValue, at row: UInt32, _ old: inout OldValues?) {
-    withChunk(of: row) {
-      old?.noteSymbol($0, $1, row)
-      $0.symbols.set(symbol, at: $1)
+      old.note(member, column, $0, $1, row)
+      $0.set(member, column, to: value, at: $1)
     }
   }
 
@@ -210,28 +143,30 @@ extension FeatureStore {
     slot(of: row).flatMap { slots[$0].chunk.geometry.indexed(Int(row - slots[$0].base)) }
   }
 
-  private mutating func move(
-    _ row: UInt32, to geometry: Geometry?, _ moves: inout Moves, _ old: inout OldValues?
+  /// Changes the geometry of a row by `body`, which gets its chunk and its index there.
+  @inline(__always)
+  mutating func move(
+    _ row: UInt32, _ moves: inout Moves, _ old: inout OldValues, _ body: (FeatureChunk, Int) -> Void
   ) {
     moves.note(row, indexed(row))
     withChunk(of: row) {
-      old?.noteGeometry($0, $1, row)
-      $0.setGeometry(geometry, at: $1)
+      old.noteGeometry($0, $1, row)
+      body($0, $1)
     }
   }
 
   /// Updates the index for moved rows.
   mutating func apply(_ moves: Moves) {
-    var old = IndexChange()
-    var new = IndexChange()
+    var old = IndexedRows()
+    var new = IndexedRows()
     for (row, before) in moves.firstOfEach() {
       let after = indexed(row)
       guard before != after else { continue }
       old.add(row, before)
       new.add(row, after)
     }
-    old.remove(from: &index)
-    new.insert(into: &index)
+    index.remove(old)
+    index.insert(new)
   }
 }
 

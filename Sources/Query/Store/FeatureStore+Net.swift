@@ -40,7 +40,7 @@ extension FeatureStore {
       case .removed(let removed): balance -= removed.count
       case .added(let rows):
         guard rows.allSatisfy({ $0.allSatisfy { self[$0] == nil } }) else { return false }
-        balance += undoRecord.count
+        balance += rows.reduce(0) { $0 + $1.count }
       }
     }
     // All added features have been removed. If no others were removed, nothing differs.
@@ -53,29 +53,18 @@ extension FeatureStore {
 
   /// Values already compared: of several changes of one thing the first has the original value.
   private struct Seen {
-    var attributes: Set<UInt64> = []
-    var symbols: Set<UInt32> = []
     var geometries: Set<UInt32> = []
-    var zIndexes: Set<UInt32> = []
-    var hidden: Set<UInt32> = []
+    /// Keys of cells.
+    var cells: Set<UInt64> = []
   }
 
   private func isAsBefore(_ values: OldValues, _ seen: inout Seen) -> Bool {
     for (index, row) in values.geometryRows.enumerated() where seen.geometries.insert(row).inserted {
       if let now = self[row], now.geometry != values.geometries[index] { return false }
     }
-    for cell in values.attributes {
-      guard seen.attributes.insert(UInt64(cell.row) << 16 | UInt64(cell.column)).inserted else { continue }
-      if let now = self[cell.row], now.value(Int(cell.column)) != cell.value { return false }
-    }
-    for cell in values.symbols where seen.symbols.insert(cell.row).inserted {
-      if let now = self[cell.row], now.chunk.symbols[now.place] != cell.value { return false }
-    }
-    for (row, value) in values.zIndexes where seen.zIndexes.insert(row).inserted {
-      if let now = self[row], now.zIndex != value { return false }
-    }
-    for (row, value) in values.hidden where seen.hidden.insert(row).inserted {
-      if let now = self[row], now.isVisible == value { return false }
+    for cell in values.cells where cell.member != .isSelected && seen.cells.insert(cell.key).inserted {
+      guard let now = self[cell.row] else { continue }
+      if now.chunk.value(cell.member, Int(cell.column), at: now.index) != cell.value { return false }
     }
     return true
   }

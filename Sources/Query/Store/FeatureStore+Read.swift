@@ -7,8 +7,8 @@ extension FeatureStore {
   @inline(__always)
   public subscript(row: UInt32) -> FeatureRow? {
     guard let slot = slot(of: row) else { return nil }
-    let place = Int(row &- slots[slot].base)
-    return slots[slot].chunk.isLive(place) ? FeatureRow(chunk: slots[slot].chunk, place: place, row: row) : nil
+    let index = Int(row &- slots[slot].base)
+    return slots[slot].chunk.isLive(index) ? FeatureRow(chunk: slots[slot].chunk, index: index, row: row) : nil
   }
 
   public func feature(id: Int) -> FeatureRow? { row(of: id).flatMap { self[$0] } }
@@ -16,8 +16,8 @@ extension FeatureStore {
   /// Calls `body` with each feature in insertion order, until it returns false.
   public func forEach(_ body: (FeatureRow) -> Bool) {
     for slot in slots {
-      for place in 0..<slot.chunk.count where slot.chunk.isLive(place) {
-        guard body(FeatureRow(chunk: slot.chunk, place: place, row: slot.base + UInt32(place))) else { return }
+      for index in 0..<slot.chunk.count where slot.chunk.isLive(index) {
+        guard body(FeatureRow(chunk: slot.chunk, index: index, row: slot.base + UInt32(index))) else { return }
       }
     }
   }
@@ -35,14 +35,31 @@ extension FeatureStore {
       var touched = 0
       for row in block {
         guard let slot = slot(of: row) else { continue }
-        let place = Int(row &- slots[slot].base)
-        touched &+= slots[slot].reader.pointee.touch(place)
+        touched &+= slots[slot].reader.pointee.touch(Int(row &- slots[slot].base))
       }
       // Never the case; it only keeps the compiler from removing the loads.
       if touched == .min { return }
       for row in block {
         if let feature = self[row] { body(feature) }
       }
+    }
+  }
+
+  /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
+  /// not exist are skipped.
+  @inline(__always)
+  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) -> Void)
+  where Rows.Element == UInt32, Rows.Index == Int {
+    var start = rows.startIndex
+    while start < rows.endIndex {
+      var end = start
+      if let slot = slot(of: rows[start]) {
+        let (base, limit) = (slots[slot].base, UInt32(slots[slot].chunk.count))
+        // Rows below the base wrap to values above the limit.
+        while end < rows.endIndex, rows[end] &- base < limit { end &+= 1 }
+        if start < end { body(slots[slot], start..<end) }
+      }
+      start = max(end, start + 1)
     }
   }
 
@@ -63,12 +80,12 @@ extension FeatureStore {
   ///
   /// - Parameter check: called every few ten thousand rows.
   public func sortedForDrawing(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
-    guard raised > 0 else { return rows }
+    guard hasZIndexes else { return rows }
     // Keys are zIndexes with the sign bit inverted, so that they sort as unsigned numbers; ties by row.
     var items: [IndexItem] = []
     items.reserveCapacity(rows.count)
-    for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try check(0.4 * Double(place) / Double(rows.count)) }
+    for (index, row) in rows.enumerated() {
+      if index & 0x7fff == 0x7fff { try check(0.4 * Double(index) / Double(rows.count)) }
       let zIndex = UInt32(bitPattern: self[row]?.zIndex ?? 0) ^ 0x8000_0000
       items.append(IndexItem(key: UInt64(zIndex), row: row, source: 0))
     }
@@ -76,17 +93,15 @@ extension FeatureStore {
     return items.map(\.row)
   }
 
-  func allRows() -> [UInt32] { rowsAscending { _ in } }
-
   /// All rows in insertion order.
   ///
   /// - Parameter check: called every few ten thousand rows.
   public func rowsAscending(checking check: CancellationCheck) rethrows -> [UInt32] {
     var rows: [UInt32] = []
     rows.reserveCapacity(count)
-    for (place, slot) in slots.enumerated() {
-      if place & 31 == 31 { try check(Double(place) / Double(slots.count)) }
-      for place in 0..<slot.chunk.count where slot.chunk.isLive(place) { rows.append(slot.base + UInt32(place)) }
+    for (number, slot) in slots.enumerated() {
+      if number & 31 == 31 { try check(Double(number) / Double(slots.count)) }
+      for index in 0..<slot.chunk.count where slot.chunk.isLive(index) { rows.append(slot.base + UInt32(index)) }
     }
     return rows
   }
@@ -111,7 +126,7 @@ extension FeatureStore {
         found.count += 1
       }
     }
-    return Self.distinct(try found.sorted { try check(0.7 + 0.3 * $0) })
+    return try found.sorted { try check(0.7 + 0.3 * $0) }
   }
 
   /// The columns that have values, in the order in which a new store would have them if the features were added again
@@ -144,12 +159,11 @@ extension FeatureStore {
   /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
   public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
     var found = FoundRows()
-    for (place, box) in boxes.enumerated() {
+    for (number, box) in boxes.enumerated() {
       index.search(box, into: &found)
-      try check(0.2 * Double(place + 1) / Double(boxes.count))
+      try check(0.2 * Double(number + 1) / Double(boxes.count))
     }
-    let rows = try found.sorted { try check(0.2 + 0.8 * $0) }
-    return boxes.count > 1 ? Self.distinct(rows) : rows
+    return try found.sorted { try check(0.2 + 0.8 * $0) }
   }
 
   /// The ids of existing features by rows.
@@ -158,18 +172,11 @@ extension FeatureStore {
   public func ids(of rows: [UInt32], checking check: CancellationCheck) rethrows -> [Int] {
     var ids: [Int] = []
     ids.reserveCapacity(rows.count)
-    for (place, row) in rows.enumerated() {
-      if place & 0x7fff == 0x7fff { try check(Double(place) / Double(rows.count)) }
+    for (index, row) in rows.enumerated() {
+      if index & 0x7fff == 0x7fff { try check(Double(index) / Double(rows.count)) }
       if let id = self[row]?.id { ids.append(id) }
     }
     return ids
-  }
-
-  private static func distinct(_ rows: [UInt32]) -> [UInt32] {
-    var result: [UInt32] = []
-    result.reserveCapacity(rows.count)
-    for row in rows where result.last != row { result.append(row) }
-    return result
   }
 
   /// The number of rows of ``rows(in:)``; for a single box without visiting each.
@@ -184,16 +191,15 @@ extension FeatureStore {
   public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }
 
   /// Ids of the selected features, in insertion order.
-  public var selectedIDs: [Int] { selected { slot, place in slot.chunk.ids[place] } }
+  public var selectedIDs: [Int] { selectedRows.compactMap { self[$0]?.id } }
 
   /// Rows of the selected features, ascending.
-  public var selectedRows: [UInt32] { selected { slot, place in slot.base + UInt32(place) } }
-
-  private func selected<Value>(_ value: (Slot, Int) -> Value) -> [Value] {
+  public var selectedRows: [UInt32] {
     slots.flatMap { slot in
       slot.chunk.selected.isEmpty
         ? []
-        : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }.map { value(slot, $0) }
+        : (0..<slot.chunk.count).filter { slot.chunk.selected[$0] && slot.chunk.isLive($0) }
+          .map { slot.base + UInt32($0) }
     }
   }
 }

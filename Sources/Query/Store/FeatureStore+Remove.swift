@@ -28,11 +28,6 @@ extension FeatureStore {
   ///
   /// - Throws: ``StoreFailure`` with each unknown or repeated id; the store is then unchanged.
   /// - Complexity: O(k log n) for k features.
-  public mutating func remove(_ ids: [Int]) throws(StoreFailure) {
-    _ = removeRows(try rows(of: ids, mayRepeat: false).ascendingOnce())
-  }
-
-  /// As ``remove(_:)``, with an undo record.
   public mutating func remove(_ ids: [Int], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
     let mark = mark
     let rows = try rows(of: ids, mayRepeat: false).ascendingOnce()
@@ -40,31 +35,26 @@ extension FeatureStore {
   }
 
   /// Removes everything. Minted ids and fields continue.
-  public mutating func removeAll() {
+  public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
+    undoRecord = StoreUndoRecord(to: mark, .replaced(self))
     slots = []
     orderedIDs = []
     otherIDs = [:]
     index = SpatialIndex()
     count = 0
-    raised = 0
-  }
-
-  /// As ``removeAll()``, with an undo record.
-  public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
-    undoRecord = StoreUndoRecord(to: mark, .replaced(self))
-    removeAll()
+    hasZIndexes = false
   }
 
   /// Removes features by ascending rows.
   mutating func removeRows(_ rows: [UInt32]) -> RemovedRows {
     var removed = RemovedRows()
-    var change = IndexChange()
+    var change = IndexedRows()
     var emptied: [Int] = []
     var start = 0
     while start < rows.count {
       guard let number = slot(of: rows[start]) else { break }
       let base = slots[number].base
-      let end = rows.end(ofChunkAt: base, from: start)
+      let end = rows[start...].partitioningIndex { Int($0 - base) >= FeatureChunk.capacity }
       leave(rows[start..<end], of: number, &change)
       if slots[number].chunk.live == end - start {
         // The chunk is dropped whole, unchanged.
@@ -79,20 +69,19 @@ extension FeatureStore {
       }
       start = end
     }
-    change.remove(from: &index)
+    index.remove(change)
     count -= rows.count
     drop(emptied, &removed)
     return removed
   }
 
-  /// Removes rows of one chunk from everything beside the chunk and the index: ids, selection, zIndexes.
-  private mutating func leave(_ rows: ArraySlice<UInt32>, of number: Int, _ change: inout IndexChange) {
+  /// Removes the ids of rows of one chunk, and collects their index entries.
+  private mutating func leave(_ rows: ArraySlice<UInt32>, of number: Int, _ change: inout IndexedRows) {
     let chunk = slots[number].chunk
     for row in rows {
-      let place = Int(row - slots[number].base)
-      change.add(row, chunk.geometry.indexed(place))
-      if chunk.zIndex(at: place) != 0 { raised -= 1 }
-      if !chunk.isOrdered { otherIDs[chunk.ids[place]] = nil }
+      let index = Int(row - slots[number].base)
+      change.add(row, chunk.geometry.indexed(index))
+      if !chunk.isOrdered { otherIDs[chunk.ids[index]] = nil }
     }
   }
 
@@ -111,8 +100,13 @@ extension FeatureStore {
   /// - Returns: The restored rows, ascending.
   mutating func restoreRows(_ removed: RemovedRows) -> [UInt32] {
     let chunks = removed.chunks.filter { slot(of: $0.slot.base) == nil }
-    slots.merge(chunks.map(\.slot)) { $0.base < $1.base }
-    orderedIDs.merge(chunks.compactMap(\.ids)) { $0.base < $1.base }
+    if !chunks.isEmpty {
+      // Two sorted runs: the standard library merges them in O(n).
+      slots += chunks.map(\.slot)
+      slots.sort { $0.base < $1.base }
+      orderedIDs += chunks.compactMap(\.ids)
+      orderedIDs.sort { $0.base < $1.base }
+    }
     var rows: [UInt32] = []
     for slot in chunks.map(\.slot) {
       rows += (0..<slot.chunk.count).lazy.filter(slot.chunk.isLive).map { slot.base + UInt32($0) }
@@ -123,14 +117,13 @@ extension FeatureStore {
     }
     for row in removed.selected { withChunk(of: row) { $0.selected[$1] = true } }
     rows = rows.ascendingOnce()
-    var change = IndexChange()
+    var change = IndexedRows()
     for row in rows {
       guard let feature = self[row] else { continue }
-      change.add(row, feature.chunk.geometry.indexed(feature.place))
-      if feature.zIndex != 0 { raised += 1 }
+      change.add(row, feature.chunk.geometry.indexed(feature.index))
       if !feature.chunk.isOrdered { otherIDs[feature.id] = row }
     }
-    change.insert(into: &index)
+    index.insert(change)
     count += rows.count
     return rows
   }
@@ -143,37 +136,5 @@ extension FeatureStore {
     let chunk = slots[slots.count - 1].owned()
     chunk.truncate(to: Int(row - last.base))
     if orderedIDs.last?.base == last.base { orderedIDs[orderedIDs.count - 1].last = chunk.ids[chunk.count - 1] }
-  }
-}
-
-extension [UInt32] {
-  /// The end of the rows of the chunk that begins at `base`.
-  fileprivate func end(ofChunkAt base: UInt32, from start: Int) -> Int {
-    let next = Int(base) + FeatureChunk.capacity
-    var end = start + 1
-    while end < count, Int(self[end]) < next { end += 1 }
-    return end
-  }
-}
-
-extension Array {
-  /// Merges `others`; both are sorted, and so is the result.
-  fileprivate mutating func merge(_ others: [Element], by isBefore: (Element, Element) -> Bool) {
-    guard let first = others.first else { return }
-    if let last, isBefore(first, last) {
-      var merged: [Element] = []
-      merged.reserveCapacity(count + others.count)
-      var next = 0
-      for element in self {
-        while next < others.count, isBefore(others[next], element) {
-          merged.append(others[next])
-          next += 1
-        }
-        merged.append(element)
-      }
-      self = merged + others[next...]
-    } else {
-      self += others
-    }
   }
 }

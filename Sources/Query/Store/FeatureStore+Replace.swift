@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// The result of ``FeatureStore/replace(with:)``.
+/// The result of ``FeatureStore/replace(with:recording:)``.
 public struct ReplacedFeatures: Hashable, Sendable {
   /// The ids of the batch.
   public let batch: AddedFeatures
@@ -13,33 +13,25 @@ public struct ReplacedFeatures: Hashable, Sendable {
 extension FeatureStore {
   /// Removes everything and adds a batch, which may reuse the removed ids. Features in both stay selected.
   ///
+  /// - Parameter undoRecord: nil if nothing differs, not even the order.
   /// - Throws: ``StoreFailure`` with each row whose id is out of range or repeated; the store is then unchanged.
   /// - Complexity: O(n + k log k) for n removed and k added features.
-  public mutating func replace(with batch: FeatureBatch) throws(StoreFailure) -> ReplacedFeatures {
-    var undoRecord: StoreUndoRecord?
-    return try replace(with: batch, recording: &undoRecord)
-  }
-
-  /// As ``replace(with:)``, with an undo record; nil if nothing differs, not even the order.
   public mutating func replace(
     with batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> ReplacedFeatures {
     let before = self
-    removeAll()
+    removeAll(recording: &undoRecord)
     let added: AddedFeatures
     do throws(StoreFailure) { added = try append(batch) } catch {
       self = before
+      undoRecord = nil
       throw error
     }
-    for id in before.selectedIDs {
-      if let row = row(of: id) { withChunk(of: row) { $0.selected[$1] = true } }
-    }
+    for id in before.selectedIDs { setSelected(true, id: id) }
     let changes = differences(from: before)
     if changes.isEmpty, hasOrder(of: before) {
       self = before
       undoRecord = nil
-    } else {
-      undoRecord = StoreUndoRecord(to: before.mark, .replaced(before))
     }
     return ReplacedFeatures(batch: added, changes: changes)
   }
@@ -75,7 +67,7 @@ extension FeatureStore {
 
   private func hasOrder(of other: FeatureStore) -> Bool {
     guard count == other.count else { return false }
-    let (mine, theirs) = (allRows(), other.allRows())
+    let (mine, theirs) = (rowsAscending { _ in }, other.rowsAscending { _ in })
     return zip(mine, theirs).allSatisfy { self[$0]?.id == other[$1]?.id }
   }
 }
@@ -86,6 +78,6 @@ extension FeatureRow {
     guard zIndex == other.zIndex, isVisible == other.isVisible, isSelected == other.isSelected else { return false }
     guard Text(symbol) == Text(other.symbol), geometry == other.geometry else { return false }
     return chunk.columnNumbers.allSatisfy { value($0) == other.value($0) }
-      && other.chunk.columnNumbers.allSatisfy { chunk.place(of: $0) != nil || other.value($0) == .null }
+      && other.chunk.columnNumbers.allSatisfy { chunk.index(of: $0) != nil || other.value($0) == .null }
   }
 }

@@ -11,9 +11,7 @@ extension FeatureStore {
     switch undoRecord.step {
     case .added(let rows): _ = removeRows(liveRows(in: rows))
     case .removed(let removed): _ = restoreRows(removed)
-    case .changed(let values):
-      var none: OldValues?
-      restore(values, recording: &none, selection: true)
+    case .changed(let values): _ = restore(values, selection: true)
     case .replaced(let store):
       self = store
       return
@@ -34,17 +32,15 @@ extension FeatureStore {
     switch undoRecord.step {
     case .added(let ranges):
       let rows = liveRows(in: ranges)
-      changes.removed = ids(of: rows)
+      changes.removed = ids(of: rows) { _ in }
       step = .removed(removeRows(rows))
     case .removed(let removed):
       let rows = restoreRows(removed)
-      changes.added = ids(of: rows)
+      changes.added = ids(of: rows) { _ in }
       step = .added(rows.runs)
     case .changed(let values):
-      changes.updated = ids(of: values.rows)
-      var inverse: OldValues? = OldValues()
-      restore(values, recording: &inverse, selection: false)
-      step = .changed(inverse ?? OldValues())
+      changes.updated = ids(of: values.rows) { _ in }
+      step = .changed(restore(values, selection: false))
     case .replaced(let store):
       let before = self
       self = store
@@ -65,41 +61,20 @@ extension FeatureStore {
     return rows
   }
 
-  private func ids(of rows: [UInt32]) -> [Int] { rows.compactMap { self[$0]?.id } }
-
   /// Restores old values, the last one first.
-  private mutating func restore(_ values: OldValues, recording old: inout OldValues?, selection: Bool) {
-    for cell in values.attributes.reversed() {
-      withChunk(of: cell.row) {
-        old?.noteAttribute($0, Int(cell.column), $1, cell.row)
-        $0.set(cell.value, column: Int(cell.column), at: $1)
-      }
+  ///
+  /// - Returns: The values before.
+  private mutating func restore(_ values: OldValues, selection: Bool) -> OldValues {
+    var old = OldValues()
+    for cell in values.cells.reversed() where selection || cell.member != .isSelected {
+      set(cell.member, Int(cell.column), of: cell.row, to: cell.value, recording: &old)
     }
-    for cell in values.symbols.reversed() {
-      withChunk(of: cell.row) {
-        old?.noteSymbol($0, $1, cell.row)
-        $0.symbols.set(cell.value, at: $1)
-      }
-    }
-    for (row, value) in values.zIndexes.reversed() { setZIndex(value, at: row, recording: &old) }
-    for (row, value) in values.hidden.reversed() { setHidden(value, at: row, recording: &old) }
-    if selection {
-      for (row, value) in values.selected.reversed() { setSelected(value, at: row, recording: &old) }
-    }
-    restoreGeometries(values, recording: &old)
-  }
-
-  private mutating func restoreGeometries(_ values: OldValues, recording old: inout OldValues?) {
     var moves = Moves()
-    old?.reserveGeometries(values.geometryRows.count)
-    for index in values.geometryRows.indices.reversed() {
-      let row = values.geometryRows[index]
-      moves.note(row, indexed(row))
-      withChunk(of: row) {
-        old?.noteGeometry($0, $1, row)
-        $0.setGeometry(values.geometries, index, at: $1)
-      }
+    old.reserveGeometries(values.geometryRows.count)
+    for (index, row) in values.geometryRows.enumerated().reversed() {
+      move(row, &moves, &old) { $0.setGeometry(values.geometries, index, at: $1) }
     }
     apply(moves)
+    return old
   }
 }

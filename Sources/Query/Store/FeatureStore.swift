@@ -65,12 +65,12 @@ public struct FeatureStore: Sendable {
   public internal(set) var count = 0
   public internal(set) var schema: FeatureSchema
   /// Rows by the boxes of their geometries.
-  public internal(set) var index = SpatialIndex()
+  var index = SpatialIndex()
   var orderedIDs: [OrderedIDs] = []
   /// Ids that do not ascend with rows.
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
-  /// Number of rows with a zIndex other than 0.
-  var raised = 0
+  /// Whether any row has had a zIndex other than 0.
+  var hasZIndexes = false
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
   public init(fields: [Field] = []) { schema = FeatureSchema(fields: fields) }
@@ -95,25 +95,14 @@ public struct FeatureStore: Sendable {
     guard let first = slots.first?.base, row >= first else { return nil }
     let guess = Int(row &- first) / FeatureChunk.capacity
     if guess < slots.count, slots[guess].base == row & ~UInt32(FeatureChunk.capacity - 1) { return guess }
-    var low = 0
-    var high = slots.count
-    while low < high {
-      let middle = (low + high) / 2
-      if slots[middle].base <= row { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, Int(row - slots[low - 1].base) < slots[low - 1].chunk.count else { return nil }
-    return low - 1
+    let slot = slots.partitioningIndex { $0.base > row } - 1
+    return slot >= 0 && Int(row - slots[slot].base) < slots[slot].chunk.count ? slot : nil
   }
 
   /// The row of a feature; nil for an unknown id. O(log n).
   public func row(of id: Int) -> UInt32? {
-    var low = 0
-    var high = orderedIDs.count
-    while low < high {
-      let middle = (low + high) / 2
-      if orderedIDs[middle].first <= id { low = middle + 1 } else { high = middle }
-    }
-    if low > 0, id <= orderedIDs[low - 1].last, let slot = slot(of: orderedIDs[low - 1].base) {
+    let next = orderedIDs.partitioningIndex { $0.first > id }
+    if next > 0, id <= orderedIDs[next - 1].last, let slot = slot(of: orderedIDs[next - 1].base) {
       let chunk = slots[slot].chunk
       if let row = chunk.ids.row(of: id), chunk.isLive(row) { return slots[slot].base + UInt32(row) }
     }

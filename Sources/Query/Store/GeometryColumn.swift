@@ -164,25 +164,6 @@ struct GeometryColumn: Sendable {
   }
 }
 
-/// The index entry of a geometry.
-struct IndexedGeometry: Equatable, Sendable {
-  let envelope: Envelope
-  /// Whether it belongs in the tree of points.
-  let isPoint: Bool
-
-  init?(x: Double, y: Double) {
-    guard x.isFinite, y.isFinite else { return nil }
-    envelope = Envelope(xMin: x, yMin: y, xMax: x, yMax: y)
-    isPoint = true
-  }
-
-  init?(_ envelope: Envelope) {
-    guard IndexedBox(envelope).isFinite else { return nil }
-    self.envelope = envelope
-    isPoint = false
-  }
-}
-
 extension Array {
   /// Makes room for `count` elements of a chunk's column: doubles, up to a full chunk.
   mutating func grow(to count: Int) {

@@ -7,29 +7,21 @@ struct OldValues: Sendable {
   /// 24 bytes.
   struct Cell: Sendable {
     let value: AttributeValue
-    /// The column number of the attribute in the store.
+    let member: FeatureMember
+    /// The column number of an attribute in the store; 0 for other members.
     let column: UInt16
     let row: UInt32
+
+    /// Identifies the row, member and column.
+    var key: UInt64 { UInt64(row) << 32 | UInt64(member.rawValue) << 16 | UInt64(column) }
   }
 
-  private(set) var attributes: [Cell] = []
-  private(set) var symbols: [Cell] = []
+  private(set) var cells: [Cell] = []
   /// Points are packed; `geometries[i]` belongs to `geometryRows[i]`.
   private(set) var geometryRows: [UInt32] = []
   private(set) var geometries = GeometryColumn()
-  private(set) var zIndexes: [(row: UInt32, value: Int32)] = []
-  private(set) var hidden: [(row: UInt32, value: Bool)] = []
-  private(set) var selected: [(row: UInt32, value: Bool)] = []
 
-  var isEmpty: Bool { count == 0 && selected.isEmpty }
-
-  /// Number of features, if each was changed once; selections count only where there is nothing else.
-  var count: Int {
-    let counts = [attributes.count, symbols.count, geometryRows.count, zIndexes.count, hidden.count]
-    return counts.max().flatMap { $0 > 0 ? $0 : nil } ?? selected.count
-  }
-
-  // MARK: Noting, before the change
+  // MARK: Recording, before the change
 
   /// Reserves memory for the geometries of `count` rows.
   mutating func reserveGeometries(_ count: Int) {
@@ -38,78 +30,44 @@ struct OldValues: Sendable {
   }
 
   @inline(__always)
-  mutating func noteGeometry(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    geometries.append(chunk.geometry, place)
+  mutating func noteGeometry(_ chunk: FeatureChunk, _ index: Int, _ row: UInt32) {
+    geometries.append(chunk.geometry, index)
     geometryRows.append(row)
   }
 
-  @inline(__always)
-  mutating func noteAttribute(_ chunk: FeatureChunk, _ column: Int, _ place: Int, _ row: UInt32) {
-    attributes.append(
-      Cell(value: chunk.value(column, at: place), column: UInt16(truncatingIfNeeded: column), row: row))
-  }
-
-  /// Records all attributes of a row.
-  mutating func noteAttributes(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    for column in chunk.columnNumbers where chunk.value(column, at: place) != .null {
-      noteAttribute(chunk, column, place, row)
-    }
-  }
-
-  mutating func noteSymbol(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    symbols.append(Cell(value: chunk.symbols[place], column: 0, row: row))
-  }
-
-  mutating func noteZIndex(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    zIndexes.append((row, chunk.zIndex(at: place)))
-  }
-
-  mutating func noteHidden(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    hidden.append((row, chunk.hidden[place]))
-  }
-
-  @inline(__always)
-  mutating func noteSelected(_ chunk: FeatureChunk, _ place: Int, _ row: UInt32) {
-    selected.append((row, chunk.selected[place]))
+  mutating func note(_ member: FeatureMember, _ column: Int, _ chunk: FeatureChunk, _ index: Int, _ row: UInt32) {
+    cells.append(
+      Cell(
+        value: chunk.value(member, column, at: index), member: member, column: UInt16(truncatingIfNeeded: column),
+        row: row))
   }
 
   /// Appends the values of a later change.
   mutating func append(_ later: OldValues) {
-    attributes += later.attributes
-    symbols += later.symbols
-    for place in later.geometryRows.indices { geometries.append(later.geometries, place) }
+    cells += later.cells
+    for index in later.geometryRows.indices { geometries.append(later.geometries, index) }
     geometryRows += later.geometryRows
-    zIndexes += later.zIndexes
-    hidden += later.hidden
-    selected += later.selected
   }
 
-  // MARK: Looking at it
+  // MARK: Reading
 
   /// The rows with recorded values, ascending, each once; rows with only a recorded selection are excluded.
   var rows: [UInt32] {
-    if attributes.isEmpty, symbols.isEmpty, zIndexes.isEmpty, hidden.isEmpty { return geometryRows.ascendingOnce() }
-    let all =
-      geometryRows + attributes.map(\.row) + symbols.map(\.row) + zIndexes.map(\.row) + hidden.map(\.row)
-    return all.ascendingOnce()
+    (geometryRows + cells.lazy.filter { $0.member != .isSelected }.map(\.row)).ascendingOnce()
   }
 
+  /// Whether each member that `later` recorded was recorded here for the same rows, in the same order.
   func covers(_ later: OldValues) -> Bool {
-    func isNone(_ cells: [Cell], orOf mine: [Cell]) -> Bool {
-      cells.isEmpty || cells.elementsEqual(mine) { $0.row == $1.row && $0.column == $1.column }
-    }
-    return (later.geometryRows.isEmpty || later.geometryRows == geometryRows)
-      && isNone(later.attributes, orOf: attributes) && isNone(later.symbols, orOf: symbols)
-      && (later.zIndexes.isEmpty || later.zIndexes.elementsEqual(zIndexes) { $0.row == $1.row })
-      && (later.hidden.isEmpty || later.hidden.elementsEqual(hidden) { $0.row == $1.row })
-      && (later.selected.isEmpty || later.selected.elementsEqual(selected) { $0.row == $1.row })
+    (later.geometryRows.isEmpty || later.geometryRows == geometryRows)
+      && FeatureMember.allCases.allSatisfy { member in
+        let theirs = later.cells.lazy.filter { $0.member == member }
+        return theirs.isEmpty || theirs.elementsEqual(cells.lazy.filter { $0.member == member }) { $0.key == $1.key }
+      }
   }
 
   var byteCount: Int {
-    let cells = attributes.count + symbols.count
-    let fixed = cells * MemoryLayout<Cell>.stride + geometryRows.count * 4
-    return [attributes, symbols].joined().reduce(fixed) { $0 + $1.value.byteCountElsewhere } + geometries.byteCount
-      + (zIndexes.count + hidden.count + selected.count) * 8
+    let fixed = cells.count * MemoryLayout<Cell>.stride + geometryRows.count * 4 + geometries.byteCount
+    return cells.reduce(fixed) { $0 + $1.value.byteCountElsewhere }
   }
 }
 

@@ -32,16 +32,6 @@ public struct StoreUndoRecord: Sendable {
     self.step = step
   }
 
-  /// Number of features in the edit; one changed twice counts twice.
-  public var count: Int {
-    switch step {
-    case .added(let rows): rows.reduce(0) { $0 + $1.count }
-    case .removed(let removed): removed.count
-    case .changed(let values): values.count
-    case .replaced(let store): store.count
-    }
-  }
-
   /// Approximate memory in bytes that it holds alone, if no snapshot shares it.
   ///
   /// - Complexity: O(dropped chunks), and O(values that are texts or lines).

@@ -132,14 +132,14 @@ struct CodeColumn: Sendable {
       }
       for row in rows {
         let isIn = batch.texts.withText(at: UInt32(truncatingIfNeeded: batch.cells[row])) { text -> Bool in
-          let place = slot(text) { code in
+          let slot = slot(text) { code in
             distinct.arena.withText(at: distinct.offsets[Int(code)]) { $0.isEqual(to: text) }
           }
-          if table[place] == Self.none {
+          if table[slot] == Self.none {
             guard !isWasteful, distinct.count < 255, distinct.append(text) else { return false }
-            table[place] = UInt8(truncatingIfNeeded: distinct.count - 1)
+            table[slot] = UInt8(truncatingIfNeeded: distinct.count - 1)
           }
-          codes.append(table[place])
+          codes.append(table[slot])
           return true
         }
         if !isIn { return row }

@@ -20,14 +20,14 @@ extension RPCError {
       kind,
       "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
       path: path, expected: error.expected
-    ).with(error.place).with("found", error.found)
+    ).with(error.position).with("found", error.found)
     if kind == .unknownField { self = with("available", error.available) }
   }
 
   /// Adds the position within the text at the error's path.
-  package func with(_ place: TextPosition?) -> RPCError {
-    guard let place else { return self }
-    return with("line", place.line).with("column", place.column).with("offset", place.offset)
+  package func with(_ position: TextPosition?) -> RPCError {
+    guard let position else { return self }
+    return with("line", position.line).with("column", position.column).with("offset", position.offset)
   }
 
   /// - Parameter path: the JSON Pointer of the inputs.

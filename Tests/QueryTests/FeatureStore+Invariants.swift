@@ -2,6 +2,8 @@
 
 import Geometry
 
+@testable import Query
+
 extension FeatureStore {
   /// Violations, one line each; empty if there are none.
   func checkInvariants() -> [String] {
@@ -16,7 +18,7 @@ extension FeatureStore {
     check(zip(orderedIDs, orderedIDs.dropFirst()).allSatisfy { $0.last < $1.first }, "ordered ids out of order")
 
     var indexed = 0
-    var above = 0
+    var isAnyAbove = false
     var exceptions = 0
     for slot in slots {
       let chunk = slot.chunk
@@ -30,20 +32,30 @@ extension FeatureStore {
       check(slot.reader == chunk.reader, "a slot's reader is not its chunk's")
       check(
         chunk.isOrdered == orderedIDs.contains { $0.base == slot.base }, "a chunk's ids are not where they should be")
-      for place in 0..<chunk.count where chunk.isLive(place) {
-        let row = slot.base + UInt32(place)
-        check(self.row(of: chunk.ids[place]) == row, "id \(chunk.ids[place]) leads elsewhere")
-        check(chunk.ids[place] < nextID, "id \(chunk.ids[place]) may be minted again")
-        if chunk.zIndex(at: place) != 0 { above += 1 }
+      for index in 0..<chunk.count where chunk.isLive(index) {
+        let row = slot.base + UInt32(index)
+        check(self.row(of: chunk.ids[index]) == row, "id \(chunk.ids[index]) leads elsewhere")
+        check(chunk.ids[index] < nextID, "id \(chunk.ids[index]) may be minted again")
+        if chunk.zIndex(at: index) != 0 { isAnyAbove = true }
         if !chunk.isOrdered { exceptions += 1 }
-        guard let geometry = chunk.geometry.indexed(place) else { continue }
+        guard let geometry = chunk.geometry.indexed(index) else { continue }
         indexed += 1
-        check(index.rows(in: geometry.envelope).contains(row), "row \(row) is not in the index")
+        check(self.index.rows(in: geometry.envelope).contains(row), "row \(row) is not in the index")
       }
     }
     check(indexed == index.count, "the index has \(index.count) rows, not \(indexed)")
-    check(above == raised, "\(above) rows with a zIndex, counted as \(raised)")
+    check(hasZIndexes || !isAnyAbove, "rows with a zIndex that the store does not know of")
     check(exceptions == otherIDs.count, "\(otherIDs.count) exceptional ids, not \(exceptions)")
     return faults
+  }
+}
+
+extension ChunkReader {
+  /// Whether all addresses are current.
+  fileprivate func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
+    var now = ChunkReader()
+    now.note(geometry)
+    return (points, zCount, columnCount) == (now.points, now.zCount, all.count) && (x, y, z) == (now.x, now.y, now.z)
+      && all.indices.allSatisfy { columns?[$0] == all[$0].reader }
   }
 }

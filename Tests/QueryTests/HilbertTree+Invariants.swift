@@ -1,5 +1,7 @@
 // Invariants of the tree between calls; tests check them after random edits.
 
+@testable import Query
+
 extension HilbertTree {
   /// Violations, one line each; empty if there are none.
   func checkInvariants() -> [String] {
